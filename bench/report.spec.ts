@@ -1,4 +1,4 @@
-import { asMarkdown, asText, rounded, type Section } from './report.ts';
+import { toMarkdown, toText, toThreeDigits, type Section } from './report.ts';
 
 const section: Section = {
   title: 'Part',
@@ -12,13 +12,13 @@ const section: Section = {
   data: undefined,
 };
 
-test('a figure says whether it holds', () => {
-  const text = asText(section);
+test('the text shows whether a figure holds', () => {
+  const text = toText(section);
   expect(text).toMatch(/rate +250 a second +at least 200 a second +holds/);
   expect(text).toMatch(/wait +90 ms +at most 80 ms +FALLS SHORT/);
 });
 
-test('a section that is void says so first, and why', () => {
+test('a void section starts with the reason', () => {
   const report = {
     measuredAt: '',
     commit: '',
@@ -26,13 +26,13 @@ test('a section that is void says so first, and why', () => {
     command: '',
     sections: [{ ...section, problems: ['one charge twice'] }],
   };
-  expect(asMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: one charge twice/);
-  expect(asText(report.sections[0]!)).toContain('VOID');
+  expect(toMarkdown(report)).toMatch(/## Part\n\n\*\*Void\*\*: one charge twice/);
+  expect(toText(report.sections[0]!)).toContain('VOID');
 });
 
-test('a plot is drawn by Mermaid', () => {
+test('a plot is a Mermaid chart', () => {
   const report = { measuredAt: '', commit: '', machine: '', command: '', sections: [section] };
-  expect(asMarkdown(report)).toContain('line [1, 2.35]');
+  expect(toMarkdown(report)).toContain('line [1, 2.35]');
 });
 
 test.each([
@@ -41,5 +41,5 @@ test.each([
   [0.012345, '0.0123'],
   [NaN, '–'],
 ])('%f is written as %s', (value, text) => {
-  expect(rounded(value)).toBe(text);
+  expect(toThreeDigits(value)).toBe(text);
 });

@@ -1,4 +1,4 @@
-/** What a part of the benchmark found, and how it is shown. */
+/** The result of a part of the benchmark, and its formats. */
 
 export interface Table {
   readonly title: string;
@@ -6,7 +6,7 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Lines over common points, drawn where Mermaid is. */
+/** Lines over common points, as a Mermaid chart. */
 export interface Plot {
   readonly title: string;
   readonly x: { readonly label: string; readonly points: readonly string[] };
@@ -14,13 +14,13 @@ export interface Plot {
   readonly lines: readonly (readonly number[])[];
 }
 
-/** A figure that was promised. */
+/** A measured value and its promised bound. */
 export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   readonly promised: number;
-  /** `most`: the value is to be at most that. */
+  /** `most`: the value may be at most the bound. */
   readonly direction?: 'least' | 'most';
 }
 
@@ -29,7 +29,7 @@ export interface Section {
   readonly tables: readonly Table[];
   readonly plots: readonly Plot[];
   readonly figures: readonly Figure[];
-  /** Why figures do not count: books that did not agree. */
+  /** Reasons why the figures do not count: books that did not agree. */
   readonly problems: readonly string[];
   /** Everything that was measured. */
   readonly data: unknown;
@@ -44,19 +44,19 @@ export interface Report {
   readonly sections: readonly Section[];
 }
 
-export function asText({ tables, figures, problems }: Section): string {
-  const parts = tables.map((table) => `${table.title}\n${aligned([table.columns, ...table.rows])}`);
-  if (figures.length > 0) parts.push(aligned(figures.map(figureRow)));
+export function toText({ tables, figures, problems }: Section): string {
+  const parts = tables.map((table) => `${table.title}\n${alignColumns([table.columns, ...table.rows])}`);
+  if (figures.length > 0) parts.push(alignColumns(figures.map(figureRow)));
   if (problems.length > 0) parts.push(`VOID:\n${problems.join('\n')}`);
   return parts.join('\n\n');
 }
 
-export function asMarkdown({ measuredAt, commit, machine, command, sections }: Report): string {
+export function toMarkdown({ measuredAt, commit, machine, command, sections }: Report): string {
   const head = `# Benchmark\n\n\`${command}\` at ${commit}, ${measuredAt}, on ${machine}.\n`;
-  return [head, ...sections.map(sectionAsMarkdown)].join('\n');
+  return [head, ...sections.map(toMarkdownSection)].join('\n');
 }
 
-function sectionAsMarkdown({ title, tables, plots, figures, problems }: Section): string {
+function toMarkdownSection({ title, tables, plots, figures, problems }: Section): string {
   const parts = [`## ${title}`];
   if (problems.length > 0) parts.push(`**Void**: ${problems.join('; ')}`);
   for (const table of tables) parts.push(`### ${table.title}`, markdownTable([table.columns, ...table.rows]));
@@ -69,16 +69,16 @@ function sectionAsMarkdown({ title, tables, plots, figures, problems }: Section)
 function figureRow({ name, value, unit, promised, direction = 'least' }: Figure): string[] {
   const holds = direction === 'least' ? value >= promised : value <= promised;
   const bound = `at ${direction} ${promised} ${unit}`.trim();
-  return [name, `${rounded(value)} ${unit}`.trim(), bound, holds ? 'holds' : 'FALLS SHORT'];
+  return [name, `${toThreeDigits(value)} ${unit}`.trim(), bound, holds ? 'holds' : 'FALLS SHORT'];
 }
 
-/** Three digits say enough. */
-export function rounded(value: number): string {
+/** Three significant digits. */
+export function toThreeDigits(value: number): string {
   if (!Number.isFinite(value)) return '–';
   return Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString();
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
+function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
     .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')}`.trimEnd())
@@ -91,7 +91,7 @@ function markdownTable([head, ...rows]: readonly (readonly string[])[]): string 
 }
 
 function mermaid({ title, x, y, lines }: Plot): string {
-  const series = lines.map((values) => `  line [${values.map(rounded).join(', ')}]`);
+  const series = lines.map((values) => `  line [${values.map(toThreeDigits).join(', ')}]`);
   const axis = x.points.map((point) => `"${point}"`).join(', ');
   return [
     '```mermaid',

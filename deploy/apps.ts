@@ -1,7 +1,6 @@
 /**
- * What is deployed, and what each app needs: the one description that the Kubernetes manifests are made from
- * (`node deploy/generate.ts`). docker/compose.yaml is written by hand and compared with the code in the same way as
- * they are (deploy/checks).
+ * The deployed apps and the needs of each: the one description for the Kubernetes manifests (`node deploy/generate.ts`).
+ * docker/compose.yaml is written by hand, and deploy/checks compares both with the code.
  *
  * apps/all-in-one is not here: it is for development, where all services share a process.
  */
@@ -9,44 +8,44 @@
 export interface DeployedApp {
   /** Name of the app's folder, its image, Deployment, Service, ServiceAccount and Secret. */
   readonly name: string;
-  /** `platform` is deploy/base; `demo` is what a platform without real money adds: a shop and a bank that pretends. */
+  /** `platform` is deploy/base; `demo` adds, for a platform without real money, a shop and a simulated acquirer. */
   readonly part: 'platform' | 'demo';
-  /** PostgreSQL schema; its role is `svc_` and this, its owner that and `_owner`. Undefined: the app keeps nothing in PostgreSQL. */
+  /** PostgreSQL schema; its role is `svc_<schema>`, its owner `svc_<schema>_owner`. Undefined: the app has no tables. */
   readonly schema?: string;
-  /** Variables whose values are no secret. An overlay replaces those that name a host. */
+  /** Variables whose values are not secret. An overlay replaces those that contain a host. */
   readonly variables: Readonly<Record<string, string>>;
   /** Variables that come from the app's own Secret, under their own names. */
   readonly secrets: readonly string[];
-  /** How many, or from how many to how many by CPU. */
+  /** The number of replicas, or its range for the autoscaler. */
   readonly replicas: number | { readonly min: number; readonly max: number };
   readonly resources: Resources;
-  /** What it may connect to, beside DNS; everything else is refused. */
+  /** Allowed connections besides DNS; all others are refused. */
   readonly connectsTo: readonly Destination[];
   /** Folder it writes to, lost with the pod. */
   readonly scratch?: string;
-  /** Files from a Secret: name of the Secret, and folder where they are. */
+  /** Files from a Secret: name of the Secret, and folder to mount it in. */
   readonly files?: { readonly secret: string; readonly folder: string };
 }
 
 export interface Resources {
-  /** Millicores asked for. No limit: throttling a process that holds a payer's request helps nobody. */
+  /** Requested millicores. No limit: throttling a process would only delay a payer's request. */
   readonly cpuMillis: number;
-  /** MiB asked for, and the limit. */
+  /** Requested MiB, also the limit. */
   readonly memoryMi: number;
 }
 
 /** `internet`: ports 443 and 8443 of public addresses; the others are pods, by name or by their namespace's label. */
 export type Destination = 'postgresql' | 'rabbitmq' | 'internet' | { readonly app: string };
 
-/** Port of every app in its container; the image says so too (docker/Dockerfile). */
+/** Port of every app in its container; the image sets it too (docker/Dockerfile). */
 export const PORT = 8080;
 
-/** Requests and messages under way may take this long to finish after SIGTERM, in seconds. */
+/** Seconds after SIGTERM for running requests and messages to finish. */
 export const DRAIN_SECONDS = 35;
-/** The time a Gateway needs to hear that a pod is going, in seconds; until then it still sends requests. */
+/** Seconds until a Gateway knows that a pod is stopping; until then it still sends requests. */
 export const LEAVE_SECONDS = 5;
 
-/** Hosts that people outside see; an overlay replaces them, here and in the routes. */
+/** Public hosts; an overlay replaces them, here and in the routes. */
 export const HOSTNAMES = {
   api: 'api.svc.example',
   gateway: 'pay.svc.example',
@@ -71,7 +70,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     name: 'payment-processor',
     part: 'platform',
     schema: 'payment_processor',
-    // The simulated bank is the only acquirer there is so far: this base moves no real money.
+    // The simulated acquirer is the only one so far: this base moves no real money.
     variables: {
       ...production,
       SVC_ACQUIRER_URL: `http://simulated-acquirer:${PORT}`,
@@ -103,7 +102,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     schema: 'webhook_dispatcher',
     variables: production,
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_SEALING_KEY'],
-    // It waits for other people's servers, so CPU says nothing about how much there is to do.
+    // It waits for merchants' servers, so CPU does not show its load.
     replicas: 2,
     resources: { cpuMillis: 100, memoryMi: 256 },
     connectsTo: ['postgresql', 'rabbitmq', 'internet'],
@@ -112,7 +111,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     name: 'code-decoder',
     part: 'platform',
     schema: 'code_decoder',
-    // Codes open the payer's page on a phone, so they begin with its address.
+    // A phone opens codes on the payer's page, so they begin with its address.
     variables: { ...production, SVC_CODES_URL: `https://${HOSTNAMES.gateway}` },
     secrets: ['SVC_DATABASE_URL', 'SVC_AMQP_URL', 'SVC_ADMIN_KEY', 'SVC_CODE_PROVIDERS'],
     replicas: { min: 2, max: 10 },
@@ -145,12 +144,12 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     schema: 'demo_shop',
     variables: {
       ...production,
-      // The public address: its pages let a form lead there and nowhere else.
+      // The public address: forms on its pages may only lead there.
       SVC_GATEWAY_URL: `https://${HOSTNAMES.gateway}`,
       SVC_SHOP_URL: `https://${HOSTNAMES.shop}`,
       SVC_SHOP_CREDENTIALS_FILE: '/demo/demo.json',
     },
-    // It is a merchant: it knows nothing of the broker.
+    // It is a merchant, without access to the broker.
     secrets: ['SVC_DATABASE_URL'],
     replicas: 1,
     resources: { cpuMillis: 50, memoryMi: 192 },
@@ -162,7 +161,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
     part: 'demo',
     variables: { SVC_ENVIRONMENT: 'development', SVC_ACQUIRER_STORE: '/data/charges.jsonl' },
     secrets: [],
-    // One, and forgetful: what it charged is gone with its pod.
+    // One replica, without persistence: its charges are lost with its pod.
     replicas: 1,
     resources: { cpuMillis: 50, memoryMi: 128 },
     connectsTo: [],
@@ -170,7 +169,7 @@ export const DEPLOYED_APPS: readonly DeployedApp[] = [
   },
 ];
 
-/** Labels of every object: its name, and the part it belongs to. */
+/** Labels of every object: its name and its part. */
 export function labelsOf(name: string, component: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': name,

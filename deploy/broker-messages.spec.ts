@@ -1,10 +1,10 @@
-/** The permissions of the services' RabbitMQ users come from one table: it says what the code does, no more and no less. */
+/** The permissions of the services' RabbitMQ users come from one table, which must match the code exactly. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
-import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/rabbitmq-names.js';
-import { completed, makeSecrets } from '../docker/secrets.ts';
+import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/routing/rabbitmq-names.js';
+import { withMissingSecrets, makeSecrets } from '../docker/secrets.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
 import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
 import { messagesInCode, messagesInContracts } from './checks/messages.ts';
@@ -13,7 +13,7 @@ const code = messagesInCode();
 const table: Readonly<Record<string, ServiceMessages>> = SERVICE_MESSAGES;
 const all = (of: keyof ServiceMessages): string[] => Object.values(table).flatMap((messages) => messages[of]);
 
-test('the table names the messages that the code sends and handles', () => {
+test('the table lists exactly the messages that the code sends and handles', () => {
   expect(Object.keys(table).toSorted()).toEqual([...code.keys()].toSorted());
   for (const [service, messages] of code) expect({ service, ...table[service] }).toEqual({ service, ...messages });
 });
@@ -24,7 +24,7 @@ test('every event type has one publisher, every command one service that answers
   expect(owned).toEqual(expect.arrayContaining([...all('consumes'), ...all('requests')]));
 });
 
-describe('a permission follows from the table', () => {
+describe('permissions from the table', () => {
   const names = new RabbitMqNames();
   const topicOf = (messages: ServiceMessages, exchange: string) =>
     permissionsOf(names, 'identity', messages).topics.find((topic) => topic.exchange === exchange)!;
@@ -32,7 +32,7 @@ describe('a permission follows from the table', () => {
   const origin = { source: 'session', payer: 'partner' } as const;
   const slot = names.slotOf('identity');
 
-  test('a service without messages may do nothing', () => {
+  test('a service without messages has no permission', () => {
     const { configure, write, read, topics } = permissionsOf(names, 'identity', nothing);
     const patterns = [configure, write, read, ...topics.flatMap((topic) => [topic.write, topic.read])];
     for (const pattern of patterns) expect(pattern).toBe('^$');
@@ -53,7 +53,7 @@ describe('a permission follows from the table', () => {
     ['other.made.v1', false],
     ['other.thing.made.v1', false],
     ['thing.made.v1.other', false],
-  ])('of its one type, a publisher may use the key %s: %s', (key, expected) => {
+  ])('a publisher of one type may use the key %s: %s', (key, expected) => {
     const { write } = topicOf({ ...nothing, publishes: ['thing.made.v1'] }, names.events);
     expect(new RegExp(write).test(key)).toBe(expected);
   });
@@ -66,14 +66,14 @@ describe('a permission follows from the table', () => {
     ['thing.made.v1.#', false],
     ['thing.*.v1', false],
     ['#', false],
-  ])('of its one type, a consumer may bind to %s: %s', (key, expected) => {
+  ])('a consumer of one type may bind to %s: %s', (key, expected) => {
     const { read } = topicOf({ ...nothing, consumes: ['thing.made.v1'] }, names.events);
     expect(new RegExp(read).test(key)).toBe(expected);
   });
 });
 
-describe('what is deployed', () => {
-  test('compose gives RabbitMQ, from the secrets of docker/.env, the definitions that ./svc gives its own', () => {
+describe('the deployed definitions', () => {
+  test('compose and ./svc give RabbitMQ the same definitions, with the secrets of docker/.env', () => {
     const secrets: Record<string, string> = makeSecrets();
     const text = readFileSync(join(import.meta.dirname, '../docker/rabbitmq-users.yaml'), 'utf8');
     const { configs } = parse(text) as { configs: Record<string, { content: string }> };
@@ -93,17 +93,17 @@ describe('what is deployed', () => {
     );
   });
 
-  test('docker/.env of an earlier release keeps its secrets and gets those it lacks', () => {
-    const all = completed('');
+  test('docker/.env of an earlier release keeps its secrets and gets the missing ones', () => {
+    const all = withMissingSecrets('');
     const earlier = all.replace(/^\w+_RABBITMQ_PASSWORD=.*\n/gm, '');
     expect(earlier).not.toBe(all);
-    const now = completed(earlier);
+    const now = withMissingSecrets(earlier);
     expect(now.startsWith(earlier)).toBe(true);
     expect(now.split('\n')).toHaveLength(all.split('\n').length);
-    expect(completed(now)).toBe(now);
+    expect(withMissingSecrets(now)).toBe(now);
   });
 
-  test('a user belongs to one virtual host, and its address names it', () => {
+  test('a user belongs to one virtual host, which is in its URL', () => {
     const passwords = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, 'a/b'])) as Parameters<
       typeof urlsOfServices
     >[1];

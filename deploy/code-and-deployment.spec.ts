@@ -29,14 +29,14 @@ const inCompose = (text: string, of = code, by = image): string[] =>
 test('code and manifests agree', () => expect(inKubernetes(manifests)).toEqual([]));
 test('code and compose agree', () => expect(inCompose(composeText)).toEqual([]));
 
-describe('a change of one side alone is found', () => {
+describe('a change of one side is found', () => {
   const [identity] = code.filter(({ name }) => name === 'identity');
   class WithOneMore extends identity!.config {}
   const changed = [...code.filter((app) => app !== identity), { ...identity!, config: WithOneMore }];
   const added = [...code, { ...identity!, name: 'no-such-app' }];
   const fewer = code.filter(({ name }) => name !== 'webhook-dispatcher');
 
-  test('of the code: an app that is new, gone, or asks for more', () => {
+  test('of the code: an app that is new, gone, or needs more', () => {
     for (const find of [
       (of: typeof code) => inKubernetes(manifests, of),
       (of: typeof code) => inCompose(composeText, of),
@@ -44,7 +44,7 @@ describe('a change of one side alone is found', () => {
       expect(find(changed)).toEqual([]);
       expect(find(added)).toEqual([expect.stringContaining('no-such-app is in the code, not in')]);
       expect(find(fewer)).toEqual([expect.stringMatching(/^webhook-dispatcher is in .*, not in the code$/)]);
-      const silent = code.map((app) => (app === identity ? { ...app, speaksToOthers: false } : app));
+      const silent = code.map((app) => (app === identity ? { ...app, usesMessaging: false } : app));
       expect(find(silent)).toEqual([expect.stringContaining('SVC_AMQP_URL is set')]);
       const config = code.find(({ name }) => name === 'payment-processor')!.config;
       const demanding = code.map((app) => (app === identity ? { ...app, config } : app));
@@ -54,7 +54,7 @@ describe('a change of one side alone is found', () => {
 
   test('of the image: another port', () => {
     const other = { exposedPort: 9090, env: { ...image.env, SVC_PORT: '9090' } };
-    // All but those that nobody outside looks for, and the one that compose gives a port of its own.
+    // All except those without incoming connections, and those with their own port in compose.
     expect(inKubernetes(manifests, code, other)).toHaveLength(code.length);
     expect(inCompose(composeText, code, other)).toHaveLength(code.length - 2);
     const inconsistent = { ...image, exposedPort: 9090 };
@@ -78,28 +78,28 @@ describe('a change of one side alone is found', () => {
     ],
     ['a value is refused', (one) => env(one).push({ name: 'SVC_LOG_LEVEL', value: 'loud' }), /SVC_LOG_LEVEL/],
     [
-      'a secret is of another app',
+      'a secret of another app',
       (one) => (env(one).find((v) => v.valueFrom)!.valueFrom!.secretKeyRef!.name = 'demo-shop'),
       /SVC_DATABASE_URL/,
     ],
     [
-      'a secret is written down',
+      'a secret in plain text',
       (one) =>
         Object.assign(
           env(one).find((v) => v.name === 'SVC_ADMIN_KEY')!,
           { value: 'x'.repeat(40), valueFrom: undefined },
         ),
-      /written down/,
+      /in plain text/,
     ],
     [
       'the port is another',
       (one) => (container(one).ports = [{ name: 'http', containerPort: 9090 }]),
-      /identity in Kubernetes: listens on 8080, others look/,
+      /identity in Kubernetes: listens on 8080, others connect to/,
     ],
     [
       'the health path is another',
       (one) => (container(one).readinessProbe!.httpGet!.path = '/ready'),
-      /is asked \/ready/,
+      /has the readiness check \/ready/,
     ],
     [
       'the image is another app',
@@ -121,16 +121,16 @@ describe('a change of one side alone is found', () => {
     expect(inKubernetes(copy).join('\n')).toMatch(found);
   });
 
-  test('of the manifests: a migration with the Secret of the app, whose role owns nothing', () => {
+  test('of the manifests: a migration with the Secret of the app, whose role does not own the schema', () => {
     const text = JSON.stringify(manifests).replaceAll('"identity-owner"', '"identity"');
     expect(inKubernetes(JSON.parse(text) as AnyObject[])).toEqual([
-      'identity in Kubernetes: the migration is given no database',
+      'identity in Kubernetes: the migration gets no database',
     ]);
   });
 
-  test('of the manifests: a schema that nobody migrates', () => {
+  test('of the manifests: a schema without a migration', () => {
     const withoutJob = manifests.filter(({ kind }) => kind !== 'Job');
-    expect(inKubernetes(withoutJob)).toEqual(expect.arrayContaining(['identity in Kubernetes: is not migrated']));
+    expect(inKubernetes(withoutJob)).toEqual(expect.arrayContaining(['identity in Kubernetes: has no migration']));
   });
 
   test.each([
@@ -142,41 +142,41 @@ describe('a change of one side alone is found', () => {
     ],
     ['a variable is misspelt', 'SVC_SHOP_URL:', 'SVC_SHOP_URI:', /SVC_SHOP_URI is not a variable/],
     [
-      'a role is of another service',
+      'a role of another service',
       'svc_identity:',
       'svc_demo_shop:',
       /identity in compose: uses the role svc_demo_shop/,
     ],
     [
-      'a service is given the role that owns its schema',
+      'a service with the role that owns its schema',
       'postgres://svc_identity:',
       'postgres://svc_identity_owner:',
       /identity in compose: uses the role svc_identity_owner, not svc_identity/,
     ],
     [
-      'a migration is given the role of the service',
+      'a migration with the role of the service',
       'postgres://svc_identity_owner:',
       'postgres://svc_identity:',
       /identity in compose: uses the role svc_identity, not svc_identity_owner/,
     ],
     [
-      'a RabbitMQ user is of another service',
+      'a RabbitMQ user of another service',
       'svc-identity:',
       'svc-payment-processor:',
       /identity in compose: uses the RabbitMQ user svc-payment-processor/,
     ],
     [
-      'a secret is written down',
+      'a secret in plain text',
       '${ADMIN_KEY:?run node docker/secrets.ts}',
       'x'.repeat(40),
-      /SVC_ADMIN_KEY is a secret, and written down/,
+      /SVC_ADMIN_KEY is a secret in plain text/,
     ],
     ['an app has another name', '\n  identity:\n', '\n  identities:\n', /identities is in compose, not in the code/],
     [
-      'a schema is not migrated',
+      'a schema without a migration',
       '\n  demo-shop-migrate:\n',
       '\n  demo-shop-migration:\n',
-      /demo-shop in compose: is not migrated/,
+      /demo-shop in compose: has no migration/,
     ],
   ])('of compose: %s', (_what, from, to, found) => {
     const changedText = composeText.replace(from, to);
@@ -185,7 +185,7 @@ describe('a change of one side alone is found', () => {
   });
 });
 
-test('the roles and schemas are those that ./svc makes', () => {
+test('the roles and schemas are the same as in ./svc', () => {
   const sql = readFileSync(join(root, 'deploy/database/roles.sql'), 'utf8');
   const listed = [...(/ARRAY\[([^\]]+)\]/.exec(sql)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => `svc_${name}`);
   expect(listed.toSorted()).toEqual(SERVICES.map(roleOf).toSorted());
@@ -193,17 +193,17 @@ test('the roles and schemas are those that ./svc makes', () => {
   expect(passwords.toSorted()).toEqual([...SERVICES.map(roleOf), ...SERVICES.map(ownerRoleOf)].toSorted());
 });
 
-test('compose takes from its environment what docker/secrets.ts writes, all of it and nothing else', () => {
+test('compose uses exactly the variables that docker/secrets.ts writes', () => {
   const users = readFileSync(join(root, 'docker/rabbitmq-users.yaml'), 'utf8');
   const texts = (composeText + users).replace(/^\s*#.*$/gm, '').matchAll(/\$\{(\w+):\?/g);
   const taken = [...texts].map(([, name]) => name);
   expect([...new Set(taken)].toSorted()).toEqual([...COMPOSE_SECRETS].toSorted());
 });
 
-test('the front of compose joins what runs there', () => {
+test('the front of compose reaches every app', () => {
   const upstreams = [...caddyfile.matchAll(/reverse_proxy ([\w-]+):/g)].map(([, name]) => name);
   expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(upstreams));
-  // What shares the front's network has no name of its own there.
+  // An app that shares the front's network has no name of its own there.
   const sharing = Object.entries(compose.services).filter(([, service]) => service['network_mode'] === 'service:front');
   expect(compose.services['front']).toMatchObject({
     networks: { default: { aliases: sharing.map(([name]) => name) } },

@@ -1,6 +1,6 @@
 /**
- * Writes what is made from the descriptions (apps.ts, libs/contracts/src/routes.ts): `node deploy/generate.ts`.
- * The results are committed, plain YAML for `kubectl apply -k`; a test fails when they are not current.
+ * Writes the generated files (from apps.ts and libs/contracts/src/routes.ts): `node deploy/generate.ts`.
+ * They are committed, plain YAML for `kubectl apply -k`; a test fails when they are stale.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,7 +34,7 @@ export function generatedFiles(): Map<string, string> {
   return files;
 }
 
-/** Compose puts the passwords in, from docker/.env; a dollar of its own is written twice. */
+/** Compose inserts the passwords from docker/.env; a literal dollar is written twice. */
 function composeUsers(): object {
   const passwords = Object.fromEntries(
     MESSAGING_SERVICES.map((service) => [service, `\0${schemaOf(service).toUpperCase()}_RABBITMQ_PASSWORD\0`]),

@@ -3,7 +3,7 @@ import type { IHTTPRoute } from '@kubernetes-models/gateway-api/gateway.networki
 import { bySpecificity, type Host, patternOf, type Route, ROUTES } from '../libs/contracts/src/routes.ts';
 import { HOSTNAMES, labelsOf, PORT } from './apps.ts';
 
-/** The administration API is attached to a Gateway of its own, which is not on the internet. */
+/** The administration API has its own Gateway, which is not on the internet. */
 const GATEWAY: Record<Host, 'public' | 'internal'> = {
   api: 'public',
   gateway: 'public',
@@ -12,8 +12,8 @@ const GATEWAY: Record<Host, 'public' | 'internal'> = {
 };
 
 /**
- * Where the implementation's default, often 15 s, is too short: a payment waits up to 20 s for the bank, and an answer that is
- * a stream of events has no end (`0s`: none). These apps bound their other answers by themselves.
+ * For apps whose answers take longer than an implementation's default, often 15 s: a payment waits up to 20 s for the
+ * acquirer, and a stream of events has no end (`0s`: none). These apps limit their other answers themselves.
  */
 const REQUEST_TIMEOUTS: Readonly<Record<string, string>> = {
   'payment-processor': '30s',
@@ -32,7 +32,7 @@ export function httpRouteOf(host: Host): IHTTPRoute {
       parentRefs: [{ name: GATEWAY[host] }],
       hostnames: [HOSTNAMES[host]],
       rules: appsOf(host).map(([app, routes]) => ({
-        // Of several matches the longest prefix counts, then the one with a method, in a Gateway as in the table. An
+        // Of several matches the longest prefix wins, then the one with a method, in a Gateway as in the table. A regular
         // expression has no place in that order, and overlaps with none (routes.spec.ts).
         matches: routes.map(({ path, method }) => ({
           path: pathMatchOf(path),
@@ -58,7 +58,7 @@ function appsOf(host: Host): [string, Route[]][] {
 /** Ports of the compose front, a listener for each host. */
 export const FRONT_PORTS: Record<Host, number> = { api: 7300, gateway: 7301, shop: 7302, admin: 7303 };
 
-/** Apps that share the front's network in compose, beside one that has the usual port. */
+/** Apps that share the front's network in compose, where another app has the usual port. */
 const PORT_IN_COMPOSE: Readonly<Record<string, number>> = { 'demo-shop': 8081 };
 
 function matcherOf(name: string, path: string, method: Route['method']): string {
@@ -80,6 +80,6 @@ export function caddyfile(): string {
     const rest = rules.some((rule) => rule.startsWith('\thandle {')) ? '' : '\thandle {\n\t\trespond 404\n\t}\n';
     return `# ${host}\n:${port} {\n${rules.join('')}${rest}}\n`;
   });
-  // No certificate, no administration: one process that joins hosts on somebody's own machine.
+  // No certificate and no administration: one process that serves all hosts on a developer's machine.
   return `{\n\tadmin off\n\tauto_https off\n}\n\n${sites.join('\n')}`;
 }

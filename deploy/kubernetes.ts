@@ -44,7 +44,7 @@ function serviceAccountOf(name: string, component: string): IServiceAccount {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
     metadata: { name, labels: labelsOf(name, component) },
-    // No app speaks to the Kubernetes API.
+    // No app uses the Kubernetes API.
     automountServiceAccountToken: false,
   };
 }
@@ -56,7 +56,7 @@ function deploymentOf(app: DeployedApp): IDeployment {
     kind: 'Deployment',
     metadata: { name: app.name, labels: labelsOf(app.name, app.part) },
     spec: {
-      // With an autoscaler the number is its own: a manifest that says one would undo it at each apply.
+      // The autoscaler owns the number: a manifest with one would reset it at each apply.
       ...(typeof app.replicas === 'number' ? { replicas: app.replicas } : {}),
       selector: { matchLabels: selector },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
@@ -109,7 +109,7 @@ function containerOf(app: DeployedApp): IContainer {
 function volumesOf(app: DeployedApp): { volumes?: IVolume[] } {
   const volumes: IVolume[] = [
     ...(app.scratch === undefined ? [] : [{ name: 'scratch', emptyDir: { sizeLimit: '64Mi' } }]),
-    // The shop starts without its keys and takes them when they come.
+    // The shop starts without its keys and reads them when they appear.
     ...(app.files === undefined ? [] : [{ name: 'files', secret: { secretName: app.files.secret, optional: true } }]),
   ];
   return volumes.length === 0 ? {} : { volumes };
@@ -141,7 +141,7 @@ function serviceOf({ name, part }: DeployedApp): IService {
   };
 }
 
-/** One at a time may be taken away for maintenance; where there is only one, a budget would block a node for ever. */
+/** One pod at a time may be evicted for maintenance; with a single replica, a budget would block the node for ever. */
 function disruptionBudgetOf({ name, part, replicas }: DeployedApp): IPodDisruptionBudget[] {
   if (replicas === 1) return [];
   return [
@@ -173,12 +173,12 @@ function autoscalerOf({ name, part, replicas }: DeployedApp): IHorizontalPodAuto
   ];
 }
 
-/** The Secret with the database's address under the role that owns the schema; the app itself is never given it. */
+/** The Secret with the database URL of the schema's owner; the app itself never gets it. */
 export function ownerSecretOf(app: string): string {
   return `${app}-owner`;
 }
 
-/** Brings one schema up to date, with the app's own image and nothing but the database's address. */
+/** Migrates one schema, with the app's own image and only the database URL. */
 function migrationOf(app: DeployedApp, name: string): IContainer {
   return {
     name,
@@ -190,7 +190,7 @@ function migrationOf(app: DeployedApp, name: string): IContainer {
   };
 }
 
-/** One Job, a container for each schema. They are independent of each other, and each may be run again. */
+/** One Job with a container for each schema. They are independent, and each can be run again. */
 export function migrationJob(apps: readonly DeployedApp[]): KubernetesObject[] {
   const name = 'svc-migrations';
   const labels = labelsOf(name, 'migrations');

@@ -18,22 +18,22 @@ const [migrations = [], platform = []] = OVERLAYS.map((overlay) => render(render
 const all = <T>(objects: readonly AnyObject[], kind: string): T[] =>
   objects.filter((object) => object.kind === kind) as unknown as T[];
 
-test.each([...generatedFiles()])('%s is what deploy/generate.ts makes', (path, content) => {
+test.each([...generatedFiles()])('%s is up to date with deploy/generate.ts', (path, content) => {
   expect(readFileSync(join(root, path), 'utf8')).toBe(content);
 });
 
 describe.each(OVERLAYS)('%s', (overlay) => {
-  test.each(renderers)('is rendered by $name, to the same as by any other', (renderer) => {
+  test.each(renderers)('$name renders the same as any other', (renderer) => {
     expect(render(renderer, overlay)).toEqual(render(renderers[0]!, overlay));
   });
 
-  test('holds to the schemas of Kubernetes and the Gateway API', () => {
+  test('the objects match the schemas of Kubernetes and the Gateway API', () => {
     const objects = render(renderers[0]!, overlay);
-    expect(validate(objects)).toEqual({ status: 0, said: `${objects.length} objects hold` });
+    expect(validate(objects)).toEqual({ status: 0, said: `${objects.length} objects are valid` });
   });
 });
 
-test('an object that breaks its schema, or has none, is named', () => {
+test('an object with an invalid or unknown schema is reported', () => {
   const [deployment] = all<IDeployment>(platform, 'Deployment');
   const broken = structuredClone(deployment)!;
   broken.spec!.template.spec!.containers[0]!.ports = [{ containerPort: 'eighty' as unknown as number }];
@@ -45,14 +45,14 @@ test('an object that breaks its schema, or has none, is named', () => {
   expect(validate([unknown])).toEqual({ status: 1, said: expect.stringContaining('no schema is known') });
 });
 
-test('every object is in the namespace, which refuses pods that ask for more', () => {
+test('every object is in the namespace, which enforces the restricted profile', () => {
   const [namespace] = all<{ metadata: { labels: object } }>(migrations, 'Namespace');
   expect(namespace?.metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
   const inside = [...migrations, ...platform].filter(({ kind }) => kind !== 'Namespace');
   expect(new Set(inside.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['svc-payments']));
 });
 
-test('the routes are those of the table, each host on its Gateway', () => {
+test('the routes match the table, each host on its Gateway', () => {
   const routes = all<IHTTPRoute>(platform, 'HTTPRoute').flatMap(({ metadata, spec }) =>
     (spec?.rules ?? []).flatMap(({ matches, backendRefs }) =>
       (matches ?? []).map(({ path, method }) => ({
@@ -93,7 +93,7 @@ test.each([
   expect(spec?.hostnames).toEqual([new URL(env[variable]!).host]);
 });
 
-test('a pod that is told to go has the time to leave the Gateway, then to finish what is under way', () => {
+test('a stopping pod has time to leave the Gateway, then to finish its work', () => {
   const deployments = all<IDeployment>(platform, 'Deployment');
   expect(deployments).toHaveLength(DEPLOYED_APPS.length);
   for (const { spec } of deployments) {
@@ -105,7 +105,7 @@ test('a pod that is told to go has the time to leave the Gateway, then to finish
   }
 });
 
-test('what an app may connect to, the other side lets in, and nobody else', () => {
+test('each allowed connection is allowed on both sides, and no other', () => {
   const policies = all<INetworkPolicy>(platform, 'NetworkPolicy');
   const peers = (direction: 'ingress' | 'egress') =>
     policies.flatMap(({ metadata, spec }) =>

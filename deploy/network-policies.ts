@@ -1,6 +1,6 @@
 /**
- * Who may connect to whom. base/network.yaml refuses everything and allows DNS; an app is allowed what its description
- * says. Gateways, databases and brokers run in namespaces of their own, recognised by a label the platform team sets.
+ * Allowed connections. base/network.yaml refuses everything and allows DNS; each app gets the connections in its
+ * description. Gateways, databases and brokers run in other namespaces, with a label that the platform team sets.
  */
 import type {
   INetworkPolicy,
@@ -11,7 +11,7 @@ import type {
 import { ROUTES } from '../libs/contracts/src/routes.ts';
 import { type DeployedApp, type Destination, labelsOf, PORT } from './apps.ts';
 
-/** Addresses that are nobody's merchant: the same that the dispatcher refuses by itself (E7). A second wall. */
+/** Addresses that no merchant can have: the dispatcher itself refuses them too (E7). A second line of defence. */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

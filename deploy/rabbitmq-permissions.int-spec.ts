@@ -1,4 +1,4 @@
-/** What each service's RabbitMQ user may do, and what it may not: on a RabbitMQ with the users that are deployed. */
+/** Permissions of each service's RabbitMQ user, on a RabbitMQ with the deployed users. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -12,7 +12,7 @@ import {
 import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
-import { PROBE, RabbitMqNames } from '../libs/messaging/src/rabbitmq-names.js';
+import { PROBE, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { tryLogin } from '../tools/svc/rabbitmq/amqp-login.ts';
 import { startBroker as startOrFind } from '../tools/svc/rabbitmq/broker.ts';
 import { definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
@@ -33,7 +33,7 @@ let administrator: ChannelModel;
 const brokers = new Map<MessagingService, RabbitMqBroker>();
 const received = new Map<MessagingService, EventEnvelope[]>();
 const warnings: unknown[] = [];
-/** Command and payload of the requests that were answered. */
+/** Command and payload of the answered requests. */
 const answered: [command: string, payload: unknown][] = [];
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
   await rabbitMq.stop();
 });
 
-/** Each service as its code uses the broker: it consumes all its types and answers all its commands. */
+/** Each service uses the broker like its code: it consumes all its types and answers all its commands. */
 async function startBroker(service: MessagingService): Promise<void> {
   const warn = (details: unknown, message: string): void => void warnings.push({ service, details, message });
   const log = { info: () => undefined, warn, error: warn } as unknown as MessagingLog;
@@ -71,8 +71,8 @@ async function startBroker(service: MessagingService): Promise<void> {
       return Promise.resolve({ service, payload });
     });
   const accept = (): Promise<void> => Promise.resolve();
-  // As every relay does, also of a service that publishes nothing.
-  await broker.past.answer(accept, () => Promise.resolve(publishes.length > 0));
+  // Like every relay, also in a service that publishes nothing.
+  await broker.eventReplay.serveRequests(accept, () => Promise.resolve(publishes.length > 0));
 }
 
 function anEvent(type: string, payload: object = {}): EventEnvelope {
@@ -87,7 +87,7 @@ async function expectReceived(service: MessagingService, ids: readonly string[])
   );
 }
 
-/** The broker's answer to what a user tries: 403 where it is refused. */
+/** The broker's reply code: 403 if it refuses. */
 async function replyCode(
   service: MessagingService,
   attempt: (channel: ConfirmChannel) => Promise<unknown>,
@@ -116,8 +116,8 @@ const publish =
   };
 
 /**
- * As {@link publish}, but through a queue of the service's own: its dead-letter exchange sends the message on under any key,
- * and the broker checks the permission for none. Probes are what a service may both publish and bind to.
+ * Like {@link publish}, but through a queue of the service: its dead-letter exchange sends the message on with any key,
+ * and the broker checks no permission. A service may both publish probes and bind to them.
  */
 const deadLetter =
   (service: MessagingService, exchange: string, key: string, content: object) => async (channel: ConfirmChannel) => {
@@ -142,7 +142,7 @@ async function asAdministrator<T>(work: (channel: Channel) => Promise<T>): Promi
   }
 }
 
-/** Everything sent before to these queues has been handled when this arrives. */
+/** When this event arrives, all earlier ones in these queues have been handled. */
 async function expectNothingOf(event: EventEnvelope): Promise<void> {
   const { id, type } = anEvent(SessionCreatedV1.name);
   const broker = brokers.get('hosted-gateway')!;
@@ -152,38 +152,35 @@ async function expectNothingOf(event: EventEnvelope): Promise<void> {
   for (const events of received.values()) expect(events.map((one) => one.id)).not.toContain(event.id);
 }
 
-describe('with a user of its own a service does all that it does', () => {
-  test('it declares, binds and connects without a refusal', () => {
+describe('the permissions suffice', () => {
+  test('every service declares, binds and connects without a refusal', () => {
     expect(warnings).toEqual([]);
     for (const broker of brokers.values()) expect(broker.connection.state).toBe('up');
   });
 
-  test.each(publishers)(
-    '%s publishes its types to those who consume them, together and separately',
-    async (service) => {
-      const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
-      const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
-      const [target] = brokers.get(service)!.targets();
-      const events = messagesOf(service).publishes.map((type) => anEvent(type, payloadOf(type)));
-      await target!.deliver(events);
-      const separate = await target!.separately!();
-      expect(separate).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
-      const more = events.map((event) => ({ ...event, id: randomUUID() }));
-      for (const consumer of separate) await consumer.deliver(more);
-      for (const consumer of consumers) {
-        const types: readonly string[] = messagesOf(consumer).consumes;
-        const expected = [...events, ...more].filter(({ type }) => types.includes(type));
-        await expectReceived(
-          consumer,
-          expected.map(({ id }) => id),
-        );
-      }
-      const deliveries = [...received.values()].flat().filter(({ id }) => events.some((event) => event.id === id));
-      expect(deliveries).toHaveLength(
-        events.flatMap(({ type }) => consumers.filter((one) => messagesOf(one).consumes.includes(type))).length,
+  test.each(publishers)('%s publishes its types to their consumers, in batches and separately', async (service) => {
+    const source = { source: { kind: 'invoice' }, partner: {}, paymentReference: 'p' };
+    const payloadOf = (type: string): object => (type.startsWith('payment.') ? source : {});
+    const [target] = brokers.get(service)!.targets();
+    const events = messagesOf(service).publishes.map((type) => anEvent(type, payloadOf(type)));
+    await target!.deliver(events);
+    const separate = await target!.consumerTargets!();
+    expect(separate).toHaveLength(new Set(consumers.map((name) => names.slotOf(name))).size);
+    const more = events.map((event) => ({ ...event, id: randomUUID() }));
+    for (const consumer of separate) await consumer.deliver(more);
+    for (const consumer of consumers) {
+      const types: readonly string[] = messagesOf(consumer).consumes;
+      const expected = [...events, ...more].filter(({ type }) => types.includes(type));
+      await expectReceived(
+        consumer,
+        expected.map(({ id }) => id),
       );
-    },
-  );
+    }
+    const deliveries = [...received.values()].flat().filter(({ id }) => events.some((event) => event.id === id));
+    expect(deliveries).toHaveLength(
+      events.flatMap(({ type }) => consumers.filter((one) => messagesOf(one).consumes.includes(type))).length,
+    );
+  });
 
   test.each(MESSAGING_SERVICES)('%s requests its commands and gets an answer', async (service) => {
     const answering = (command: string) => MESSAGING_SERVICES.find((one) => messagesOf(one).answers.includes(command));
@@ -195,19 +192,19 @@ describe('with a user of its own a service does all that it does', () => {
     expect(brokers.get(service)!.connection.state).toBe('up');
   });
 
-  test.each(consumers)('%s requests replays, and gets them from the publishers', async (service) => {
+  test.each(consumers)('%s requests event replays, and gets them from the publishers', async (service) => {
     for (const type of messagesOf(service).consumes) {
       const request = { id: randomUUID(), service, type };
-      expect(await brokers.get(service)!.past.ask(request)).toBe(true);
+      expect(await brokers.get(service)!.eventReplay.request(request)).toBe(true);
       const publisher = MESSAGING_SERVICES.find((one) => messagesOf(one).publishes.includes(type))!;
       const old = anEvent(type);
       const served = { ...anEvent('replay.served.v1', { type }), id: request.id };
-      expect(await brokers.get(publisher)!.past.deliver(service, [old, served])).toBe(true);
+      expect(await brokers.get(publisher)!.eventReplay.deliver(service, [old, served])).toBe(true);
       await expectReceived(service, [old.id, served.id]);
     }
   });
 
-  test.each(consumers)('%s gets its dead letters into a queue that it reads', async (service) => {
+  test.each(consumers)('%s gets its dead letters in a queue that it reads', async (service) => {
     await asAdministrator((channel) =>
       Promise.resolve(channel.sendToQueue(names.eventQueue(service), Buffer.from('unreadable'))),
     );
@@ -221,14 +218,14 @@ describe('with a user of its own a service does all that it does', () => {
   });
 });
 
-test('permissions.json is imported as it is, however often, and leaves the users and their passwords', async () => {
+test('permissions.json can be imported repeatedly, and keeps the users and their passwords', async () => {
   await rabbitMq.control('import_definitions', join(import.meta.dirname, 'rabbitmq/permissions.json'));
   const { type } = anEvent(SessionCreatedV1.name);
   expect(await replyCode('hosted-gateway', publish(names.events, type, anEvent(type)))).toBe(200);
   expect(await replyCode('identity', publish(names.events, type, anEvent(type)))).toBe(403);
 });
 
-describe('a service has no authority over what is not its own', () => {
+describe('a service has no permission for messages of others', () => {
   test('a forged token-key.changed of the hosted-gateway is refused, and nothing arrives', async () => {
     const forged = anEvent('token-key.changed.v1');
     for (const key of [forged.type, names.addressed(forged.type, names.slotOf('payment-processor'))])
@@ -240,7 +237,7 @@ describe('a service has no authority over what is not its own', () => {
     await expectNothingOf(forged);
   });
 
-  test('a forged payment.succeeded of any service but payment-processor is refused, and nothing arrives', async () => {
+  test('a forged payment.succeeded of any service except payment-processor is refused, and nothing arrives', async () => {
     const forged = anEvent('payment.succeeded.v1');
     const others = MESSAGING_SERVICES.filter((service) => service !== 'payment-processor');
     for (const service of others) {
@@ -252,10 +249,10 @@ describe('a service has no authority over what is not its own', () => {
     await expectNothingOf(forged);
   });
 
-  test('an event whose routing key is its own type, and whose content says another, is a dead letter', async () => {
+  test('an event whose routing key and content have different types is a dead letter', async () => {
     const forged = anEvent('token-key.changed.v1');
     expect(await replyCode('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged))).toBe(200);
-    // RabbitMQ before 3.13 looks at the first routing key alone.
+    // RabbitMQ before 3.13 checks the first routing key only.
     const alsoAs = { CC: [forged.type] };
     await replyCode('hosted-gateway', publish(names.events, SessionCreatedV1.name, forged, alsoAs));
     const served = { ...anEvent('replay.served.v1', { type: forged.type }), id: forged.id };
@@ -270,7 +267,7 @@ describe('a service has no authority over what is not its own', () => {
     await expectNothingOf(forged);
   });
 
-  test('a dead letter is replayed where its sender owns its type, and a forged one is refused', async () => {
+  test('a dead letter is replayed if its sender owns its type, and a forged one is refused', async () => {
     await asAdministrator((channel) => channel.purgeQueue(names.deadLetterQueue('payment-processor')));
     const [own, forged] = [anEvent('token-key.changed.v1'), anEvent('token-key.changed.v1')];
     const sendAs = (service: MessagingService, event: EventEnvelope, userId?: string) =>
@@ -285,7 +282,7 @@ describe('a service has no authority over what is not its own', () => {
   });
 
   test.each(['hosted-gateway', 'code-decoder'] as const)(
-    'an event that a queue of the %s dead-letters among the events is a dead letter',
+    'an event that a queue of the %s dead-letters to the events exchange is a dead letter',
     async (service) => {
       const forged = anEvent('payment.succeeded.v1');
       expect(await replyCode(service, deadLetter(service, names.events, forged.type, forged))).toBe(200);
@@ -299,10 +296,10 @@ describe('a service has no authority over what is not its own', () => {
     },
   );
 
-  test('a command that is sent beside one of its own, or dead-lettered, is not answered', async () => {
+  test('a foreign command that is sent with a CC header, or dead-lettered, is not answered', async () => {
     const command = 'charge-card.v1';
     const [beside, deadLettered] = [anEvent(command), anEvent(command)];
-    // RabbitMQ before 3.13 looks at the first routing key alone.
+    // RabbitMQ before 3.13 checks the first routing key only.
     const alsoAs = { CC: [command] };
     const isTaken =
       (await replyCode('code-decoder', publish(names.commands, 'open-payable.v1', beside, alsoAs))) === 200;
@@ -318,7 +315,7 @@ describe('a service has no authority over what is not its own', () => {
   });
 
   test.each(MESSAGING_SERVICES)(
-    '%s reads, fills, purges, binds and deletes no queue of another, and no exchange',
+    '%s cannot read, fill, purge, bind or delete a queue of another, or an exchange',
     async (service) => {
       const others = consumers.filter((name) => name !== service);
       const queues = others.flatMap((name) => [
@@ -344,7 +341,7 @@ describe('a service has no authority over what is not its own', () => {
     },
   );
 
-  test.each(consumers)('%s binds its queue to no type, address, command or answer of another', async (service) => {
+  test.each(consumers)('%s cannot bind its queue to a type, address, command or answer of another', async (service) => {
     const own = names.eventQueue(service);
     const foreign = MESSAGING_SERVICES.flatMap((name) => messagesOf(name).publishes).filter(
       (type) => !messagesOf(service).consumes.includes(type),
@@ -361,7 +358,7 @@ describe('a service has no authority over what is not its own', () => {
       expect([key, await replyCode(service, (channel) => channel.bindQueue(own, exchange, key))]).toEqual([key, 403]);
   });
 
-  test('a service sends no command but its own, and no answer where it answers nothing', async () => {
+  test('a service can send only its own commands, and answers only if it handles commands', async () => {
     const event = anEvent('charge-card.v1');
     expect(await replyCode('webhook-dispatcher', publish(names.commands, 'charge-card.v1', event))).toBe(403);
     expect(await replyCode('code-decoder', publish(names.commands, 'charge-card.v1', event))).toBe(403);
@@ -376,23 +373,25 @@ describe('./svc, on a RabbitMQ that the caller runs', () => {
   const wish = { root: '/', directory: '/', port: 0, password: '', logFile: '', aptLog: '' };
   const renewed = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, randomUUID()])) as typeof passwords;
 
-  test('has all services share its login where it cannot make users, and says so', async () => {
-    const given = await startOrFind({ ...wish, givenUrl: rabbitMq.url, passwords: renewed });
+  test('uses one login for all services if it cannot create users, and says so', async () => {
+    const given = await startOrFind({ ...wish, externalUrl: rabbitMq.url, passwords: renewed });
     expect(new Set(Object.values(given.urls))).toEqual(new Set([rabbitMq.url]));
     expect(given.description).toContain('all services share its login');
   });
 
-  test('makes the users over its management API, and gives them new passwords when they change', async () => {
-    const { managementUrl: givenManagementUrl, url: givenUrl } = rabbitMq;
-    const given = await startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed });
-    expect(given.urls).toEqual(urlsOfServices(givenUrl, renewed));
+  test('creates the users over its management API, and updates changed passwords', async () => {
+    const { managementUrl: externalManagementUrl, url: externalUrl } = rabbitMq;
+    const given = await startOrFind({ ...wish, externalUrl, externalManagementUrl, passwords: renewed });
+    expect(given.urls).toEqual(urlsOfServices(externalUrl, renewed));
     expect(await tryLogin(given.urls.identity!)).toBe('accepted');
     expect(await tryLogin(urls.identity)).toBe('refused');
   });
 
-  test('does not start where the management API refuses it', async () => {
-    const { managementUrl, url: givenUrl } = rabbitMq;
-    const givenManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
-    await expect(startOrFind({ ...wish, givenUrl, givenManagementUrl, passwords: renewed })).rejects.toThrow(/ 401 /);
+  test('does not start if the management API refuses it', async () => {
+    const { managementUrl, url: externalUrl } = rabbitMq;
+    const externalManagementUrl = managementUrl.replace('guest:guest', 'guest:wrong');
+    await expect(startOrFind({ ...wish, externalUrl, externalManagementUrl, passwords: renewed })).rejects.toThrow(
+      / 401 /,
+    );
   });
 });

@@ -1,4 +1,4 @@
-/** `node docker/demo.ts`: the demo merchants and partner of a platform that compose runs, and docker/demo/demo.json for its shop. */
+/** `node docker/demo.ts`: creates the demo merchants and partner on a compose platform, and docker/demo/demo.json for its shop. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -10,7 +10,7 @@ import { type Demo, DEMO_MERCHANTS, seed } from '../tools/svc/demo/seed.ts';
 const adminUrl = 'http://127.0.0.1:7303';
 const apiUrl = 'http://127.0.0.1:7300';
 const file = join(import.meta.dirname, 'demo', 'demo.json');
-// What is the partner's is for its owner alone.
+// The partner's credentials are readable by their owner only.
 const partnerFile = join(import.meta.dirname, 'demo', 'partner.json');
 const { ADMIN_KEY: adminKey } = parseEnv(readFileSync(join(import.meta.dirname, '.env'), 'utf8'));
 if (adminKey === undefined) throw new Error('docker/.env has no ADMIN_KEY: run node docker/secrets.ts');
@@ -20,7 +20,7 @@ const administration = createAdministrationApi(adminUrl, adminKey);
 const merchants = await seed(administration, DEMO_MERCHANTS, known?.merchants ?? []);
 const knownPartner = (readJson(partnerFile) ?? {}) as Partial<Demo>;
 const partner = await seedPartner(administration, createPartnerApi(apiUrl), knownPartner);
-// The shop's container has another user, so the file is readable, and the administrator's key is not in it.
+// The shop's container has another user, so the file is readable; it does not contain the administrator's key.
 writeAtomically(file, `${JSON.stringify({ merchants }, null, 2)}\n`, 0o644);
 writeAtomically(partnerFile, `${JSON.stringify(partner, null, 2)}\n`, OWNER_ONLY);
 console.log(`${merchants.length} merchants, keys in ${file}; a partner with its customers, in ${partnerFile}`);

@@ -1,4 +1,4 @@
-/** Reads what tests and checks need of the Dockerfile: one instruction a line, continued with a backslash. */
+/** Reads the parts of the Dockerfile that tests and checks need: one instruction a line, continued with a backslash. */
 import { readFileSync } from 'node:fs';
 
 export interface Instruction {

@@ -1,6 +1,6 @@
 /**
- * The Dockerfile's steps, run as they stand in it, and what they make: started from that folder alone, with its own
- * entry point, on a real PostgreSQL. What is not shown here is the base image and the layers: no Docker runs in tests.
+ * Runs the steps of the Dockerfile, and starts the apps from the resulting folders alone, with the image's entry point, on
+ * a real PostgreSQL. Does not test the base image and the layers, because no Docker runs in tests.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,12 +20,12 @@ const STAGES = ['compiled', 'tree'];
 const TRANSFORMER = 'pos-transformer';
 const IMAGES = [...DEPLOYED_APPS.map(({ name }) => name), TRANSFORMER];
 
-/** Where the apps' trees are, and the packages they were chosen from. */
+/** The apps' trees, and the packages they were chosen from. */
 const folders = new Map<string, string>();
 
 beforeAll(async () => {
   const [install, build, packages, ...rest] = runLinesOf(dockerfile, 'compiled');
-  // The first has run, or this test would not.
+  // The first step has run, or this test would not.
   expect([install, rest]).toEqual(['npm ci', []]);
   const shared = mkdtempSync(join(tmpdir(), 'svc-packages-'));
   folders.set('packages', shared);
@@ -47,7 +47,7 @@ afterAll(() => {
   for (const folder of folders.values()) rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(IMAGES)('%s holds what it runs on and nothing else', (name) => {
+test.each(IMAGES)('%s contains only files that it needs to run', (name) => {
   const folder = folderOf(name);
   const files = globSync('**/*', { cwd: folder }).filter((file) => !file.startsWith('node_modules/'));
   expect(globSync('dist/*', { cwd: folder }).sort()).toEqual(
@@ -76,14 +76,14 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
       ...(name === 'simulated-acquirer' ? { SVC_ACQUIRER_STORE: join(folderOf(name), 'charges.jsonl') } : {}),
       SVC_PORT: String(await freePort()),
     };
-    // Alone, without a broker: what services tell each other is shown elsewhere.
+    // Alone, without a broker: other tests cover messages between services.
     delete env['SVC_AMQP_URL'];
   });
   afterAll(() => database.drop());
 
-  // An app without tables has no tasks beside serving.
+  // An app without tables has no other tasks.
   for (const task of app.schema === undefined ? [] : ['migrate']) {
-    test(`knows the task ${task}, which needs nothing but its database`, async () => {
+    test(`runs the task ${task}, which needs only its database`, async () => {
       const first = await entryPoint(name, [task], { SVC_DATABASE_URL: database.url });
       expect(first).toMatch(new RegExp(`^${name}: .*Messaging1763500000001`));
     });
@@ -104,9 +104,9 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
       const [file, ...args] = healthCheckOf(dockerfile);
       await promisify(execFile)(nodeFor(file), args, { env });
 
-      // hosted-gateway may not be given payers before it has the key that their cards are encrypted to, which is an event away.
+      // hosted-gateway is not ready for payers before it has the public key for their cards, which arrives with an event.
       const [ready, text] = name === 'hosted-gateway' ? [503, /card/i] : [200, /^/];
-      await waitUntil('it to say so', 15_000, async () => (await status(`${at}/health/ready`)) === ready);
+      await waitUntil(`readiness ${ready}`, 15_000, async () => (await status(`${at}/health/ready`)) === ready);
       expect(await (await fetch(`${at}/health/ready`)).text()).toMatch(text);
     } finally {
       child.process.kill('SIGTERM');
@@ -115,7 +115,7 @@ describe.each(DEPLOYED_APPS.map((app) => [app.name, app] as const))('%s', (name,
   });
 });
 
-describe('pos-transformer, which runs in a store', () => {
+describe('pos-transformer in a store', () => {
   let at: string;
   let env: Record<string, string>;
   let configFile: string;
@@ -140,7 +140,7 @@ describe('pos-transformer, which runs in a store', () => {
   afterEach(() => rmSync(folderOf('store'), { recursive: true, force: true }));
 
   /** Serves tills and pages from the tree alone, also without a platform, then ends on SIGTERM. */
-  const expectToServe = async (child: Started): Promise<void> => {
+  const expectToServe = async (child: StartedApp): Promise<void> => {
     try {
       const ended = (): string | undefined => (child.process.exitCode === null ? undefined : child.output());
       await waitUntil(
@@ -162,7 +162,7 @@ describe('pos-transformer, which runs in a store', () => {
   test('starts from its image with the configuration that TRANSFORMER_CONFIG names', () =>
     expectToServe(start(TRANSFORMER, { ...environmentOf(dockerfile), ...env, TRANSFORMER_CONFIG: configFile })));
 
-  test('starts as its systemd unit says', async () => {
+  test('starts like its systemd unit', async () => {
     const unit = readFileSync(join(root, 'docker/pos-transformer.service'), 'utf8');
     expect(unit).toContain(`WorkingDirectory=/opt/pos-transformer/dist/${TRANSFORMER}\n`);
     const [file, ...args] = /^ExecStart=(.+)$/m.exec(unit)![1]!.split(' ');
@@ -171,7 +171,7 @@ describe('pos-transformer, which runs in a store', () => {
   });
 });
 
-/** All apps have the same entry point: one of them shows it. */
+/** All apps have the same entry point, so one app is enough. */
 describe('the entry point', () => {
   test('migrates once', async () => {
     const database = await newTestDatabase();
@@ -184,12 +184,12 @@ describe('the entry point', () => {
     }
   });
 
-  test('refuses a task that it does not know', async () => {
+  test('refuses an unknown task', async () => {
     await expect(entryPoint('demo-shop', ['migrat'], {})).rejects.toThrow('not "migrat"');
   });
 });
 
-test('the page that payers see is in hosted-gateway', () => {
+test('the payment page is in hosted-gateway', () => {
   const assets = join(folderOf('hosted-gateway'), 'apps/hosted-gateway/dist/pay-assets');
   const manifest = JSON.parse(readFileSync(join(assets, 'manifest.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, { readonly content: string }>>;
@@ -230,13 +230,13 @@ function argumentsOfImage(): string[] {
   return args;
 }
 
-interface Started {
+interface StartedApp {
   readonly process: ChildProcess;
   readonly ended: Promise<number | null>;
   output(): string;
 }
 
-function start(app: string, env: Record<string, string>, args = argumentsOfImage()): Started {
+function start(app: string, env: Record<string, string>, args = argumentsOfImage()): StartedApp {
   const child = spawn(process.execPath, args, { cwd: join(folderOf(app), 'dist', app), env });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -262,5 +262,5 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('the Dockerfile has the stages that are tested here', () =>
+test('these tests cover all stages of the Dockerfile', () =>
   expect(dockerfile.stages.map(({ name }) => name).filter((name) => name !== undefined)).toEqual(STAGES));

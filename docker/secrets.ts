@@ -1,9 +1,9 @@
-/** `node docker/secrets.ts`: makes the secrets of docker/compose.yaml, once. They are in docker/.env, for its owner alone. */
+/** `node docker/secrets.ts`: creates the secrets of docker/compose.yaml, once, in docker/.env, readable by its owner only. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every name that compose.yaml takes from its environment. */
+/** Every variable that compose.yaml reads from its environment. */
 export const COMPOSE_SECRETS = [
   'POSTGRES_PASSWORD',
   'RABBITMQ_PASSWORD',
@@ -36,25 +36,25 @@ export const COMPOSE_SECRETS = [
   'WEBHOOK_DISPATCHER_SEALING_KEY',
 ] as const;
 
-/** 32 random bytes each, base64url: fits an address, an environment file and a sealing key alike. */
+/** 32 random bytes each, base64url: valid in a URL, in an environment file and as a sealing key. */
 export function makeSecrets(): Record<(typeof COMPOSE_SECRETS)[number], string> {
   return Object.fromEntries(COMPOSE_SECRETS.map((name) => [name, randomBytes(32).toString('base64url')])) as ReturnType<
     typeof makeSecrets
   >;
 }
 
-/** A file of these secrets; of one that is there, nothing changes but what it lacks: data is sealed with the rest. */
-export function completed(known: string): string {
+/** Adds only the missing secrets to an existing file, because data is sealed with the others. */
+export function withMissingSecrets(known: string): string {
   const missing = Object.entries(makeSecrets()).filter(([name]) => !new RegExp(`^${name}=`, 'm').test(known));
   return known + missing.map(([name, value]) => `${name}=${value}\n`).join('');
 }
 
 if (import.meta.main) {
   const file = join(import.meta.dirname, '.env');
-  // Made by us, or Docker would make it for its mount, and root's.
+  // Otherwise Docker would create it for its mount, owned by root.
   mkdirSync(join(import.meta.dirname, 'demo'), { recursive: true });
   const known = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const text = completed(known);
+  const text = withMissingSecrets(known);
   if (text !== known) writeFileSync(file, text, { mode: 0o600 });
-  console.log(text === known ? `${file} is complete and stays as it is` : `${file} is written`);
+  console.log(text === known ? `${file} is complete and unchanged` : `${file} is written`);
 }

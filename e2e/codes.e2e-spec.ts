@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { newInvoice, till } from './till.js';
+import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { newInvoice, till } from './callers/till.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;
@@ -14,14 +14,18 @@ let partner: PartnerHeaders;
 beforeAll(async () => {
   platform = await sharedPlatform('distributed');
   partner = await logIn(platform);
-  await waitUntil('the partner to be known', 5_000, async () => (await decode(platform, 'x', partner)).status !== 401);
+  await waitUntil(
+    'the partner to reach code-decoder',
+    5_000,
+    async () => (await decode(platform, 'x', partner)).status !== 401,
+  );
 });
 
 async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
   return (await newInvoice(platform, changes)).code;
 }
 
-test('it does what the guide says, word for word, twice', async () => {
+test('the commands of the guide work as written, twice', async () => {
   const [block] = documentedBlocks('codes');
   for (let time = 1; time <= 2; time++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -34,7 +38,7 @@ test('it does what the guide says, word for word, twice', async () => {
   }
 });
 
-test('fifty invoices are decoded the moment their till is answered', async () => {
+test('fifty invoices can be decoded as soon as the till has the answer', async () => {
   for (let count = 0; count < 50; count++) {
     const amount = 1_000 + count;
     const { status, body } = await decode(platform, await newCode({ amount }), partner);
@@ -43,7 +47,7 @@ test('fifty invoices are decoded the moment their till is answered', async () =>
   }
 });
 
-test('replacing and closing reach the payable and whoever decodes', async () => {
+test('replacing and closing an invoice change its payable and its decoded code', async () => {
   const externalReference = `basket-${randomUUID()}`;
   const old = await newCode({ externalReference });
   const young = await newCode({ externalReference, amount: 1 });
@@ -61,7 +65,7 @@ test('replacing and closing reach the payable and whoever decodes', async () => 
   expect(payables.map(({ state }) => state)).toEqual(['closed', 'closed']);
 });
 
-test('what the merchant allows is shown as soon as it is set', async () => {
+test('features of a merchant are shown as soon as they are set', async () => {
   const code = await newCode();
   const { merchantId } = platform.site(0, 0).merchant;
   const set = await platform.svc(
@@ -79,7 +83,7 @@ test('what the merchant allows is shown as soon as it is set', async () => {
   });
 });
 
-test('a third party’s code is decoded over HTTP, and its silence is 503', async () => {
+test('a third party’s code is decoded over HTTP, and without its answer it is a 503', async () => {
   const known = await decode(platform, 'https://pay.simulated-provider.example/25000', partner);
   expect([known.status, known.body?.invoice['amount']]).toEqual([200, 25_000]);
   const silent = await decode(platform, 'https://pay.simulated-provider.example/silent', partner);

@@ -1,20 +1,20 @@
 /**
- * A thousand refunds of one payment at once, as they are in both ways to run: what the bank gives back never exceeds the payment, and
+ * A thousand concurrent refunds of one payment, on both deployments: the acquirer never refunds more than the payment, and
  * one key is one refund. Distributed, every other call goes to another process of payment-processor.
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
-import type { Platform } from './platform.js';
-import { ProcessorReplica } from './processor-replica.js';
-import { everyRefundEnds, expectRefundsToAgree, PAID_AMOUNT, payForRefund } from './refund-books.js';
-import { sharedPlatform } from './shared-platform.js';
+import type { Platform } from './platform/platform.js';
+import { ProcessorReplica } from './platform/processor-replica.js';
+import { waitForRefunds, expectRefundsToAgree, PAID_AMOUNT, payForRefund } from './books/refund-books.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const CALLS = 1_000;
-/** Of those with keys of their own; 123 of them fit into the payment. */
+/** Amount of each refund that has its own key; 123 of them fit into the payment. */
 const AMOUNT = 100;
-const FIT = Math.floor(PAID_AMOUNT / AMOUNT);
+const MAX_REFUNDS = Math.floor(PAID_AMOUNT / AMOUNT);
 
-interface Answered {
+interface RefundAnswer {
   readonly status: number;
   readonly refundReference: string | undefined;
 }
@@ -30,8 +30,8 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
   });
   afterAll(() => replica?.end());
 
-  /** As a client does, it repeats what was not answered, or with a 5xx, or with a 409 that says when. */
-  function refund(nth: number, payment: string, amount: number, key: string): Promise<Answered> {
+  /** Retries like a client: without an answer, after a 5xx, and after a 409 with Retry-After. */
+  function refund(nth: number, payment: string, amount: number, key: string): Promise<RefundAnswer> {
     const { merchantId, apiKey } = platform.site(0, 0).merchant;
     const address = addresses[nth % addresses.length]!;
     return waitUntil('an answer to a refund', 120_000, async () => {
@@ -46,30 +46,32 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
     });
   }
 
-  const all = (payment: string, amount: number, keyOf: () => string): Promise<Answered[]> =>
+  const all = (payment: string, amount: number, keyOf: () => string): Promise<RefundAnswer[]> =>
     Promise.all(Array.from({ length: CALLS }, (_, nth) => refund(nth, payment, amount, keyOf())));
-  /** A refund is made (201) or, by a repeated call, found (200). */
-  const isMade = ({ status }: Answered): boolean => status === 200 || status === 201;
+  /** 201 for a new refund, 200 for a repeated call. */
+  const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
 
-  it(`${CALLS} refunds, each with its key: as many as fit, and the bank gives back no more`, async () => {
+  it(`${CALLS} refunds, each with its key: as many as fit, and the acquirer refunds no more`, async () => {
     const payment = await payForRefund(platform);
     const answers = await all(payment, AMOUNT, randomUUID);
-    await everyRefundEnds(platform, [payment]);
+    await waitForRefunds(platform, [payment]);
     const books = await expectRefundsToAgree(platform, payment);
-    expect([books.bankAmount, books.bank.length]).toEqual([FIT * AMOUNT, FIT]);
-    const made = answers.filter(isMade).map(({ refundReference }) => refundReference);
+    expect([books.bankAmount, books.bank.length]).toEqual([MAX_REFUNDS * AMOUNT, MAX_REFUNDS]);
+    const made = answers.filter(isAccepted).map(({ refundReference }) => refundReference);
     expect(made.sort()).toEqual(books.bank);
-    expect(new Set(answers.filter((answer) => !isMade(answer)).map(({ status }) => status))).toEqual(new Set([422]));
+    expect(new Set(answers.filter((answer) => !isAccepted(answer)).map(({ status }) => status))).toEqual(
+      new Set([422]),
+    );
   });
 
-  it(`${CALLS} times one refund, with one key: one refund`, async () => {
+  it(`${CALLS} calls with one key: one refund`, async () => {
     const payment = await payForRefund(platform);
     const key = randomUUID();
     const answers = await all(payment, PAID_AMOUNT, () => key);
-    await everyRefundEnds(platform, [payment]);
+    await waitForRefunds(platform, [payment]);
     const books = await expectRefundsToAgree(platform, payment);
     expect([books.bankAmount, books.bank.length]).toEqual([PAID_AMOUNT, 1]);
-    expect(answers.filter(isMade)).toHaveLength(CALLS);
+    expect(answers.filter(isAccepted)).toHaveLength(CALLS);
     expect(new Set(answers.map(({ refundReference }) => refundReference))).toEqual(new Set(books.bank));
   });
 });

@@ -1,13 +1,13 @@
 /**
- * Something gets into a payer's page that does not belong there: the browser refuses it and tells the platform by itself, whose metrics say
- * so. As browsers without the Reporting API do it, by `report-uri`: those with it send the same later, and from HTTPS alone.
+ * A foreign resource gets into a payer's page: the browser blocks it and reports it to the platform, which counts it in its
+ * metrics. With `report-uri`, as browsers without the Reporting API do; the others send reports later, and only over HTTPS.
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
-import { startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { Platform } from './platform.js';
-import { TraceCollector } from './trace-collector.js';
+import { startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { Platform } from './platform/platform.js';
+import { TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await collector?.stop();
 });
 
-it('an image of another origin is not loaded, and is counted', async () => {
+it('an image of another origin is blocked and counted', async () => {
   const page = await browser.newPage();
   await page.route(/\/pay\?/, async (route) => {
     const response = await route.fetch();

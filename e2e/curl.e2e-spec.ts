@@ -1,11 +1,11 @@
-/** The hosted gateway's API from a shell, with curl and nothing of ours: first what the guide says, as it is written. */
+/** The hosted gateway's API from a shell, with curl and without the SDK; first with the commands of the guide. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fillIn, press } from './payer.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 interface Answer {
   readonly status: number;
@@ -14,8 +14,8 @@ interface Answer {
   readonly body: any;
 }
 
-/** An address on this machine that nobody listens on: the keyless site may name it, and nothing is delivered there. */
-const HERE = 'http://127.0.0.1:9';
+/** An address on this machine without a listener: the keyless site may use it, and nothing is delivered there. */
+const UNUSED_URL = 'http://127.0.0.1:9';
 
 function aSession(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -23,9 +23,9 @@ function aSession(changes: Record<string, unknown> = {}): Record<string, unknown
     merchantOrderId: 'order-17',
     amount: 12_345,
     currencyISOCode: 'ZAR',
-    notificationUrl: `${HERE}/notify`,
-    returnUrl: `${HERE}/return`,
-    cancelUrl: `${HERE}/cancel`,
+    notificationUrl: `${UNUSED_URL}/notify`,
+    returnUrl: `${UNUSED_URL}/return`,
+    cancelUrl: `${UNUSED_URL}/cancel`,
     origin: '127.0.0.1',
     ...changes,
   };
@@ -34,7 +34,7 @@ function aSession(changes: Record<string, unknown> = {}): Record<string, unknown
 describe('curl', () => {
   let platform: Platform;
   let gateway: string;
-  /** Headers of the first merchant: its site that needs its key, and the one that does without. */
+  /** Headers of the first merchant: of its site that requires the key, and of the one that does not. */
   let keyed: readonly string[];
   let keyless: readonly string[];
 
@@ -84,7 +84,7 @@ describe('curl', () => {
   const messages = (answer: Answer): string =>
     (answer.body.errors as { message: string }[]).map(({ message }) => message).join('; ');
 
-  it('does what the guide says, word for word, and the same again the second time', async () => {
+  it('the commands of the guide work as written, and again the second time', async () => {
     for (const block of documentedBlocks('curl')) {
       const first = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
       expect(first).toMatchObject({ code: 0 });
@@ -100,13 +100,13 @@ describe('curl', () => {
         })),
       );
       const again = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
-      // The same sessions, and what became of them.
+      // The same sessions, with their current states.
       expect(again.output.replaceAll('"sessionState":"open",', '')).toBe(first.output);
       expect(again.output.match(/"sessionState":"open"/g)).toHaveLength(2);
     }
   });
 
-  it('gives one session to fifty equal requests at once', async () => {
+  it('returns one session for fifty equal concurrent requests', async () => {
     const body = aSession();
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(keyed, body)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -179,7 +179,7 @@ describe('curl', () => {
     },
   );
 
-  it('names every field at once when none is there, and refuses what is no JSON or too large', async () => {
+  it('names all missing fields at once, and refuses invalid JSON and large bodies', async () => {
     const nothing = await create(keyed, {});
     expect(nothing.status).toBe(400);
     for (const field of required) expect(messages(nothing)).toContain(field);
@@ -189,7 +189,7 @@ describe('curl', () => {
     expect(await create(keyed, `@${file}`)).toMatchObject({ status: 413, body: { status: 'BadRequest' } });
   });
 
-  it('lets nobody in with a wrong, foreign or missing key, and says nothing but what the call itself shows', async () => {
+  it('refuses a wrong, foreign or missing key, and reveals nothing that the caller does not know', async () => {
     const [merchantId, site, key] = keyed as [string, string, string];
     const foreign = platform.site(1, 0);
     const refused = await Promise.all([
@@ -203,14 +203,14 @@ describe('curl', () => {
       create([site, key], aSession()),
       create([merchantId, key], aSession()),
       create([...keyless, `x-api-key: ${foreign.apiKey}`], aSession()),
-      // Authenticated first: a stranger learns nothing of what is wrong with the body.
+      // Authentication comes first: a stranger gets no validation errors of the body.
       create([merchantId, site], {}),
       curl('GET', `/api/v3.1/payments?sessionId=${randomUUID()}`, [merchantId, site]),
       curl('DELETE', `/api/v3.1/sessions/${randomUUID()}`, [merchantId, site]),
     ]);
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
-    // The same of a key that nobody has, of another's, and of one's own beside numbers that are another's.
+    // The same for an unknown key, for another merchant's, and for the caller's own key beside another merchant's ids.
     const OTHERS =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([
@@ -225,7 +225,7 @@ describe('curl', () => {
     expect(new Set(refused.map(({ body }) => body.status as string))).toEqual(new Set(['Unauthorized']));
   });
 
-  it('names beside each error the page that explains it, and the platform serves that page', async () => {
+  it('links each error to a page that explains it, and serves that page', async () => {
     const { headers } = await curl('POST', '/api/v3.1/sessions', keyed, {});
     const page = /^<(.+)>; rel="help"$/.exec(headers['link'] ?? '')?.[1] ?? '';
     expect(page).toBe(`${platform.demo.apiUrl}/errors/request.invalid`);
@@ -237,7 +237,7 @@ describe('curl', () => {
     for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
   });
 
-  it('takes a keyless site only for addresses of its own hosts, and the merchant’s key for any of its sites', async () => {
+  it('accepts a keyless site only with addresses of its own hosts, and the merchant’s key for any of its sites', async () => {
     expect((await create(keyless, aSession())).status).toBe(201);
     for (const field of urls) {
       const answer = await create(keyless, aSession({ [field]: 'https://shop.example/x' }));
@@ -258,11 +258,14 @@ describe('curl', () => {
       curl('GET', `/api/${version}/payments?sessionId=${sessionId}`, headers);
     expect(await list()).toMatchObject({ status: 200, body: { payments: [], status: 'Success', errors: [] } });
 
-    expect(await press(gateway, await fillIn(redirectUrl, '4000000000000002'))).toMatchObject({
+    expect(await sendPayRequest(gateway, await preparePayRequest(redirectUrl, '4000000000000002'))).toMatchObject({
       httpStatus: 200,
       state: 'declined',
     });
-    expect(await press(gateway, await fillIn(redirectUrl))).toMatchObject({ httpStatus: 200, state: 'succeeded' });
+    expect(await sendPayRequest(gateway, await preparePayRequest(redirectUrl))).toMatchObject({
+      httpStatus: 200,
+      state: 'succeeded',
+    });
 
     // Readable at once, before the payer is back at the shop.
     const listed = await list();
@@ -310,17 +313,17 @@ describe('curl', () => {
     expect((await list(stranger)).status).toBe(404);
     expect((await read(keyed, 'nonsense')).status).toBe(404);
 
-    // Paid: too late to cancel. Another one: cancelled, and its page takes nothing any more.
+    // The paid session can no longer be cancelled. The other is cancelled, and its page accepts no payment.
     expect((await curl('DELETE', `/api/${version}/sessions/${sessionId}`, keyed)).status).toBe(409);
     const second = (await create(keyed, aSession(), version)).body as { sessionId: string; redirectUrl: string };
-    const late = await fillIn(second.redirectUrl);
+    const late = await preparePayRequest(second.redirectUrl);
     expect((await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, stranger)).status).toBe(404);
     expect(await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, keyed)).toMatchObject({
       status: 200,
       body: { status: 'Success', errors: [] },
     });
-    expect((await press(gateway, late)).httpStatus).toBe(409);
-    await expect(fillIn(second.redirectUrl)).rejects.toThrow('its state is cancelled');
+    expect((await sendPayRequest(gateway, late)).httpStatus).toBe(409);
+    await expect(preparePayRequest(second.redirectUrl)).rejects.toThrow('its state is cancelled');
     expect(
       platform.charges().filter((line) => line.outcome === 'approved' && line.paymentReference === reference),
     ).toHaveLength(1);

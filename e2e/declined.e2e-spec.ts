@@ -1,12 +1,12 @@
 /**
- * After a decline the payer goes on where he was: what he typed is there but for the CVV, the field that the bank did not accept
- * is named, and on another device nothing that is half typed is lost.
+ * After a decline the payer continues on the same form: it keeps everything but the CVV and marks the field that the issuer
+ * rejected. On another device a half-typed card stays.
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const DECLINED = '4000 0000 0000 0002';
 const WRONG_CVV = '4000 0000 0000 0127';
@@ -42,7 +42,7 @@ async function newTab(): Promise<Page> {
   return page;
 }
 
-it('a wrong CVV: the rest stays, the CVV is asked for again, and the next press is another payment', async () => {
+it('a wrong CVV: the form keeps the rest, asks for the CVV again, and sends another payment', async () => {
   const page = await newTab();
   const references: string[] = [];
   page.on('request', (request) => {
@@ -67,7 +67,7 @@ it('a wrong CVV: the rest stays, the CVV is asked for again, and the next press 
   expect(new Set(references).size).toBe(2);
 });
 
-it('a decline without a reason keeps what was typed, too, and a reload shows it as well', async () => {
+it('a decline without a reason keeps the form too, and a reload shows the decline as well', async () => {
   const page = await newTab();
   await fillCard(page, DECLINED);
   await payButton(page).click();
@@ -79,7 +79,7 @@ it('a decline without a reason keeps what was typed, too, and a reload shows it 
   expect(await typed(page)).toEqual(['', '', '', '']);
 });
 
-it('on another device: what is half typed stays, and nobody says that its bank has declined', async () => {
+it('on another device: a half-typed card stays, and the page does not blame its bank', async () => {
   const [first, second] = [await newTab(), await newTab()];
   await first.bringToFront();
   await first.getByLabel('Card number').fill('4242 4242');

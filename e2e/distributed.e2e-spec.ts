@@ -1,25 +1,25 @@
 /**
- * What only a distributed platform has to show: one trace through every process, services that go on and start without
- * identity, and the same data run in every way there is. Restarts and faults have specs of their own.
+ * The behaviour of a distributed platform only: one trace through every process, services that run and start without
+ * identity, and the same data on every deployment. Restarts and faults have their own specs.
  */
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { Books } from './books.js';
-import { aSessionRequest, clientOf, createSessions } from './merchant.js';
-import { type Answer, MerchantEndpoint } from './merchant-endpoint.js';
-import { APPROVED, fillIn, press } from './payer.js';
-import { decode, logIn, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
-import { anInvoice, newInvoice, till } from './till.js';
-import { type Span, TraceCollector } from './trace-collector.js';
+import { Books } from './books/books.js';
+import { aSessionRequest, clientOf, createSessions } from './callers/merchant.js';
+import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { APPROVED, preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { Platform } from './platform/platform.js';
+import { anInvoice, newInvoice, till } from './callers/till.js';
+import { type Span, TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;
 let endpoint: MerchantEndpoint;
 let books: Books;
 let answer: Answer;
-/** Payments that were made by all tests before. */
+/** Number of payments in all earlier tests. */
 let paid = 0;
 
 beforeAll(async () => {
@@ -38,25 +38,28 @@ beforeEach(() => {
   answer = 200;
 });
 
-/** From the merchant's cart to the page's answer. Throws when any call is not answered as documented. */
+/** From the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
 async function pay(): Promise<string> {
   const [session] = await createSessions(clientOf(platform), 1, endpoint.url);
-  const { httpStatus, state } = await press(platform.demo.gatewayUrl, await fillIn(session!.redirectUrl));
+  const { httpStatus, state } = await sendPayRequest(
+    platform.demo.gatewayUrl,
+    await preparePayRequest(session!.redirectUrl),
+  );
   if (httpStatus !== 200 || state !== 'succeeded') throw new Error(`Pay was answered ${httpStatus}, ${state}`);
   const payments = await clientOf(platform).listPayments(session!.sessionId);
-  if (payments.length !== 1) throw new Error(`${payments.length} payments are known of a session that was paid`);
+  if (payments.length !== 1) throw new Error(`${payments.length} payments of a paid session`);
   paid++;
   return session!.sessionId;
 }
 
-async function expectAllHeardOnce(): Promise<void> {
+async function expectAllNotifiedOnce(): Promise<void> {
   endpoint.release();
-  await waitUntil('every notification', 30_000, () => Promise.resolve(books.underWay().length === 0));
+  await waitUntil('every notification', 30_000, () => Promise.resolve(books.unacknowledged().length === 0));
   await waitUntil('the books to be complete', 10_000, async () => (await books.totals()).transfers === paid);
   await books.expectToAgree(paid);
 }
 
-/** Of whoever began the trace. */
+/** Span id of the caller that began the trace. */
 const CALLERS_SPAN = randomBytes(8).toString('hex');
 const aTrace = (): string => randomBytes(16).toString('hex');
 const traceparentOf = (trace: string): string => `00-${trace}-${CALLERS_SPAN}-01`;
@@ -80,14 +83,14 @@ async function createSessionIn(
   return (await created.json()) as { sessionId: string; redirectUrl: string };
 }
 
-/** Spans that hang neither on another of the trace nor on its caller's. */
+/** Spans whose parent is neither in the trace nor the caller's span. */
 function orphansOf(trace: string): Span[] {
   const spans = collector.of(trace);
   const known = new Set([CALLERS_SPAN, ...spans.map(({ spanId }) => spanId)]);
   return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
 }
 
-/** Locks the table against writers until `count` statements wait for it, so that the calls that come meanwhile share one. */
+/** Locks the table against writers until `count` statements wait for it, so that later calls share one statement. */
 async function whileLocked<T>(table: string, count: number, work: () => Promise<T>): Promise<T> {
   const client = await platform.sqlClient();
   try {
@@ -104,7 +107,7 @@ async function whileLocked<T>(table: string, count: number, work: () => Promise<
   }
 }
 
-/** An event as it is logged. */
+/** An event as stored in the log. */
 interface EventRow {
   readonly id: string;
   readonly type: string;
@@ -121,12 +124,14 @@ describe('a trace', () => {
   let sessionId: string;
   let code: string;
 
-  it('that begins at the merchant goes through every service of a payment, and back to the merchant', async () => {
+  it('of the merchant goes through every service of a payment, and back to the merchant', async () => {
     const session = await createSessionIn(merchantsTrace, `${endpoint.url}?token=${MERCHANTS_SECRET}`);
     ({ sessionId } = session);
-    expect(await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl))).toMatchObject({ httpStatus: 200 });
+    expect(await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl))).toMatchObject({
+      httpStatus: 200,
+    });
     paid++;
-    await expectAllHeardOnce();
+    await expectAllNotifiedOnce();
     [{ code } = { code: '' }] = await platform.sql<{ code: string }>(
       `SELECT code FROM hosted_gateway.sessions WHERE session_id = $1`,
       [sessionId],
@@ -146,14 +151,14 @@ describe('a trace', () => {
     await waitUntil('the last span', 20_000, () => Promise.resolve(orphansOf(merchantsTrace).length === 0));
   });
 
-  it('says nothing of the card, nor of what opens the page', () => {
+  it('contains neither the card nor the secrets that open the page', () => {
     const spans = JSON.stringify(collector.of(merchantsTrace));
     for (const secret of [APPROVED, sessionId, code, MERCHANTS_SECRET, platform.site(0, 0).apiKey, 'encryptedCard'])
       expect(spans).not.toContain(secret);
     expect(collector.of(merchantsTrace).length).toBeGreaterThan(10);
   });
 
-  it('is named in the log lines of what happened in it', () => {
+  it('is in the log lines of its requests', () => {
     const lines = platform
       .log()
       .split('\n')
@@ -163,23 +168,25 @@ describe('a trace', () => {
   });
 });
 
-it('the trace of each payment is whole and its own, although its rows shared statements with others', async () => {
+it('each payment has its own complete trace, although its rows shared statements with others', async () => {
   const before = endpoint.deliveries.length;
   const traces = Array.from({ length: 12 }, aTrace);
   const payers = traces.map(aTrace);
   const sessions = await whileLocked('hosted_gateway.sessions', 1, () =>
     Promise.all(traces.map((trace) => createSessionIn(trace))),
   );
-  const filled = await Promise.all(sessions.map(({ redirectUrl }) => fillIn(redirectUrl)));
+  const filled = await Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   const { gatewayUrl } = platform.demo;
-  const pressed = await whileLocked('payment_processor.transfers', 1, () =>
+  const answers = await whileLocked('payment_processor.transfers', 1, () =>
     whileLocked('payment_processor.payables', 2, () =>
-      Promise.all(filled.map((one, nth) => press(gatewayUrl, one, { traceparent: traceparentOf(payers[nth]!) }))),
+      Promise.all(
+        filled.map((one, nth) => sendPayRequest(gatewayUrl, one, { traceparent: traceparentOf(payers[nth]!) })),
+      ),
     ),
   );
-  expect(pressed).toEqual(traces.map(() => ({ httpStatus: 200, state: 'succeeded' })));
+  expect(answers).toEqual(traces.map(() => ({ httpStatus: 200, state: 'succeeded' })));
   paid += traces.length;
-  await expectAllHeardOnce();
+  await expectAllNotifiedOnce();
 
   const events = await platform.sql<EventRow>(
     `SELECT id, type, txid::text, substr(traceparent, 4, 32) AS trace,
@@ -205,8 +212,8 @@ it('the trace of each payment is whole and its own, although its rows shared sta
 });
 
 /**
- * All but those of the simulated bank, and those of statements: each of those has one span, in the trace of the call that
- * waited longest for it.
+ * Without the spans of the simulated acquirer and of statements: a shared statement has one span, in the trace of the
+ * call that waited longest for it.
  */
 const SPANS_OF_A_PAYMENT = [
   'code-decoder: process payment.succeeded.v1',
@@ -225,7 +232,7 @@ const SPANS_OF_A_PAYMENT = [
   'webhook-dispatcher: process payment.succeeded.v1',
 ];
 
-/** Waits for the spans of payments that went alike, each in a trace of its own, which its payer's requests are linked to. */
+/** Waits for the spans of similar payments, each in its own trace, to which its payer's requests are linked. */
 async function expectSpansOf(
   traces: readonly string[],
   payers: readonly string[],
@@ -242,7 +249,7 @@ async function expectSpansOf(
         .sort(),
     );
   const whole = traces.map(() => SPANS_OF_A_PAYMENT);
-  // When they are never so, the comparison says what is missing, or too much.
+  // If they never match, the comparison below shows the missing or superfluous spans.
   await waitUntil('the spans of every payment', 20_000, () =>
     Promise.resolve(isDeepStrictEqual(shapes(), whole)),
   ).catch(() => undefined);
@@ -263,7 +270,7 @@ async function expectSpansOf(
   });
 }
 
-it('each key sees of the payments of merchants what it may, in every look-up and on the stream (A7, M1)', async () => {
+it('each key sees only the payments that it may read, in every look-up and on the stream (A7, M1)', async () => {
   const [site, another, foreign] = [platform.site(0, 0), platform.site(0, 1), platform.site(1, 0)];
   const [payment] = await clientOf(platform).listPayments(await pay());
   const { sessionId, merchantOrderId, paymentReference } = payment!;
@@ -309,22 +316,22 @@ describe('while identity is stopped', () => {
   });
   afterAll(() => goOn());
 
-  it('sessions, payments and webhooks of known merchants go on', async () => {
+  it('sessions, payments and webhooks of known merchants still work', async () => {
     freeze('identity');
     await pay();
-    await expectAllHeardOnce();
+    await expectAllNotifiedOnce();
   });
 
-  it('services that start serve from what they have kept', async () => {
+  it('services that start serve from their stored data', async () => {
     for (const app of ['hosted-gateway', 'payment-processor', 'webhook-dispatcher']) {
       const { code, output } = await platform.svc('restart', app);
       expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
     }
     await pay();
-    await expectAllHeardOnce();
+    await expectAllNotifiedOnce();
   });
 
-  it('decoding goes on, and starts, without payment-processor too; a till is told to come again', async () => {
+  it('code-decoder also runs and starts without payment-processor; a till gets a 503', async () => {
     const { code } = await newInvoice(platform);
     freeze('payment-processor');
     expect((await decode(platform, code, partner)).status).toBe(200);
@@ -341,17 +348,17 @@ describe('while identity is stopped', () => {
 });
 
 describe('the same data', () => {
-  it.each(['embedded', 'rabbitmq'] as const)('goes on %s, with what was under way', async (mode) => {
+  it.each(['embedded', 'rabbitmq'] as const)('works on %s, including unfinished payments', async (mode) => {
     answer = 'hold';
     const sessionId = await pay();
-    await waitUntil('the notification on the wire', 10_000, () => Promise.resolve(endpoint.holding === 1));
+    await waitUntil('the notification on the wire', 10_000, () => Promise.resolve(endpoint.heldCount === 1));
     await platform.switchTo(mode);
     answer = 200;
-    await books.everyoneHasHeard();
+    await books.waitUntilAcknowledged();
     await books.expectToAgree(paid);
     const payments = await clientOf(platform).listPayments(sessionId);
     expect(payments).toMatchObject([{ sessionId, paymentStatus: 'Success' }]);
     await pay();
-    await expectAllHeardOnce();
+    await expectAllNotifiedOnce();
   });
 });

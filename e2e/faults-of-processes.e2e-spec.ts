@@ -1,7 +1,7 @@
-/** Every process of a distributed platform is killed, one after the other, each while payments are under way. */
+/** Kills every process of a distributed platform, one after the other, each during unfinished payments. */
 import { waitUntil } from '@svc/testing';
 import type { Supervised } from '../tools/svc/processes/processes.ts';
-import { FaultDrill } from './fault-drill.js';
+import { FaultDrill } from './faults/fault-drill.js';
 
 describe('a fault', () => {
   let drill: FaultDrill;
@@ -19,17 +19,17 @@ describe('a fault', () => {
     'payment-processor',
     'webhook-dispatcher',
     'simulated-acquirer',
-  ])('of %s, killed, loses nothing and doubles nothing', async (app) => {
-    const work = await drill.underWay();
+  ])('of %s, killed, loses and duplicates nothing', async (app) => {
+    const work = await drill.startPayments();
     const { pid, restarts } = drill.platform.process(app);
-    const met = await drill.whatIsAtRisk();
+    const met = await drill.describeUnfinished();
     await drill.platform.kill(pid);
     const diedAt = new Date();
     await waitUntil(`${app} to be started again`, 30_000, () =>
       Promise.resolve((drill.platform.processes()[app]?.restarts ?? 0) > restarts),
     );
     const sends = app === 'webhook-dispatcher';
-    if (sends) await waitUntil('its connections to end', 10_000, () => Promise.resolve(drill.endpoint.holding === 0));
+    if (sends) await waitUntil('its connections to end', 10_000, () => Promise.resolve(drill.endpoint.heldCount === 0));
     await drill.expectNothingLost(
       `kill -9 ${app}`,
       work,

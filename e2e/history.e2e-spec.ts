@@ -1,21 +1,21 @@
 /**
- * A partner's customer pays an invoice: the payment is in the history when the answer is there, and its merchant finds it a
- * moment later. Every service is a process of its own.
+ * A partner's customer pays an invoice: the payment is in the history when the POST has answered, and the merchant finds it
+ * shortly after. Every service has its own process.
  */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { callApi, logIn, onboardPartner, type PartnerHeaders } from './partner.js';
-import type { Platform } from './platform.js';
-import { newInvoice, till } from './till.js';
-import { sharedPlatform } from './shared-platform.js';
+import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
+import type { Platform } from './platform/platform.js';
+import { newInvoice, till } from './callers/till.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;
 
 beforeAll(async () => {
   platform = await sharedPlatform('distributed');
-  // Of its own, for it has all that the history says.
+  // Its own customers, so that the histories have only the payments of this test.
   partner = await logIn(platform, await onboardPartner(platform));
 });
 
@@ -44,7 +44,7 @@ async function pay(invoiceReference: string, amount: number, customerId: string,
   });
 }
 
-test('thirty payments, each read back by its reference and at the top of both histories the moment its POST has answered', async () => {
+test('each of thirty payments is found by reference and tops both histories as soon as its POST has answered', async () => {
   const customers = [randomUUID(), randomUUID()] as const;
   const made: PaymentHistoryItem[] = [];
   for (let count = 0; count < 30; count++) {
@@ -58,7 +58,7 @@ test('thirty payments, each read back by its reference and at the top of both hi
       customer,
       declined ? '4000000000000002' : '4242424242424242',
     );
-    // At once: nothing here waits for anything.
+    // Reads at once, without waiting for anything.
     const one = await call<SinglePayment>('GET', `/v1/payments/${item!.paymentReference}`, partner);
     const page = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1`, partner);
     const own = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1&customerReference=${customer}`, partner);
@@ -83,11 +83,11 @@ test('thirty payments, each read back by its reference and at the top of both hi
     body: undefined,
   });
 
-  // Built anew over RabbitMQ by the command that an administrator has.
+  // Rebuilds over RabbitMQ with the administrator's command.
   const rebuilt = await platform.svc('admin', 'history', 'rebuild', '--print', 'serving');
   expect([rebuilt.code, rebuilt.output.trim()]).toEqual([0, '2']);
   expect((await call<PaymentHistory>('GET', '/v1/payments', partner)).body).toEqual(all.body);
-  // What comes after it is there as before.
+  // Later payments appear as before.
   const later = await pay(
     (await newInvoice(platform, { amount: 500 })).reference,
     500,

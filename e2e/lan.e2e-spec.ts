@@ -1,6 +1,6 @@
 /**
- * `./svc up --lan` as a phone meets it: over HTTPS on the address that this machine has on its network, with a
- * certificate that nobody but its owner has been told of. In both ways to run, and back to this machine alone.
+ * `./svc up --lan` as a phone uses it: HTTPS on this machine's network address, with a self-signed certificate. On both
+ * deployments, and afterwards on this machine only.
  */
 import { X509Certificate, createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, type Page, devices } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
 import {
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
@@ -21,10 +21,10 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { Platform } from './platform.js';
+} from './browser/browser.js';
+import { Platform } from './platform/platform.js';
 
-/** Started with the first test, and again in other ways on the same data. */
+/** Started with the first test, and again on other deployments with the same data. */
 let platform: Platform | undefined;
 afterAll(() => platform?.stop());
 
@@ -44,7 +44,7 @@ describe.each([
     platform = await startOnNetwork(mode);
     certificate = new X509Certificate(readFileSync(platform.demo.certificateFile!));
     address = new URL(platform.demo.shopUrl).hostname;
-    // This key and no other: the browser is told of it as a payer is who compares the fingerprint.
+    // The browser trusts this key and no other, like a payer who compares the fingerprint.
     const key = createHash('sha256').update(certificate.publicKey.export({ type: 'spki', format: 'der' }));
     browser = await startBrowser(`--ignore-certificate-errors-spki-list=${key.digest('base64')}`);
   });
@@ -54,7 +54,7 @@ describe.each([
 
   beforeEach(async () => {
     context = await browser.newContext({ ...devices['Pixel 7'], locale: 'en-ZA' });
-    complaints = complaintsOf(context);
+    complaints = pageErrorsOf(context);
     page = await context.newPage();
   });
   afterEach(async () => {
@@ -72,8 +72,8 @@ describe.each([
     await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
-  /** The status of an answer to who trusts the certificate (or nobody), or why there is none. */
-  const asked = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
+  /** The status of an answer, with or without trust in the certificate, or the error. */
+  const statusOf = async (url: string, ca: string | undefined = certificate.toString()): Promise<number | string> => {
     const request = get(url, { ca });
     try {
       const [answer] = (await once(request, 'response')) as [IncomingMessage];
@@ -85,18 +85,18 @@ describe.each([
   };
   const portOf = (url: string): number => Number(new URL(url).port);
 
-  it('has an address of this machine that others can reach, in everything it gives out', async () => {
+  it('gives out only addresses that other machines can reach', async () => {
     const own = Object.values(networkInterfaces()).flatMap((infos) => infos ?? []);
     expect(own.find((info) => info.address === address)?.internal).toBe(false);
     const { apiUrl, gatewayUrl, shopUrl, adminUrl } = platform.demo;
     for (const url of [apiUrl, gatewayUrl, shopUrl]) expect(url).toMatch(new RegExp(`^https://${address}:\\d+$`));
-    for (const url of [apiUrl, gatewayUrl]) expect(await asked(`${url}/health/live`)).toBe(200);
+    for (const url of [apiUrl, gatewayUrl]) expect(await statusOf(`${url}/health/live`)).toBe(200);
     expect(new URL(adminUrl).hostname).toBe('127.0.0.1');
     expect(certificate.checkIP(address)).toBe(address);
     expect(statSync(join(platform.dataDir, 'tls', 'key.pem')).mode & 0o777).toBe(0o600);
   });
 
-  it('takes a payment from a phone: encrypted, because the context is secure, and the order turns paid', async () => {
+  it('accepts a payment from a phone: the context is secure, so the card is encrypted, and the order is paid', async () => {
     const letReturn = await holdReturn(page, platform.demo.shopUrl);
     await checkOut();
     expect(await page.evaluate(() => window.isSecureContext)).toBe(true);
@@ -105,7 +105,7 @@ describe.each([
     await payButton(page).click();
     await seesHeading(page, 'Payment successful');
     await letReturn();
-    // The shop hears of it from the platform's notification, not from the page.
+    // The platform's webhook, not the page, reports the payment to the shop.
     await seesOrderPaid();
     await screenshot(page, `${name}-2-order-paid`);
   });
@@ -121,8 +121,8 @@ describe.each([
     await seesOrderPaid();
   });
 
-  it('is trusted by nobody who was not told, and binds no browser to it', async () => {
-    expect(await asked(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+  it('is not trusted without the certificate, and sets no HSTS', async () => {
+    expect(await statusOf(platform.demo.shopUrl, '')).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     const stranger = await startBrowser();
     try {
       const strangersPage = await stranger.newPage();
@@ -135,7 +135,7 @@ describe.each([
     expect(answer.headers()).not.toHaveProperty('strict-transport-security');
   });
 
-  it('opens neither administration nor the inside to the network', async () => {
+  it('exposes neither administration nor internal ports to the network', async () => {
     const { adminUrl, apiUrl } = platform.demo;
     const first = portOf(apiUrl);
     for (const port of [
@@ -147,11 +147,11 @@ describe.each([
       await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     }
     for (const path of ['/admin/v1/merchants', '/admin/v1/organisations'])
-      expect(await asked(`${apiUrl}${path}`)).toBe(404);
-    // Whoever reaches the bank can charge: of it, the payer's page alone is there.
+      expect(await statusOf(`${apiUrl}${path}`)).toBe(404);
+    // Access to the acquirer's API would allow charges, so only its page for payers is reachable.
     const bank = `https://${address}:${first + 4}`;
-    expect(await asked(`${bank}/challenges/nobody`)).toBe(404);
-    expect(await asked(`${bank}/charges/nobody`)).toBe(404);
+    expect(await statusOf(`${bank}/challenges/nobody`)).toBe(404);
+    expect(await statusOf(`${bank}/charges/nobody`)).toBe(404);
     const posted = await context.request.post(`${bank}/cards`, {
       data: { cardNumber: '4242424242424242' },
       ignoreHTTPSErrors: true,
@@ -159,11 +159,11 @@ describe.each([
     expect(posted.status()).toBe(404);
   });
 
-  it('shows the till and its customer display to other computers, with its key', async () => {
+  it('serves the till and its customer display to other computers, with its key', async () => {
     const { transformerUrl, transformerApiKey } = platform.demo;
     expect(transformerUrl).toMatch(new RegExp(`^http://${address}:\\d+$`));
     const { siteId } = platform.site(0, 1);
-    // Plain HTTP: a browser ignores the headers that need HTTPS, and complains of them.
+    // Plain HTTP: a browser ignores the headers that need HTTPS, and logs a warning.
     const device = await browser.newContext();
     const [display, till] = [await device.newPage(), await device.newPage()];
     await display.goto(`${transformerUrl}/display/${siteId}#key=${transformerApiKey}`);
@@ -179,7 +179,7 @@ describe.each([
     await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('says that the till is down and how it comes back, and brings it back', async () => {
+  it('reports that the till is down and how to restart it, and restarts it', async () => {
     const file = join(platform.dataDir, 'run', 'transformer.json');
     const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
     await platform.kill(pid);
@@ -193,7 +193,7 @@ describe.each([
     expect(again).toMatchObject({ code: 0, output: expect.stringMatching(/till transformer .* answers/) });
   });
 
-  it('says where it is, and refuses to run in another way beside it', async () => {
+  it('shows its address, and refuses a second start with other options', async () => {
     const status = await platform.svc('status');
     expect(status.code).toBe(0);
     for (const url of [platform.demo.shopUrl, platform.demo.gatewayUrl, platform.demo.apiUrl])
@@ -214,7 +214,7 @@ describe.each([
 });
 
 describe('off the network again', () => {
-  it('everything is on this machine alone, as before, and the certificate waits for the next time', async () => {
+  it('everything listens on this machine only, as before, and the certificate is kept', async () => {
     const platform = await startOnNetwork('embedded');
     const onNetwork = platform.demo;
     const keyFile = join(platform.dataDir, 'tls', 'key.pem');

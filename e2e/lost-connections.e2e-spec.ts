@@ -1,14 +1,13 @@
 /**
- * Every way of losing the connection, or of doing something else while a payment is under way: the page says honestly
- * that it is still checking, finds out by itself, and the card is charged once. And the bank's verification, passed,
- * refused, left and come back to.
+ * Lost connections and other interruptions during a payment: the page shows that it is still checking, finds the outcome by
+ * itself, and the card is charged once. Also the issuer's verification: confirmed, refused, and left unfinished.
  */
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */
@@ -20,7 +19,7 @@ const SHOP = 'http://127.0.0.1:9';
 let platform: Platform;
 let browser: Browser;
 let states: PageStates;
-/** Different in each session, so that the bank's books can be told apart. */
+/** Different in each session, to identify its charges at the acquirer. */
 let amount = 20_000;
 
 beforeAll(async () => {
@@ -39,7 +38,7 @@ describe.each([
   let context: BrowserContext;
   let page: Page;
   let url: string;
-  /** References under which this payer's browser has sent a payment. */
+  /** References with which this payer's browser has sent a payment. */
   let references: string[];
 
   beforeEach(async () => {
@@ -74,7 +73,7 @@ describe.each([
     expect(standing()).toBe(1);
   }
 
-  it('the answer is lost after the bank has charged', async () => {
+  it('the answer is lost after the charge', async () => {
     await onPosts(async (route) => {
       await route.fetch();
       await route.abort('connectionreset');
@@ -83,7 +82,7 @@ describe.each([
     await isPaidOnce();
   });
 
-  it('the payment does not get through at first: sent again, as the same payment', async () => {
+  it('the first request is lost: the page sends it again, as the same payment', async () => {
     let lost = 0;
     await onPosts((route) => (++lost <= 2 ? route.abort('connectionfailed') : route.continue()));
     await pay(APPROVED);
@@ -91,7 +90,7 @@ describe.each([
     expect([references.length, new Set(references).size]).toEqual([3, 1]);
   });
 
-  it('the network is gone, and comes back', async () => {
+  it('the network fails, and returns', async () => {
     await seesHeading(page, 'Pay by card');
     await fillCard(page, APPROVED);
     await context.setOffline(true);
@@ -100,14 +99,14 @@ describe.each([
     await seesText('Your payment was not sent yet, and nothing was charged.');
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
-    // The shop would show the payer an order that is not paid.
+    // The shop would show the payer an unpaid order.
     expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(false);
     await context.setOffline(false);
     await isPaidOnce();
     expect(new Set(references).size).toBe(1);
   });
 
-  it('the network stays gone: the form comes back only after many tries, and is the same payment', async () => {
+  it('the network stays down: the form returns only after many tries, and sends the same payment', async () => {
     await onPosts((route) => route.abort('connectionfailed'));
     await pay(APPROVED);
     await seesText('press Pay again: you will not be charged twice');
@@ -120,7 +119,7 @@ describe.each([
     expect(new Set(references).size).toBe(1);
   });
 
-  it('something in between answers in our place: sent again, as the same payment', async () => {
+  it('a captive portal answers instead: the page sends again, as the same payment', async () => {
     let answered = 0;
     const portal = { status: 200, contentType: 'text/html', body: '<h1>Log in to this network</h1>' };
     await onPosts((route) => (++answered === 1 ? route.fulfill(portal) : route.continue()));
@@ -129,8 +128,8 @@ describe.each([
     expect([references.length, new Set(references).size]).toEqual([2, 1]);
   });
 
-  it('a reload while the payment is on its way, and it never arrives', async () => {
-    // Neither sent nor answered, until the reload gives it up.
+  it('a reload during the request, which never arrives', async () => {
+    // The request hangs until the reload aborts it.
     let sent = 0;
     await onPosts((route) => (++sent === 1 ? Promise.resolve() : route.continue()));
     await pay(APPROVED);
@@ -143,7 +142,7 @@ describe.each([
     expect([references.length, new Set(references).size]).toEqual([2, 1]);
   });
 
-  it('a reload while nobody knows the outcome: found out by itself', async () => {
+  it('a reload while the outcome is unknown: the page finds it by itself', async () => {
     await pay(ANSWER_LOST);
     await seesHeading(page, 'Confirming with your bank…');
     await page.reload();
@@ -152,7 +151,7 @@ describe.each([
     await isPaidOnce();
   });
 
-  it('a second tab while nobody knows the outcome: no form there either, and both find out', async () => {
+  it('a second tab while the outcome is unknown: no form there either, and both find the outcome', async () => {
     await pay(ANSWER_LOST);
     await seesHeading(page, 'Confirming with your bank…');
     const second = await newTab();
@@ -161,7 +160,7 @@ describe.each([
     await Promise.all([isPaidOnce(page), isPaidOnce(second)]);
   });
 
-  it('the back button leads to the truth, not to the form', async () => {
+  it('the back button shows the current state, not the form', async () => {
     await pay(APPROVED);
     await isPaidOnce();
     await page.goto(`${platform.demo.gatewayUrl}/pay?sessionId=elsewhere`);
@@ -170,15 +169,15 @@ describe.each([
     expect(await payButton(page).count()).toBe(0);
   });
 
-  it('no stream gets through: the page asks by itself', async () => {
+  it('the stream is blocked: the page polls', async () => {
     await page.route('**/events', (route) => route.abort('connectionrefused'));
     await pay(ANSWER_LOST);
     await isPaidOnce();
   });
 
-  it('only the stream gets through: the page is told', async () => {
-    let asked = 0;
-    await page.route('**/state', (route) => (++asked === 1 ? route.continue() : route.abort('connectionrefused')));
+  it('polling is blocked: the page gets the outcome from the stream', async () => {
+    let polls = 0;
+    await page.route('**/state', (route) => (++polls === 1 ? route.continue() : route.abort('connectionrefused')));
     const streams: string[] = [];
     page.on('request', (request) => {
       if (request.resourceType() === 'eventsource') streams.push(request.url());
@@ -188,7 +187,7 @@ describe.each([
     expect(streams.length).toBeGreaterThan(0);
   });
 
-  it('takes longer than usual: says so, and what to do', async () => {
+  it('a slow payment: the page says so, and what to do', async () => {
     await page.clock.install();
     await page.goto(url);
     await onPosts(() => Promise.resolve());
@@ -213,7 +212,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('refused: said so, and another card can be used', async () => {
+    it('refused: the page says so, and accepts another card', async () => {
       await pay(VERIFIED);
       await page.getByRole('button', { name: 'It is not mine' }).click();
       await seesText('Your bank could not verify you');
@@ -222,7 +221,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('left: the page leads there again, or takes another card; confirming afterwards charges nothing', async () => {
+    it('left: the page leads there again, or accepts another card; a later confirmation charges nothing', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const bank = page.url();
@@ -236,7 +235,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('confirmed elsewhere: the page that waits turns to paid by itself', async () => {
+    it('confirmed elsewhere: the waiting page shows the payment by itself', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const bank = page.url();
@@ -246,7 +245,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('left for good: failed after 15 minutes, and whoever comes back sees it', async () => {
+    it('never finished: failed after 15 minutes, and the page shows it', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const past = new Date(Date.now() - 1_000);

@@ -1,8 +1,8 @@
-/** The main job as a person lives it, in a real browser: shop, payment page, receipt, shop. In both ways to run. */
+/** The main job of a payer in a real browser: shop, payment page, receipt, shop. On both deployments. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import {
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
@@ -10,11 +10,11 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
-/** The bank takes its time: the page can be reloaded meanwhile. */
+/** The acquirer answers late enough to reload the page meanwhile. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
 
 describe.each([
@@ -37,10 +37,10 @@ describe.each([
 
   beforeEach(async () => {
     context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 1024, height: 768 } });
-    complaints = complaintsOf(context);
+    complaints = pageErrorsOf(context);
     page = await context.newPage();
   });
-  // Nothing the browser had to refuse, and no error, in any step of any test.
+  // No error and no blocked resource in any step of any test.
   afterEach(async () => {
     await context?.close();
     expect(complaints).toEqual([]);
@@ -52,14 +52,14 @@ describe.each([
     await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
     return page.url();
   };
-  /** The order's page renews itself all the time; a click that falls into that moment is made again. */
+  /** The order's page reloads itself all the time; a click during a reload is repeated. */
   const goToPayment = (): Promise<unknown> =>
     waitUntil('the payment page', 30_000, async () => {
       if (new URL(page.url()).pathname === '/pay') return true;
       await page.getByRole('button', { name: 'Go to payment' }).click({ timeout: 5_000 });
       return new URL(page.url()).pathname === '/pay';
     });
-  /** The recovery job asks the bank after 2 s and would end the payment before the bank's own answer does. */
+  /** The recovery job queries the acquirer after 2 s and would end the payment before the acquirer's own answer. */
   const leaveToTheBank = (): Promise<unknown> =>
     waitUntil('the attempt', 10_000, async () => {
       const later = new Date(Date.now() + 60_000);
@@ -78,7 +78,7 @@ describe.each([
     platform.charges().filter((line) => line.paymentReference === paymentReference && line.outcome === 'approved')
       .length;
 
-  it('takes a card, tells the truth over a reload, and the webhook turns the order paid', async () => {
+  it('accepts a card, shows the current state after a reload, and the webhook sets the order to paid', async () => {
     await page.goto(platform.demo.shopUrl);
     await screenshot(page, 'approved-1-shop');
     await page.getByLabel('Quantity of Enamel Mug').fill('2');
@@ -117,7 +117,7 @@ describe.each([
     expect(await page.locator('#payment-reference').innerText()).toBe(paymentReference);
     expect(chargesOf(paymentReference)).toBe(1);
 
-    // Later, the page says that there is nothing left to pay.
+    // Later, the page shows that the order is already paid.
     await platform.sql(
       `UPDATE hosted_gateway.hosted_payments
        SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE payment_reference = $1`,
@@ -129,7 +129,7 @@ describe.each([
     await screenshot(page, 'approved-8-already-paid');
   });
 
-  it('does not leave a form standing when a reload overtook the payment it interrupted', async () => {
+  it('replaces a stale form when a reload overtook the payment that it interrupted', async () => {
     const letReturn = await holdReturn(page, platform.demo.shopUrl);
     const paymentPage = await checkOut();
     const formAsItWas = await context.request.get(paymentPage);
@@ -137,7 +137,7 @@ describe.each([
     await payButton(page).click();
     await leaveToTheBank();
     await seesHeading(page, 'Confirming with your bank…');
-    // The server had rendered this form before it heard of the payment.
+    // The server had rendered this form before the payment arrived.
     await page.route(paymentPage, (route) => route.fulfill({ response: formAsItWas }), { times: 1 });
     await page.reload();
     await seesHeading(page, 'Confirming with your bank…');
@@ -147,7 +147,7 @@ describe.each([
     await seesOrderPaid();
   });
 
-  it('tells of a decline, and takes a second try on the same page', async () => {
+  it('shows a decline, and accepts a second try on the same page', async () => {
     await checkOut();
     await fillCard(page, '4000 0000 0000 0002');
     await payButton(page).click();
@@ -174,7 +174,7 @@ describe.each([
     await screenshot(page, 'declined-4-order-paid');
   });
 
-  it('shows that a session has expired, and leads back to the store', async () => {
+  it('shows that a session has expired, and links back to the store', async () => {
     const sessionId = new URL(await checkOut()).searchParams.get('sessionId');
     const past = new Date(Date.now() - 1_000);
     await platform.sql('UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1', [sessionId, past]);

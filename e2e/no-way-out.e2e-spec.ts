@@ -1,16 +1,16 @@
 /**
- * While money may move nothing on the page leads away: the shop would show an order that is not paid, and the payer might pay
- * again elsewhere. In each state in which Pay was pressed and the outcome is not known, and in the moments between two states.
+ * While a charge is possible, no link on the page leads away: the shop would show an unpaid order, and the payer might pay again
+ * elsewhere. In each state after Pay and before the outcome, and between two states.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser.js';
-import { PageStates, VERIFIED } from './page-states.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser/browser.js';
+import { PageStates, VERIFIED } from './browser/page-states.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const APPROVED = '4242 4242 4242 4242';
 /** Charged, and the answer is lost. */
@@ -49,8 +49,8 @@ async function pay(tab: Page, cardNumber = APPROVED): Promise<void> {
   await payButton(tab).click();
 }
 
-/** Where a payer could go from here without leaving by the browser's own buttons; the same page in another language counts not. */
-function waysOut(tab: Page): Promise<string[]> {
+/** The visible ways to leave the page, without the browser's own buttons and the links to other languages. */
+function visibleExits(tab: Page): Promise<string[]> {
   return tab.evaluate(() => {
     const leads = [...document.querySelectorAll<HTMLElement>('a[href], form, button, area[href]')];
     return leads
@@ -60,9 +60,9 @@ function waysOut(tab: Page): Promise<string[]> {
   });
 }
 
-async function expectNoWayOut(heading: string, tab = page): Promise<void> {
+async function expectNoExit(heading: string, tab = page): Promise<void> {
   await seesHeading(tab, heading);
-  expect([heading, await waysOut(tab)]).toEqual([heading, []]);
+  expect([heading, await visibleExits(tab)]).toEqual([heading, []]);
 }
 
 const isCharged = (): Promise<unknown> =>
@@ -70,23 +70,23 @@ const isCharged = (): Promise<unknown> =>
     Promise.resolve(platform.charges().some((line) => line.amount === amount && line.outcome === 'approved')),
   );
 
-it('the form has ways out, so that their absence says something', async () => {
+it('the form has ways out, so that their absence proves something', async () => {
   await seesHeading(page, 'Pay by card');
-  expect((await waysOut(page)).join()).toContain('Back to store');
+  expect((await visibleExits(page)).join()).toContain('Back to store');
 });
 
-it('while it is sent, and late', async () => {
+it('while the request runs, and when it is slow', async () => {
   await page.clock.install();
   await page.goto(url);
   await page.route('**/payments', () => Promise.resolve());
   await pay(page);
-  await expectNoWayOut('Sending your payment…');
-  // What was typed is in no field meanwhile, hidden or not.
+  await expectNoExit('Sending your payment…');
+  // No field contains the card meanwhile, hidden or not.
   expect(
     await page.locator('input').evaluateAll((inputs) => inputs.map((each) => (each as HTMLInputElement).value)),
   ).toEqual(['', '', '', '']);
   await page.clock.fastForward(11_000);
-  await expectNoWayOut('This is taking longer than usual');
+  await expectNoExit('This is taking longer than usual');
 });
 
 it('while the card is still being encrypted', async () => {
@@ -95,42 +95,42 @@ it('while the card is still being encrypted', async () => {
     crypto.subtle.generateKey = () => new Promise<never>(() => undefined);
   });
   await pay(page);
-  await expectNoWayOut('Sending your payment…');
+  await expectNoExit('Sending your payment…');
 });
 
 it('while the page is offline', async () => {
   await fillCard(page, APPROVED);
   await context.setOffline(true);
   await payButton(page).click();
-  await expectNoWayOut('You are offline');
+  await expectNoExit('You are offline');
 });
 
-it('while nobody knows whether it arrived', async () => {
+it('while it is unknown whether the request arrived', async () => {
   let sent = 0;
   await page.route('**/payments', (route) => (++sent === 1 ? route.abort('connectionreset') : Promise.resolve()));
   await page.route('**/state', (route) => route.abort('connectionreset'));
   await page.route('**/events', (route) => route.abort('connectionreset'));
   await pay(page);
   await page.getByText('Still checking with your bank. Do not pay again.').waitFor({ state: 'visible' });
-  expect(await waysOut(page)).toEqual([]);
+  expect(await visibleExits(page)).toEqual([]);
 });
 
-it('while the bank has it: in this tab, after a reload, in another tab, and after the back button', async () => {
+it('while the acquirer processes it: in this tab, after a reload, in another tab, and after the back button', async () => {
   await pay(page, ANSWER_LOST);
-  await expectNoWayOut('Confirming with your bank…');
+  await expectNoExit('Confirming with your bank…');
   await page.reload();
-  await expectNoWayOut('Confirming with your bank…');
+  await expectNoExit('Confirming with your bank…');
   const second = await newTab(url);
-  await expectNoWayOut('Confirming with your bank…', second);
+  await expectNoExit('Confirming with your bank…', second);
   await second.goto(`${platform.demo.gatewayUrl}/pay?sessionId=elsewhere`);
   await second.goBack();
-  await expectNoWayOut('Confirming with your bank…', second);
+  await expectNoExit('Confirming with your bank…', second);
 });
 
-it('while another tab pays: also where a card is half typed, until that try has failed', async () => {
+it('while another tab pays: also with a half-typed card, until that try has failed', async () => {
   await page.getByLabel('Card number').fill('4242 4242');
   const become = (state: string): Promise<string> =>
-    states.changed(
+    states.update(
       url,
       `UPDATE hosted_gateway.sessions SET payable_state = $2, payable_version = payable_version + 1 WHERE session_id = $1`,
       state,
@@ -147,32 +147,32 @@ it('while another tab pays: also where a card is half typed, until that try has 
 it('while the bank asks who is paying: the bank’s page, or another card', async () => {
   await page.goto(await states.paidWith(VERIFIED));
   await seesHeading(page, 'Confirm the payment with your bank');
-  expect((await waysOut(page)).map((each) => each.split(' ').slice(1).join(' ').trim())).toEqual([
+  expect((await visibleExits(page)).map((each) => each.split(' ').slice(1).join(' ').trim())).toEqual([
     'verification-link Continue to your bank',
     'Use another card',
   ]);
 });
 
 it(
-  'a way out that was taken before Pay does not take effect after it',
+  'a link that was clicked before Pay has no effect after it',
   async () => {
-    // A shop that takes its time: until it answers the page is there, and can be used. It answers when the bank has charged.
-    const asked: ServerResponse[] = [];
-    const shop = createServer((_request, response) => void asked.push(response));
+    // A slow shop: until it answers, the page can still be used. It answers after the charge.
+    const pendingResponses: ServerResponse[] = [];
+    const shop = createServer((_request, response) => void pendingResponses.push(response));
     await once(shop.listen(0, '127.0.0.1'), 'listening');
     try {
       const cancelUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/cancel`;
       await page.goto(await states.open({ amount, cancelUrl }));
       await fillCard(page, ANSWER_LOST);
-      // In one go: the test driver would wait for the shop before it presses Pay.
+      // In one script: the test driver would wait for the shop before it clicks Pay.
       await page.evaluate(`
         document.querySelector('nav a.back').click();
         setTimeout(() => document.getElementById('pay-form').requestSubmit(), 500);
       `);
       await isCharged();
-      for (const response of asked) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
+      for (const response of pendingResponses) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
       await seesHeading(page, 'Payment successful');
-      expect(asked).toHaveLength(1);
+      expect(pendingResponses).toHaveLength(1);
     } finally {
       shop.closeAllConnections();
       shop.close();

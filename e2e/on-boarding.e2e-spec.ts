@@ -1,9 +1,9 @@
-/** On-boarding as its guide says it, word for word: from nothing to a first payment. */
+/** On-boarding with the commands of its guide, from an empty platform to a first payment. */
 import { join } from 'node:path';
-import { fillIn, press } from './payer.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 describe('on-boarding', () => {
   let platform: Platform;
@@ -11,31 +11,36 @@ describe('on-boarding', () => {
     platform = await sharedPlatform('embedded');
   });
 
-  it.each(['the first time', 'and again'])('does what the guide says, and the first payment is taken: %s', async () => {
-    const [block] = documentedBlocks('on-boarding');
-    const ran = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
-    expect(ran).toMatchObject({ code: 0 });
-    const { output } = ran;
+  it.each(['the first time', 'and again'])(
+    'the commands of the guide work, and the first payment succeeds: %s',
+    async () => {
+      const [block] = documentedBlocks('on-boarding');
+      const ran = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
+      expect(ran).toMatchObject({ code: 0 });
+      const { output } = ran;
 
-    // Each secret is said to be shown once; the audit log names every change and shows none of them.
-    for (const secret of ['apiKey is', 'apiToken is', 'webhookSecrets are'])
-      expect(output).toContain(`The ${secret} shown this once.`);
-    const log = output.slice(output.lastIndexOf('entryId'));
-    for (const action of ['merchant.created', 'site.created', 'api-key.created', 'webhook-secret.created'])
-      expect(log).toContain(action);
-    for (const action of ['organisation.created', 'partner-key.created', 'api-token.created', 'merchant.changed'])
-      expect(log).toContain(action);
-    expect(log).not.toMatch(/svc_test_(partner|site|token)_[A-Za-z0-9_-]{43}|whsec_/);
+      // The output says once that each secret is shown only now; the audit log names every change and shows no secret.
+      for (const secret of ['apiKey is', 'apiToken is', 'webhookSecrets are'])
+        expect(output).toContain(`The ${secret} shown only once.`);
+      const log = output.slice(output.lastIndexOf('entryId'));
+      for (const action of ['merchant.created', 'site.created', 'api-key.created', 'webhook-secret.created'])
+        expect(log).toContain(action);
+      for (const action of ['organisation.created', 'partner-key.created', 'api-token.created', 'merchant.changed'])
+        expect(log).toContain(action);
+      expect(log).not.toMatch(/svc_test_(partner|site|token)_[A-Za-z0-9_-]{43}|whsec_/);
 
-    const registered = JSON.parse(/\{"customerReference".*\}/.exec(output)![0]) as Record<string, string>;
-    const loggedIn = JSON.parse(/\{"identityToken".*\}/.exec(output)![0]) as Record<string, unknown>;
-    expect(loggedIn['customer']).toEqual({ id: registered['customerReference'], firstName: 'Ayesha', lastName: '' });
+      const registered = JSON.parse(/\{"customerReference".*\}/.exec(output)![0]) as Record<string, string>;
+      const loggedIn = JSON.parse(/\{"identityToken".*\}/.exec(output)![0]) as Record<string, unknown>;
+      expect(loggedIn['customer']).toEqual({ id: registered['customerReference'], firstName: 'Ayesha', lastName: '' });
 
-    const { redirectUrl } = JSON.parse(/\{"sessionId".*\}/.exec(output)![0]) as { redirectUrl: string };
-    expect(await press(platform.demo.gatewayUrl, await fillIn(redirectUrl))).toMatchObject({ state: 'succeeded' });
-  });
+      const { redirectUrl } = JSON.parse(/\{"sessionId".*\}/.exec(output)![0]) as { redirectUrl: string };
+      expect(await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl))).toMatchObject({
+        state: 'succeeded',
+      });
+    },
+  );
 
-  it('finds the demo partner and its customers in demo.json, who can log in', async () => {
+  it('demo.json has the demo partner and its customers, and they can log in', async () => {
     const { apiUrl, partner, customers } = platform.demo;
     const post = async (path: string, body: object, token = '') => {
       const headers = {
@@ -66,22 +71,22 @@ describe('on-boarding', () => {
     [['admin', 'keys'], 2, /there is "keys create"/],
     [['admin', 'shops', 'list'], 2, /no command "admin shops"/],
     [['admin', 'keys', 'create'], 2, /usage: \.\/svc admin keys create <owner>/],
-    [['admin', 'keys', 'create', 'nobody'], 2, /is no owner of keys/],
+    [['admin', 'keys', 'create', 'nobody'], 2, /is not an owner of keys/],
     [['admin', 'keys', 'create', '9'], 1, /refused \(404\): Nothing was found here/],
     [['admin', 'merchants', 'create', ''], 1, /refused \(400\): name must be text/],
-    [['admin', 'features', 'set', '1001', 'tip=true'], 2, /sets no feature/],
+    [['admin', 'features', 'set', '1001', 'tip=true'], 2, /is not feature\.member=value/],
     [['admin', 'features', 'set', '1001', 'tip.enabled=perhaps'], 1, /features\.tip\.enabled must be a boolean/],
     [['admin', 'merchants', 'list', '--nonsense'], 2, /--nonsense/],
     [['admin', 'merchants', 'show', '1001', '--print', 'colour'], 1, /has no "colour"/],
-  ])('./svc %j says clearly what is wrong', async (args, code, said) => {
+  ])('./svc %j explains its error', async (args, code, said) => {
     const ran = await platform.svc(...args);
     expect(ran.output).toMatch(said);
     expect(ran.code).toBe(code);
-    // The usage has many lines; what is wrong is said in one.
+    // The usage has many lines; the error has one.
     expect(ran.output.trim().split('\n').length > 1).toBe(code === 0);
   });
 
-  it('speaks to another platform when it is told to, and says when the key is refused or nobody answers', async () => {
+  it('uses another platform when configured, and reports a refused key or a missing server', async () => {
     const other = { ...platform.env(), SVC_ADMIN_URL: platform.demo.adminUrl, SVC_ADMIN_KEY: 'not the key of anybody' };
     const call = (env: NodeJS.ProcessEnv) => run(join(ROOT, 'svc'), ['admin', 'merchants', 'list'], env);
     expect((await call(other)).output).toContain('the administration key is refused');

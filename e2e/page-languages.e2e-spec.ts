@@ -1,22 +1,22 @@
 /**
- * The page in each of its languages, on a phone and on a desktop: nothing of it is English, nothing is too wide, and a payer
- * changes the language where he is. Pictures are kept; with SVC_DOCS_PICTURES=1 in docs/pages, too.
+ * The page in each language, on a phone and on a desktop: no text is English, nothing is too wide, and the payer can change
+ * the language. Takes pictures; with SVC_DOCS_PICTURES=1 also into docs/pages.
  */
 import { join } from 'node:path';
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
 import { type Language, languageOf, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
-import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const SHOP = 'http://127.0.0.1:9';
 const PHONE = { width: 390, height: 844 };
 const SIZES = [PHONE, { width: 1280, height: 800 }, { width: 320, height: 400 }];
 const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
-/** Long enough that no other language says the same. */
+/** Long enough not to be in another language by chance. */
 const ENGLISH = textsOf(en)
   .flatMap((text) => text.split(/\{\w+\}/))
   .filter((text) => text.trim().length > 8);
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 beforeEach(async () => {
-  // Of a payer whose browser speaks another language than the session.
+  // The payer's browser has another language than the session.
   context = await browser.newContext({ locale: 'en-ZA', timezoneId: 'Africa/Johannesburg', viewport: PHONE });
 });
 afterEach(() => context.close());
@@ -55,7 +55,7 @@ async function fillIn(page: Page, { messages: { form } }: Language, cardNumber: 
   await page.getByLabel(form.holderName).fill('Thandi Nkosi');
 }
 
-/** What is wrong with what is seen now, at each size. */
+/** Returns the defects of the page in its current state, at each size. */
 async function lookAt(page: Page, name: string): Promise<unknown[]> {
   const found: unknown[] = [];
   const text = `${await page.title()} ${await page.locator('body').innerText()}`;
@@ -75,7 +75,7 @@ async function lookAt(page: Page, name: string): Promise<unknown[]> {
 describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) => {
   const { tag, messages } = language;
 
-  it('from the form with its mistakes over a decline to the receipt', async () => {
+  it('the form with errors, a decline and the receipt', async () => {
     const page = await newPage(await states.open({ locale: `${tag}-ZA`, amount: 123_456_789 }));
     expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([
       tag,
@@ -98,14 +98,14 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
     await page.locator('#pay-button').click();
     await sees(page, messages.paid.heading);
     await page.locator('#stay').click();
-    // By the zone of the payer, in the words of the page.
+    // In the payer's time zone and the page's language.
     expect(await page.locator('time').innerText()).toMatch(
       new RegExp(`^\\d+ (${messages.format.months.join('|')}) .* SAST$`),
     );
     expect(await lookAt(page, `succeeded-${tag}`)).toEqual([]);
   });
 
-  it('a payment that takes long, the bank that asks, and what is over', async () => {
+  it('a slow payment, the verification, and finished sessions', async () => {
     const closed = { cancelled: await states.cancelled(), expired: await states.expired() };
     for (const [name, url] of [
       ['processing', await states.processing()],
@@ -120,34 +120,34 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
   });
 });
 
-it('another language is a link away: the session stays, and what was typed is asked about before it is lost', async () => {
+it('a link changes the language: the session stays, and the page asks before it discards input', async () => {
   const page = await newPage(await states.open());
   const { number, zulu } = {
     number: page.getByLabel('Card number'),
     zulu: page.getByRole('link', { name: 'isiZulu' }),
   };
   await number.fill('4242 4242');
-  const asked: string[] = [];
+  const dialogs: string[] = [];
   let goOn = false;
   page.on('dialog', (dialog) => {
-    asked.push(dialog.message());
+    dialogs.push(dialog.message());
     void (goOn ? dialog.accept() : dialog.dismiss());
   });
   await page.locator('#languages summary').click();
   expect(await axeFindings(page)).toEqual([]);
   await screenshot(page, 'page-languages-open');
   await zulu.click();
-  expect([asked, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
+  expect([dialogs, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
   goOn = true;
   await zulu.click();
   const { messages } = languageOf('zu');
   await sees(page, messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('zu');
-  // Nothing is typed, so nothing is asked; and the calls of the script keep the language.
+  // Without input the page does not ask; and the script's requests keep the language.
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'Sesotho' }).click();
   await sees(page, languageOf('st').messages.form.heading);
-  expect(asked).toHaveLength(2);
+  expect(dialogs).toHaveLength(2);
   await fillIn(page, languageOf('st'), '4000 0000 0000 0002');
   await page.locator('#pay-button').click();
   await sees(page, languageOf('st').messages.declines['10'].title);

@@ -1,6 +1,6 @@
 /**
- * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged to 200 and 400 %, without a
- * mouse, without motion, without script. A picture of each is kept; with SVC_DOCS_PICTURES=1 in docs/pages, too.
+ * The payer's page in each of its states, for everyone: phone and desktop, light and dark, in forced colours, enlarged to 200
+ * and 400 %, without mouse, motion or script. Takes a picture of each; with SVC_DOCS_PICTURES=1 also into docs/pages.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
 import {
   axeFindings,
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   holdReturn,
   isTooWide,
@@ -17,14 +17,14 @@ import {
   seesHeading,
   startBrowser,
   withForcedTextFill,
-} from './browser.js';
-import { focusRings } from './focus-ring.js';
-import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './page-states.js';
-import { type Platform, ROOT } from './platform.js';
-import { readQr } from './qr-scanner.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import { focusRings } from './browser/focus-ring.js';
+import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './browser/page-states.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { readQr } from './browser/qr-scanner.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
-/** axe looks at each size and each scheme once. */
+/** axe checks each size and each scheme once. */
 const LOOKS = [
   { name: 'phone-light', viewport: { width: 390, height: 844 }, colorScheme: 'light', axe: true },
   { name: 'phone-dark', viewport: { width: 390, height: 844 }, colorScheme: 'dark', axe: false },
@@ -35,11 +35,11 @@ const LOOKS = [
 const ENLARGED = { width: 320, height: 400 };
 /** A desktop window of 1280 by 1024 pixels at 400 % (WCAG 1.4.10). */
 const ENLARGED_FOUR_TIMES = { width: 320, height: 256 };
-/** Where nobody listens: what leads back to the shop stays on its way there. */
+/** An address without a listener: links back to the shop fail there. */
 const SHOP = 'http://127.0.0.1:9';
-/** On a phone with a slow network. A machine that others use as well delays the page as it delays everything. */
-const PAINT_MS_MAX = 1_000 * PATIENCE;
-const LOADS_MAX = 10;
+/** On a phone with a slow network. Other load on the machine delays the page too. */
+const MAX_PAINT_MS = 1_000 * PATIENCE;
+const MAX_LOADS = 10;
 const NOT_THERE = ['not-found', 'unknown-code'];
 const DOCS = process.env['SVC_DOCS_PICTURES'] === '1' ? join(ROOT, 'docs', 'pages') : undefined;
 
@@ -69,13 +69,13 @@ describe('the page', () => {
   async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-ZA', ...options });
     contexts.push(context);
-    complaints = complaintsOf(context);
+    complaints = pageErrorsOf(context);
     const page = await context.newPage();
     await holdReturn(page, SHOP);
     return page;
   }
 
-  /** Looks at a state in every way; `act` brings about what the server cannot. Looks differ in CSS alone: one page has all. */
+  /** Checks a state in every look; `act` causes states that the server cannot. Looks differ in CSS only: one page has all. */
   async function lookAt(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
     const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme: LOOKS[0].colorScheme });
     await page.goto(url);
@@ -101,7 +101,7 @@ describe('the page', () => {
     await screenshot(page, `page-${name}-forced-colours`);
     await withForcedTextFill(page);
     expect([name, 'in forced colours', await axeFindings(page)]).toEqual([name, 'in forced colours', []]);
-    // One that is not there is a 404, as it should be.
+    // For a missing page a 404 is correct.
     if (NOT_THERE.includes(name)) complaints.length = 0;
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -111,7 +111,7 @@ describe('the page', () => {
     await lookAt(name, await reach(states), (page) => seesHeading(page, heading));
   });
 
-  it('with mistakes in every field: beside it, announced, and the first has the focus', async () => {
+  it('shows an error beside every wrong field, announces it, and focuses the first', async () => {
     await lookAt('mistakes', await states.open(), async (page) => {
       await fillCard(page, '4242 4242 4242 4241');
       await page.getByLabel('Expiry date').fill('12 / 20');
@@ -131,14 +131,14 @@ describe('the page', () => {
     });
   });
 
-  it('has its code beside the form where there is room, and folded below it on a phone, without script too', async () => {
+  it('has its code beside the form on a desktop, and folded below it on a phone, also without script', async () => {
     const url = await states.open();
     const code = (page: Page) => page.getByRole('img', { name: 'QR code that opens this payment on a phone' });
     for (const colorScheme of ['light', 'dark'] as const) {
       const desktop = await newPage({ viewport: LOOKS[2].viewport, colorScheme });
       await desktop.goto(url);
       const [form, image] = [await desktop.locator('#pay-form').boundingBox(), await code(desktop).boundingBox()];
-      // Beside it, seen without scrolling, and large enough for a camera.
+      // Beside the form, visible without scrolling, and large enough for a camera.
       expect(image!.x).toBeGreaterThan(form!.x + form!.width);
       expect(image!.y + image!.height).toBeLessThan(LOOKS[2].viewport.height);
       expect(image!.width).toBeGreaterThan(180);
@@ -151,14 +151,14 @@ describe('the page', () => {
       expect(await code(phone).isVisible()).toBe(false);
       await phone.getByText('Pay with another device').click();
       expect(await code(phone).isVisible()).toBe(true);
-      // Both run in the page, so they cannot look at one without script.
+      // Both checks run in the page, so they need script.
       const findings = javaScriptEnabled ? [await axeFindings(phone), await isTooWide(phone)] : [[], false];
       expect(findings).toEqual([[], false]);
       await screenshot(phone, `page-code-unfolded-${javaScriptEnabled ? 'with' : 'no'}-script`);
     }
   });
 
-  it('shows the number in groups and its brand as it is typed, also when it is corrected in the middle', async () => {
+  it('groups the number and shows its brand during input, also after a correction in the middle', async () => {
     const page = await newPage({});
     await page.goto(await states.open());
     const number = page.getByLabel('Card number');
@@ -179,8 +179,8 @@ describe('the page', () => {
     await page.getByText('4 digits on the front').waitFor({ state: 'visible' });
   });
 
-  it.each(['light', 'dark'] as const)('rings what has the focus with at least 3:1, %s', async (colorScheme) => {
-    const soon = await states.changed(
+  it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of at least 3:1, %s', async (colorScheme) => {
+    const soon = await states.update(
       await states.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
       new Date(Date.now() + 4 * 60_000),
@@ -218,42 +218,39 @@ describe('the page', () => {
     expect(moving).toBe(0);
   });
 
-  it.each([LOOKS[0], LOOKS[2]])(
-    'does not move when Pay is pressed, nor when it is again after a decline, $name',
-    async (look) => {
-      const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
-      await page.goto(await states.open());
-      const boxes = () =>
-        page.evaluate(() =>
-          ['main', '.summary', '.methods', '#pay-form', 'footer'].map((part) => {
-            const { x, width, height, top } = document.querySelector(part)!.getBoundingClientRect();
-            return [part, x, top + window.scrollY, width, height];
-          }),
-        );
-      for (const cardNumber of [DECLINED, APPROVED]) {
-        const held = Promise.withResolvers<void>();
-        await page.route('**/payments*', async (route) => {
-          await held.promise;
-          await route.continue();
-        });
-        await fillCard(page, cardNumber);
-        const before = await boxes();
-        await payButton(page).click();
-        await seesHeading(page, 'Sending your payment');
-        expect(await boxes()).toEqual(before);
-        // What is said is in sight, and neither the form nor a way back to the store is there to be used.
-        expect(await page.locator('#processing-heading').evaluate(isInSight)).toBe(true);
-        expect(await page.locator('main').getByRole('textbox').count()).toBe(0);
-        expect(await page.getByRole('link', { name: 'Back to store' }).count()).toBe(0);
-        held.resolve();
-        await page.unroute('**/payments*');
-        if (cardNumber === DECLINED) await page.getByText('4 of 5 tries left').waitFor({ state: 'visible' });
-      }
-      await seesHeading(page, 'Payment successful');
-    },
-  );
+  it.each([LOOKS[0], LOOKS[2]])('does not move on Pay, nor on Pay after a decline, $name', async (look) => {
+    const page = await newPage({ viewport: look.viewport, colorScheme: look.colorScheme });
+    await page.goto(await states.open());
+    const boxes = () =>
+      page.evaluate(() =>
+        ['main', '.summary', '.methods', '#pay-form', 'footer'].map((part) => {
+          const { x, width, height, top } = document.querySelector(part)!.getBoundingClientRect();
+          return [part, x, top + window.scrollY, width, height];
+        }),
+      );
+    for (const cardNumber of [DECLINED, APPROVED]) {
+      const held = Promise.withResolvers<void>();
+      await page.route('**/payments*', async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await fillCard(page, cardNumber);
+      const before = await boxes();
+      await payButton(page).click();
+      await seesHeading(page, 'Sending your payment');
+      expect(await boxes()).toEqual(before);
+      // The status is in sight, and neither the form nor a link back to the store can be used.
+      expect(await page.locator('#processing-heading').evaluate(isInSight)).toBe(true);
+      expect(await page.locator('main').getByRole('textbox').count()).toBe(0);
+      expect(await page.getByRole('link', { name: 'Back to store' }).count()).toBe(0);
+      held.resolve();
+      await page.unroute('**/payments*');
+      if (cardNumber === DECLINED) await page.getByText('4 of 5 tries left').waitFor({ state: 'visible' });
+    }
+    await seesHeading(page, 'Payment successful');
+  });
 
-  it('says honestly what does not work without script, and leads back', async () => {
+  it('explains what does not work without script, and links back', async () => {
     const page = await newPage({ javaScriptEnabled: false, viewport: LOOKS[0].viewport });
     await page.goto(await states.open());
     expect(await page.locator('noscript .notice').innerText()).toMatch(
@@ -265,7 +262,7 @@ describe('the page', () => {
     if (DOCS) await page.screenshot({ path: join(DOCS, 'no-script.png'), fullPage: true });
   });
 
-  it('runs nothing of what a merchant sends', async () => {
+  it('runs no script that a merchant sends', async () => {
     const evil = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
     const url = await states.open({
       siteName: evil.slice(0, 100),
@@ -283,10 +280,10 @@ describe('the page', () => {
     });
   });
 
-  it('says five minutes before the end until when it can be paid, and not before', async () => {
+  it('warns five minutes before the session expires, and not earlier', async () => {
     const url = await states.open();
     const ends = (minutes: number): Promise<string> =>
-      states.changed(
+      states.update(
         url,
         `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
         new Date(Date.now() + minutes * 60_000),
@@ -298,11 +295,11 @@ describe('the page', () => {
     await lookAt('expiring', await ends(4), async (soon) => {
       const warning = soon.getByText(/^You can pay here until \d+ \w+ \d+ at \d\d:\d\d/);
       await warning.waitFor({ state: 'visible' });
-      // Read out, and nothing moves the focus of somebody who types.
+      // A screen reader reads it, and the focus stays in the field.
       expect(await warning.getAttribute('role')).toBe('status');
     });
 
-    // More time is given once, what is typed stays, and a card that is paid with after the first end is charged.
+    // The payer can extend once and keeps the input, and a payment after the first end is charged.
     const last = await newPage({ viewport: LOOKS[0].viewport });
     await last.goto(url);
     await last.getByLabel('Card number').fill('4242 4242');
@@ -317,7 +314,7 @@ describe('the page', () => {
     await seesHeading(last, 'Payment successful');
   });
 
-  it('is a receipt: read out, with the brand of the card that paid here, and without links on paper', async () => {
+  it('shows a receipt: announced, with the brand of the card, and printed without links', async () => {
     const page = await newPage({ viewport: LOOKS[2].viewport });
     await page.goto(await states.open());
     await fillCard(page, '4242 4242 4242 4242');
@@ -331,11 +328,11 @@ describe('the page', () => {
     await screenshot(page, 'page-receipt-on-paper');
   });
 
-  it('is there within a second on a phone with a slow network, and loads nothing else', async () => {
+  it('paints within a second on a phone with a slow network, and loads nothing else', async () => {
     const url = await states.open();
     const paints: number[] = [];
-    // Again when it was slower: another program that was busy meanwhile is no fault of the page.
-    while (paints.length < LOADS_MAX && !paints.some((paint) => paint < PAINT_MS_MAX)) {
+    // Measured again when it was slower, because other load on the machine also delays it.
+    while (paints.length < MAX_LOADS && !paints.some((paint) => paint < MAX_PAINT_MS)) {
       const page = await newPage({ viewport: LOOKS[0].viewport });
       const requests: string[] = [];
       page.on('request', (request) => requests.push(new URL(request.url()).pathname));
@@ -352,7 +349,7 @@ describe('the page', () => {
       await page.context().close();
     }
     console.log(`first contentful paint, ms: ${paints.map(Math.round).join(', ')}`);
-    expect(Math.min(...paints)).toBeLessThan(PAINT_MS_MAX);
+    expect(Math.min(...paints)).toBeLessThan(MAX_PAINT_MS);
   });
 });
 

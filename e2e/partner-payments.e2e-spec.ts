@@ -1,21 +1,21 @@
-/** Partners pay as the guide and the example say it, and each as it is written. */
+/** Partners pay with the commands of the guide and with the example. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { listTables, scanFiles, scanTables } from './card-scan.js';
-import { logIn } from './partner.js';
-import { documentedBlocks } from './documented.js';
-import { type Platform, run } from './platform.js';
-import { newInvoice } from './till.js';
-import { sharedPlatform } from './shared-platform.js';
+import { listTables, scanFiles, scanTables } from './books/card-scan.js';
+import { logIn } from './callers/partner.js';
+import { documentedBlocks } from './platform/documented.js';
+import { type Platform, run } from './platform/platform.js';
+import { newInvoice } from './callers/till.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 beforeAll(async () => {
   platform = await sharedPlatform('embedded');
 });
 
-it('does what the guide says with curl, word for word, again and again', async () => {
+it('the curl commands of the guide work as written, again and again', async () => {
   const [block] = documentedBlocks('partner');
   for (let times = 0; times < 2; times++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -56,7 +56,7 @@ it('runs the example of a partner’s server', async () => {
   );
 });
 
-it('runs the example of a merchant’s back office: an invoice, its payment on the stream, and found', async () => {
+it('runs the example of a merchant’s back office: an invoice, its payment on the stream, and the look-up', async () => {
   const { code, output } = await run(process.execPath, ['examples/merchant/follow-payments.ts'], platform.env());
   expect([code, code === 0 ? '' : output]).toEqual([0, '']);
   expect(output.trim().split('\n')).toEqual([
@@ -68,27 +68,27 @@ it('runs the example of a merchant’s back office: an invoice, its payment on t
   ]);
 });
 
-it('a payer who was verified by the bank: the payment goes on by itself, and the history has it', async () => {
+it('a payer confirms the verification: the payment continues by itself, and is in the history', async () => {
   const { apiUrl, partner } = platform.demo;
   const client = new PartnerClient({ apiUrl, ...partner });
   const card = { cardNumber: '4000000000003220', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const request = { reference: randomUUID(), customer: { id: randomUUID() }, amount: 4_500, card };
-  const asked = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
-  expect(asked.status).toBe('verificationRequired');
-  const back = await fetch(asked.verificationUrl!, {
+  const payment = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
+  expect(payment.status).toBe('verificationRequired');
+  const back = await fetch(payment.verificationUrl!, {
     method: 'POST',
     body: new URLSearchParams({ answer: 'confirm' }),
   });
-  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${asked.paymentReference}`]);
+  expect([back.status, back.url]).toEqual([200, `${apiUrl}/v1/verifications/${payment.paymentReference}`]);
   expect(await back.text()).toContain('Your payment is complete');
-  await waitUntil('the history to know', 10_000, async () => {
+  await waitUntil('the payment in the history', 10_000, async () => {
     for await (const { reference, status } of client.service.history({ customerReference: request.customer.id }))
       if (reference === request.reference) return status === 'success';
     return false;
   });
 });
 
-it('keeps the number of no card in a table, a log, or the books of the bank', async () => {
+it('stores no card number in a table, a log, or the books of the acquirer', async () => {
   const planted = '5105105105105100';
   const { apiUrl, partner } = platform.demo;
   const headers = await logIn(platform);
@@ -110,7 +110,7 @@ it('keeps the number of no card in a table, a log, or the books of the bank', as
   const { token } = await new PartnerClient({ apiUrl, ...partner }).service.storeCard(card);
   expect((await pay(1_300, { token })).status).toBe(201);
 
-  // And where it does not belong.
+  // Also in fields where a card number does not belong.
   for (const misplaced of [{ token: planted }, { encryptedCard: planted }, { ...card, expiryYear: planted }])
     expect((await pay(1_400, misplaced)).ok).toBe(false);
   const json = { ...headers, 'content-type': 'application/json' };

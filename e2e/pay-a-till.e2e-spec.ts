@@ -1,7 +1,7 @@
 /**
- * Paying a till with any phone: its camera opens the code of the basket, and till, customer display and phone all turn to paid.
- * Then the same while a partner's customer pays the invoice at the same moment, and with two phones. A process for each service,
- * over RabbitMQ.
+ * Paying a till with any phone: its camera opens the code of the basket, and till, customer display and phone all show the
+ * payment. Then the same while a partner's customer pays the invoice at the same moment, and with two phones. Each service
+ * has its own process, over RabbitMQ.
  */
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
@@ -10,27 +10,27 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import {
   axeFindings,
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   isTooWide,
   payButton,
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { documentedBlocks } from './documented.js';
-import { onboardMerchant } from './merchant.js';
-import { callApi, logIn, type PartnerHeaders } from './partner.js';
-import { type Platform, ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { newInvoice, till as merchantCall } from './till.js';
+} from './browser/browser.js';
+import { documentedBlocks } from './platform/documented.js';
+import { onboardMerchant } from './callers/merchant.js';
+import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { newInvoice, till as merchantCall } from './callers/till.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const PAID = 'Payment successful';
 const PAID_BY_OTHERS = 'This order is already paid';
 const AMOUNT = 8_950;
-/** So often at most, until each side has won once. */
-const RACES_MAX = 12;
+/** Maximum number of races until each side has won once. */
+const MAX_RACES = 12;
 
 let platform: Platform;
 let browser: Browser;
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map((context) => context.close()));
-  // Of two who pay at the same moment one is refused with a 409: that is no fault.
+  // When two pay at the same moment, one gets a 409; that is expected.
   const faults = complaints.splice(0).flat();
   expect(faults.filter((complaint) => !/^409: |status of 409/.test(complaint))).toEqual([]);
 });
@@ -56,11 +56,11 @@ afterEach(async () => {
 async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-ZA', ...options });
   contexts.push(context);
-  complaints.push(complaintsOf(context));
+  complaints.push(pageErrorsOf(context));
   return context.newPage();
 }
 
-/** What a phone's camera opens, as soon as the gateway has heard of the invoice. */
+/** The address that a phone's camera opens, as soon as the gateway knows the invoice. */
 async function scan(code: string): Promise<Page> {
   await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
   const phone = await newPage(PHONE);
@@ -74,19 +74,19 @@ async function tapPay(phone: Page): Promise<void> {
   await payButton(phone).tap();
 }
 
-interface Paid {
+interface PaymentOfInvoice {
   readonly paymentReference: string;
   readonly state: string;
 }
 
-/** Of an invoice, as payment-processor has them; and what the bank charged for them. */
-async function paymentsOf(invoiceReference: string): Promise<readonly Paid[]> {
-  return platform.sql<Paid>(
+/** Payments of an invoice in payment-processor, and their charges at the acquirer. */
+async function paymentsOf(invoiceReference: string): Promise<readonly PaymentOfInvoice[]> {
+  return platform.sql<PaymentOfInvoice>(
     `SELECT payment_reference AS "paymentReference", state FROM payment_processor.payments WHERE payable_id = $1 ORDER BY accepted_at`,
     [invoiceReference],
   );
 }
-function chargesOf(payments: readonly Paid[]): readonly number[] {
+function chargesOf(payments: readonly PaymentOfInvoice[]): readonly number[] {
   const references = payments.map(({ paymentReference }) => paymentReference);
   return platform
     .charges()
@@ -95,7 +95,7 @@ function chargesOf(payments: readonly Paid[]): readonly number[] {
 }
 
 describe('a till', () => {
-  /** One of its own, so that no other test is on its display. */
+  /** Its own till, so that no other test appears on its display. */
   const till = `TILL-${randomInt(1e9)}`;
   const order = randomInt(1e9, 1e12);
 
@@ -109,7 +109,7 @@ describe('a till', () => {
     });
   }
 
-  it('is paid by a phone that opened the code of its basket: till, display and phone turn to paid', async () => {
+  it('is paid by a phone that opened the code of its basket: till, display and phone show it', async () => {
     const { siteId } = platform.site(0, 1);
     const { transformerUrl, transformerApiKey } = platform.demo;
     const display = await newPage({ viewport: { width: 1280, height: 800 } });
@@ -135,16 +135,16 @@ describe('a till', () => {
     await seesHeading(phone, PAID);
     await screenshot(phone, 'till-phone-2-paid');
     await turned;
-    const answer = await waitUntil('the till to know', 5_000, async () => {
-      const asked = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
-      return asked.status === 200 ? ((await asked.json()) as Record<string, unknown>) : undefined;
+    const answer = await waitUntil('the till to get the payment', 5_000, async () => {
+      const answer = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
+      return answer.status === 200 ? ((await answer.json()) as Record<string, unknown>) : undefined;
     });
     const payments = await paymentsOf(invoice!);
     expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
     expect(answer).toMatchObject({ SvcId: payments[0]!.paymentReference, PaidAmount: AMOUNT, StatusId: '2' });
     expect(await phone.locator('main').innerText()).toContain(payments[0]!.paymentReference);
 
-    // A second phone is told that it is paid, and nothing of that payment; the first has its receipt for as long as it likes.
+    // A second phone sees that the invoice is paid, but no details; the first keeps its receipt.
     const second = await newPage(PHONE);
     await second.goto(code!);
     await seesHeading(second, PAID_BY_OTHERS);
@@ -154,7 +154,7 @@ describe('a till', () => {
     await screenshot(second, 'till-phone-3-second');
   });
 
-  it('with a printed code: the page waits for a basket by itself, and leads to its invoice', async () => {
+  it('with a printed code: the page waits for a basket, and opens its invoice', async () => {
     const siteReference = `TILL-${randomInt(1e9)}`;
     const made = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
     const code = await made.text();
@@ -173,7 +173,7 @@ describe('a till', () => {
 });
 
 describe('the payer', () => {
-  it('chooses amount and tip where the merchant lets him: what is typed is checked, said on the button, and charged', async () => {
+  it('chooses amount and tip where the merchant allows it: the page checks them, shows the sum on the button, and charges it', async () => {
     const site = await onboardMerchant(platform, 'Tips and Tea');
     const { adminUrl, adminKey } = platform.demo;
     const changed = await fetch(`${adminUrl}/admin/v1/merchants/${site.merchant.merchantId}`, {
@@ -182,10 +182,10 @@ describe('the payer', () => {
       body: JSON.stringify({ features: { tip: { enabled: true }, amount: { editable: true } } }),
     });
     expect(changed.status).toBe(200);
-    const { code, reference } = await waitUntil('the till to be let in', 10_000, () =>
+    const { code, reference } = await waitUntil('the till to be accepted', 10_000, () =>
       newInvoice(platform, {}, site).catch(() => undefined),
     );
-    await waitUntil('the page to know what may be chosen', 10_000, async () =>
+    await waitUntil('the page with the new features', 10_000, async () =>
       (await (await fetch(code)).text()).includes('id="pay-tip"'),
     );
     const phone = await scan(code);
@@ -216,7 +216,7 @@ describe('the payer', () => {
     expect(chargesOf(await paymentsOf(reference))).toEqual([9_050]);
   });
 
-  it('keeps what is typed when the try of somebody else has failed, and pays with it', async () => {
+  it('keeps the input when another payer’s try has failed, and pays with it', async () => {
     const { code, reference } = await newInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     const number = phone.getByLabel('Card number');
@@ -234,7 +234,7 @@ describe('the payer', () => {
     expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
   });
 
-  it('comes back from the bank to the same invoice, and is shown his own decline and his own receipt', async () => {
+  it('returns from the bank to the same invoice, and sees only his own decline and receipt', async () => {
     const { code, reference } = await newInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     await fillCard(phone, '4000 0000 0000 9995');
@@ -252,7 +252,7 @@ describe('the payer', () => {
 });
 
 describe('paid by two at the same moment', () => {
-  /** Pays over the main API; whether it was this one. */
+  /** Pays over the main API; returns true if this payment succeeded. */
   async function payAsPartner(invoiceReference: string): Promise<boolean> {
     const card = {
       cardNumber: '4242424242424242',
@@ -274,13 +274,13 @@ describe('paid by two at the same moment', () => {
     return (await heading.innerText()) === PAID;
   };
 
-  it('a phone and a partner: one charge, and the other is told in words that it is paid', async () => {
+  it('a phone and a partner: one charge, and the other sees that it is already paid', async () => {
     const winners = new Set<string>();
-    for (let race = 0; race < RACES_MAX && winners.size < 2; race++) {
+    for (let race = 0; race < MAX_RACES && winners.size < 2; race++) {
       const { code, reference } = await newInvoice(platform);
       const phone = await scan(code);
       await fillCard(phone, '4242 4242 4242 4242');
-      // The partner has the shorter way: every second time it begins when the phone has sent its payment.
+      // The partner's request is faster, so in every second race it starts after the phone's.
       const begin = race % 2 === 0 ? Promise.resolve() : phone.waitForRequest((request) => request.method() === 'POST');
       const partners = begin.then(() => payAsPartner(reference));
       const [byPartner] = await Promise.all([partners, payButton(phone).tap()]);
@@ -295,7 +295,7 @@ describe('paid by two at the same moment', () => {
     expect([...winners].sort()).toEqual(['partner', 'phone']);
   });
 
-  it('two phones: one charge, and the other is told in words that it is paid', async () => {
+  it('two phones: one charge, and the other sees that it is already paid', async () => {
     const { code, reference } = await newInvoice(platform);
     const phones = [await scan(code), await scan(code)];
     for (const phone of phones) await fillCard(phone, '4242 4242 4242 4242');
@@ -306,7 +306,7 @@ describe('paid by two at the same moment', () => {
     expect([payments.map(({ state }) => state), chargesOf(payments)]).toEqual([['success'], [AMOUNT]]);
   });
 
-  it('a form that is open says so by itself when a partner has paid', async () => {
+  it('an open form shows by itself that a partner has paid', async () => {
     const { code, reference } = await newInvoice(platform);
     const phone = await scan(code);
     expect(await payAsPartner(reference)).toBe(true);
@@ -314,7 +314,7 @@ describe('paid by two at the same moment', () => {
   });
 });
 
-it('does what the guide says, word for word: a basket by curl, its code on a phone-sized page, and GetPayment answers; and again', async () => {
+it('the commands of the guide work as written: a basket by curl, its code on a phone-sized page, GetPayment; and again', async () => {
   const [block] = documentedBlocks('till-phone');
   for (let times = 0; times < 2; times++) {
     const shell = spawn('bash', ['-euo', 'pipefail', '-c', block!], { cwd: ROOT, env: platform.env() });

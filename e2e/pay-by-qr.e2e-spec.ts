@@ -1,7 +1,7 @@
 /**
- * Paying with a phone what a desktop shows: the code is read from a picture of the screen, in both themes. Then the same
- * payment by a partner's customer. Whoever pays, every open page says so by itself. A process for each service, over
- * RabbitMQ: what one of them knows the others have to be told.
+ * Paying with a phone from a desktop: the code is read from a picture of the screen, in both themes. Then the same payment
+ * by a partner's customer. Every open page shows the payment by itself. Each service has its own process, over RabbitMQ, so
+ * news must travel between them.
  */
 import { randomUUID } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { PartnerClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import {
   axeFindings,
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
@@ -18,18 +18,18 @@ import {
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import { clientOf } from './merchant.js';
-import { decode, logIn } from './partner.js';
-import type { Platform } from './platform.js';
-import { readQr } from './qr-scanner.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import { clientOf } from './callers/merchant.js';
+import { decode, logIn } from './callers/partner.js';
+import type { Platform } from './platform/platform.js';
+import { readQr } from './browser/qr-scanner.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const PAID = 'Payment successful';
-/** Within so long the other pages say what has happened. */
-const NEWS_MS_MAX = 2_000 * PATIENCE;
-/** Another one when it took longer: a machine that is busy with something else is no fault of the pages. */
-const PAYMENTS_MAX = 3;
+/** The other pages must show the payment within this time. */
+const MAX_NEWS_MS = 2_000 * PATIENCE;
+/** Repeated when it took longer, because other load on the machine also delays the pages. */
+const MAX_PAYMENTS = 3;
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
 
 describe('paying by QR', () => {
@@ -53,10 +53,10 @@ describe('paying by QR', () => {
   async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-ZA', ...options });
     contexts.push(context);
-    complaints.push(complaintsOf(context));
+    complaints.push(pageErrorsOf(context));
     return context.newPage();
   }
-  /** Goes shopping up to the payment page, and points the camera at the screen. */
+  /** Checks out up to the payment page, and takes a picture of the screen. */
   async function showCode(
     colorScheme: 'light' | 'dark',
   ): Promise<{ desktop: Page; address: string; sessionId: string; letReturn: () => Promise<void> }> {
@@ -87,7 +87,7 @@ describe('paying by QR', () => {
     await happened;
     return Date.now();
   };
-  /** What was charged for the session, as the bank's books and the merchant's list say it. */
+  /** The charge of the session, compared in the acquirer's books and the merchant's list. */
   async function paymentsOf(sessionId: string): Promise<readonly string[]> {
     const payments = await clientOf(platform).listPayments(sessionId);
     const references = payments.map(({ paymentReference }) => paymentReference);
@@ -100,19 +100,19 @@ describe('paying by QR', () => {
     await desktop.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
 
-  /** @param pay returns after how many milliseconds the last page said so */
+  /** @param pay returns the milliseconds until the last page showed the payment */
   async function expectNewsInTime(pay: () => Promise<number>): Promise<void> {
     let took = Infinity;
-    for (let payment = 0; payment < PAYMENTS_MAX && took >= NEWS_MS_MAX; payment++) took = await pay();
-    expect(took).toBeLessThan(NEWS_MS_MAX);
+    for (let payment = 0; payment < MAX_PAYMENTS && took >= MAX_NEWS_MS; payment++) took = await pay();
+    expect(took).toBeLessThan(MAX_NEWS_MS);
   }
 
   it.each(['light', 'dark'] as const)(
-    'a phone reads the code from the screen and pays; the desktop says so by itself and goes back (%s)',
+    'a phone reads the code from the screen and pays; the desktop shows it by itself and returns to the shop (%s)',
     (colorScheme) => expectNewsInTime(() => payByPhone(colorScheme)),
   );
 
-  it('a partner’s customer pays what was scanned; phone and desktop say so by themselves, the shop is told once', () =>
+  it('a partner’s customer pays the scanned code; phone and desktop show it by themselves, the shop gets one webhook', () =>
     expectNewsInTime(payByPartner));
 
   async function payByPhone(colorScheme: 'light' | 'dark'): Promise<number> {
@@ -120,7 +120,7 @@ describe('paying by QR', () => {
     const phone = await scanWithPhone(address, colorScheme);
     expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
     expect(await phone.locator('main').innerText()).toContain('R 123.45');
-    // Neither a way to a shop that this browser does not know, nor a code of itself.
+    // No link to the shop, which this browser does not know, and no code of its own.
     expect([await phone.getByRole('link').count(), await phone.locator('#code-view').count()]).toEqual([0, 0]);
     await screenshot(phone, `qr-phone-${colorScheme}-1-form`);
 
@@ -174,7 +174,7 @@ describe('paying by QR', () => {
     await seesOrderPaid(desktop);
     expect(await desktop.locator('#payment-reference').innerText()).toBe(made.paymentReference);
     expect(await paymentsOf(sessionId)).toEqual(['Success']);
-    await waitUntil('whoever scans it now to be told', 5_000, async () => {
+    await waitUntil('the code to be decoded as paid', 5_000, async () => {
       const decoded = await decode(platform, address, headers);
       return decoded.body?.invoice['state'] === 'closed';
     });
@@ -186,10 +186,11 @@ describe('paying by QR', () => {
       card: CARD,
     });
     await expect(again).rejects.toMatchObject({ httpStatus: 409 });
-    const told = await platform.sql(`SELECT state FROM webhook_dispatcher.notifications WHERE session_id = $1`, [
-      sessionId,
-    ]);
-    expect(told).toEqual([{ state: 'delivered' }]);
+    const notifications = await platform.sql(
+      `SELECT state FROM webhook_dispatcher.notifications WHERE session_id = $1`,
+      [sessionId],
+    );
+    expect(notifications).toEqual([{ state: 'delivered' }]);
     return Math.max(...took);
   }
 });

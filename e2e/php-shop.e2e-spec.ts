@@ -1,4 +1,4 @@
-/** The client that shops in PHP copy, and the shop in one file that is made with it. */
+/** The client that shops in PHP copy, and the one-file shop that uses it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { ensurePhp } from '../tools/svc/install/php.ts';
-import { clientOf } from './merchant.js';
-import { fillIn, press } from './payer.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { clientOf } from './callers/merchant.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const DECLINED = '4000000000000002';
 const folder = mkdtempSync(join(tmpdir(), 'svc-php-'));
@@ -41,7 +41,7 @@ beforeAll(async () => {
   shop = spawn(php, ['-S', `127.0.0.1:${port}`, join(ROOT, 'examples/php/shop.php')], {
     env,
     stdio: 'pipe',
-    // PHP's server starts workers, which do not end with it.
+    // The workers of PHP's server do not end with it.
     detached: true,
   });
   for (const stream of [shop.stdout, shop.stderr]) stream?.on('data', (chunk: Buffer) => (log += chunk.toString()));
@@ -60,7 +60,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Where the shop leads the customer. */
+/** The redirect of the shop. */
 async function follow(path: string, method = 'GET'): Promise<string> {
   const answer = await fetch(`${shopUrl}${path}`, { method, redirect: 'manual' });
   if (answer.status !== 303) throw new Error(`${path}: ${answer.status} ${await answer.text()} ${log}`);
@@ -76,22 +76,23 @@ async function buy(): Promise<{ page: string; id: string }> {
   return { page, id: merchantOrderId };
 }
 
-const pay = async (page: string, card?: string) => press(platform.demo.gatewayUrl, await fillIn(page, card));
+const pay = async (page: string, card?: string) =>
+  sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(page, card));
 
-it('sells: after a decline, and a customer who comes back, the order is paid once the webhook was verified', async () => {
+it('sells: after a decline and another visit, a verified webhook sets the order to paid', async () => {
   const { page, id } = await buy();
   expect((await pay(page, DECLINED)).state).toBe('declined');
   expect(await orderPage(id)).toContain('is not paid yet');
-  // The same session: it takes more tries.
+  // The same session, because it allows more tries.
   expect(await follow(`/orders/${id}/pay`)).toBe(page);
   expect((await pay(page)).state).toBe('succeeded');
   await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
 });
 
-it('asks for another session where the order’s was cancelled', async () => {
+it('creates another session when the order’s was cancelled', async () => {
   const { page, id } = await buy();
   await clientOf(platform).cancelSession(new URL(page).searchParams.get('sessionId')!);
-  const next = await waitUntil('the cancellation to be known', 10_000 * PATIENCE, async () => {
+  const next = await waitUntil('the cancellation', 10_000 * PATIENCE, async () => {
     const again = await follow(`/orders/${id}/pay`);
     return again === page ? undefined : again;
   });
@@ -99,7 +100,7 @@ it('asks for another session where the order’s was cancelled', async () => {
   await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
 });
 
-it('believes no webhook that is not ours, and none of another amount', async () => {
+it('rejects a forged webhook, and one with another amount', async () => {
   const { id } = await buy();
   const post = (headers: Record<string, string>, body: string) =>
     fetch(`${shopUrl}/webhook`, { method: 'POST', headers, body }).then(({ status }) => status);
@@ -127,7 +128,7 @@ describe('the client', () => {
     return output.trim();
   };
 
-  it('verifies the test vector of the documentation, and says what is wrong with another', async () => {
+  it('verifies the test vector of the documentation, and explains why it rejects others', async () => {
     const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
     const [head, body] = /```http\n([^]*?)\n```/.exec(page)![1]!.split('\n\n') as [string, string];
     const secret = /`(whsec_\w{20,})`/.exec(page)![1]!;
@@ -155,7 +156,7 @@ describe('the client', () => {
     expect(await verify({ headers: {} })).toContain('the header webhook-id is missing');
   });
 
-  it('says what is wrong with its settings and with a request, and reads the feed', async () => {
+  it('explains wrong settings and requests, and reads the feed', async () => {
     const { merchant, siteId, apiKey } = platform.site(0, 0);
     const made = (key: string): string =>
       `$svc = new SvcPayments('${platform.demo.gatewayUrl}', ${merchant.merchantId}, ${siteId}, '${key}');`;

@@ -1,4 +1,4 @@
-/** The receivers' own page, word for word: a receiver in one terminal, an order in another, paid, and the webhook arrives. */
+/** The commands of the receivers' README: a receiver in one terminal, a paid order in another, and the webhook arrives. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,10 +6,10 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
-import { documentedBlocks } from './documented.js';
-import { fillIn, press } from './payer.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { documentedBlocks } from './platform/documented.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const FILES = ['express.ts', 'plain-node.ts', 'fastify.ts'];
 
@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** In a process group of its own: it ends with all that the shell has started. */
+/** Ends the shell and all processes that it has started: they are one process group. */
 async function endGroup(shell: ChildProcess): Promise<void> {
   const closed = once(shell, 'close');
   process.kill(-shell.pid!, 'SIGTERM');
@@ -58,7 +58,9 @@ it.each(FILES)('a webhook arrives at %s, for each order that is placed', async (
       expect([placed.code, placed.output]).toEqual([0, expect.stringMatching(/^order-[0-9a-f]{8}, R 123\.45\./m)]);
       const [orderId] = /order-[0-9a-f]{8}/.exec(placed.output)!;
       const [redirectUrl] = /http\S+\/pay\?\S+/.exec(placed.output)!;
-      expect(await press(platform.demo.gatewayUrl, await fillIn(redirectUrl))).toMatchObject({ state: 'succeeded' });
+      expect(await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl))).toMatchObject({
+        state: 'succeeded',
+      });
       await waitUntil('the webhook', 30_000, () => Promise.resolve(output.includes(`${orderId} paid by `)));
     }
   } finally {

@@ -1,16 +1,16 @@
 /**
- * `./svc admin reconcile` on both ways to run: a day of trade agrees in every book; a row that a superuser alters, deletes or
- * puts in is named, and when it is put back the books agree again.
+ * `./svc admin reconcile` on both deployments: after a day of trade all books agree. It names a row that a superuser alters,
+ * deletes or inserts, and agrees again when the row is restored.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MerchantClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
-import { fillIn, press } from './payer.js';
-import { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -26,7 +26,7 @@ describe('on a platform of its own', () => {
     ({ merchantId } = site.merchant);
     for (const card of [approved, declined, approved]) {
       const session = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
-      await press(platform.demo.gatewayUrl, await fillIn(session.redirectUrl, card));
+      await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl, card));
       sessions.push(session.sessionId);
     }
     const { apiKey } = site.merchant;
@@ -41,11 +41,11 @@ describe('on a platform of its own', () => {
   });
   afterAll(() => platform?.stop());
 
-  /** Rows of the table, and what is said beside it. */
+  /** The output: rows of the table and messages. */
   const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
 
   async function agree(): Promise<string> {
-    // What has just become final is compared a moment later.
+    // A payment that has just become final is compared a moment later.
     return waitUntil('all books to agree on all payments', 60_000, async () => {
       const { code, output } = await reconcile();
       return code === 0 && /\b2\b.*\b24690\b/.test(output) ? output : undefined;
@@ -58,7 +58,7 @@ describe('on a platform of its own', () => {
     expect(output).toMatch(new RegExp(`^${merchantId} +test +2 +24690 +1 +0 +0 +1 +500 `, 'm'));
   });
 
-  /** As a superuser, past triggers and foreign keys. */
+  /** As a superuser, without triggers and foreign keys. */
   async function byHand(statement: string): Promise<void> {
     const client = await platform.sqlClient();
     try {
@@ -89,28 +89,25 @@ describe('on a platform of its own', () => {
     ['stream', 'merchant_retrieval.notices', `type = 'refund'`, `site_id = 9`],
     ['retrieval', 'merchant_retrieval.payments', `status = 1`, 'tendered_amount = 7'],
     ['sessions', 'hosted_gateway.hosted_payments', 'true', `snapshot = snapshot || '{"amount": 7}'`],
-  ])(
-    'names a row of %s that was altered, then deleted; and agrees when it is back',
-    async (book, table, where, set) => {
-      const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
-      await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
-      for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
-        await byHand(statement);
-        const { code, output } = await reconcile();
-        expect([code, output]).toEqual([
-          1,
-          expect.stringMatching(new RegExp(`^svc: ${book} (has|says) .*docs/reconciliation.md`, 'm')),
-        ]);
-        await byHand(`DELETE FROM ${table}`);
-        await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
-      }
-      await byHand('DROP TABLE public.kept').catch(() => undefined);
-      await platform.sql('DROP TABLE IF EXISTS public.kept');
-      await agree();
-    },
-  );
+  ])('names an altered, then a deleted row of %s; and agrees when it is restored', async (book, table, where, set) => {
+    const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
+    await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
+    for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
+      await byHand(statement);
+      const { code, output } = await reconcile();
+      expect([code, output]).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`^svc: ${book} has .*docs/reconciliation.md`, 'm')),
+      ]);
+      await byHand(`DELETE FROM ${table}`);
+      await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
+    }
+    await byHand('DROP TABLE public.kept').catch(() => undefined);
+    await platform.sql('DROP TABLE IF EXISTS public.kept');
+    await agree();
+  });
 
-  it('names a line that was put into the bank’s books, and agrees when it is gone', async () => {
+  it('names a line that was added to the acquirer’s books, and agrees when it is removed', async () => {
     const file = join(platform.dataDir, 'acquirer', 'charges.jsonl');
     const [line] = readFileSync(file, 'utf8')
       .split('\n')
@@ -133,18 +130,18 @@ describe('on a platform of its own', () => {
     await agree();
   });
 
-  it('says what it needs', async () => {
+  it('explains missing arguments', async () => {
     expect((await platform.svc('admin', 'reconcile', '--day', 'yesterday')).code).toBe(2);
     const { code, output } = await platform.svc('admin', 'reconcile', '--day', '2999-01-01');
-    expect([code, output]).toEqual([2, expect.stringMatching(/no day that has begun/)]);
+    expect([code, output]).toEqual([2, expect.stringMatching(/not a day that has begun/)]);
   });
 });
 
-it('asks the other services over RabbitMQ, for one merchant alone', async () => {
+it('queries the other services over RabbitMQ, for one merchant only', async () => {
   const platform = await sharedPlatform('distributed');
   const site = await onboardMerchant(platform, 'Reconciled Books');
   const { redirectUrl } = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
-  await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+  await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
   const output = await waitUntil('the payment to be older than a minute', 120_000, async () => {
     const ran = await platform.svc(
       'admin',

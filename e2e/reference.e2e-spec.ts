@@ -1,9 +1,9 @@
-/** The reference as the platform serves it, in a real browser. With SVC_DOCS_PICTURES=1 its picture is written anew. */
+/** The API reference that the platform serves, in a real browser. With SVC_DOCS_PICTURES=1 it updates the pictures. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { complaintsOf, startBrowser } from './browser.js';
-import { type Platform, ROOT } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { pageErrorsOf, startBrowser } from './browser/browser.js';
+import { type Platform, ROOT } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let browser: Browser;
@@ -19,24 +19,21 @@ it.each([
   ['gateway', 'apiUrl', '/api/v3.1/sessions', 'Makes a session'],
   ['transformer', 'apiUrl', '/BasketClosed', 'Closes a basket'],
   ['administration', 'adminUrl', '/admin/v1/audit-log', 'Reads the audit log'],
-] as const)(
-  'the page of the %s reference shows its operations and complains of nothing',
-  async (name, host, path, says) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-    const complaints = complaintsOf(context);
-    const page = await context.newPage();
-    await page.goto(`${platform.demo[host]}/reference`);
-    await page
-      .getByRole('navigation')
-      .getByRole('link', { name: new RegExp(name === 'gateway' ? 'gateway' : name, 'i') })
-      .click();
-    await page.locator(`[data-path="${path}"]`).first().waitFor();
-    expect(await page.locator('#reference').innerText()).toContain(says);
-    if (name === 'gateway') await takePicture(page);
-    expect(complaints).toEqual([]);
-    await context.close();
-  },
-);
+] as const)('the page of the %s reference shows its operations without errors', async (name, host, path, summary) => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const complaints = pageErrorsOf(context);
+  const page = await context.newPage();
+  await page.goto(`${platform.demo[host]}/reference`);
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: new RegExp(name === 'gateway' ? 'gateway' : name, 'i') })
+    .click();
+  await page.locator(`[data-path="${path}"]`).first().waitFor();
+  expect(await page.locator('#reference').innerText()).toContain(summary);
+  if (name === 'gateway') await takePicture(page);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
 
 it('links from the list to every document', async () => {
   const context = await browser.newContext();
@@ -49,7 +46,7 @@ it('links from the list to every document', async () => {
   await context.close();
 });
 
-/** What a reader sees first, and one operation with the example that a test recorded. */
+/** The top of the page, and one operation with the example that a test recorded. */
 async function takePicture(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1500 });
   const operation = page.locator('#operations-Sessions-sessionsCreate');

@@ -1,32 +1,32 @@
 /**
- * A process of payment-processor is killed (SIGKILL) the moment before each message of a refund to PostgreSQL or to the bank. What
- * these two have had by then is all that is left: a death after a message is the death before the next one. Afterwards bank, refunds,
+ * A process of payment-processor is killed (SIGKILL) just before each message of a refund to PostgreSQL or to the acquirer.
+ * Only their state survives; a kill after a message equals a kill before the next one. Afterwards acquirer, refunds,
  * ledger and the site's webhook agree on one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { BackOffice } from './back-office.js';
-import { httpRequests, MessageProxy, postgresStatements } from './message-proxy.js';
-import { Platform } from './platform.js';
-import { ProcessorReplica } from './processor-replica.js';
+import { BackOffice } from './callers/back-office.js';
+import { httpRequests, MessageProxy, postgresStatements } from './platform/message-proxy.js';
+import { Platform } from './platform/platform.js';
+import { ProcessorReplica } from './platform/processor-replica.js';
 import {
   APPROVED,
   CALL_TIMEOUT_MS,
-  everyRefundEnds,
+  waitForRefunds,
   expectRefundsToAgree,
   payForRefund,
   REFUND_DROPS_THE_ANSWER,
-} from './refund-books.js';
+} from './books/refund-books.js';
 
 const AMOUNT = 4_321;
 
-/** The messages of one refund, of all that a process sends. */
+/** Finds the messages of one refund among all messages of a process. */
 class RefundMessages {
-  /** Connections with a transaction in which a statement of the refund was sent. */
+  /** Connections with an open transaction that has sent a statement of the refund. */
   private readonly transactions = new Map<number, boolean>();
 
-  /** The message's name where it is one of the refund's. */
+  /** The message's name if it belongs to the refund. */
   nameOf(text: string, connection: number): string | undefined {
     const statement = text.replaceAll(/\s+/g, ' ').trim();
     if (/^(GET|POST) \/refunds/.test(statement)) return `the bank: ${statement.replace(/\/[0-9a-f-]{36}$/, '/…')}`;
@@ -34,7 +34,7 @@ class RefundMessages {
     const isOpen = this.transactions.has(connection);
     const isOfRefund = /refund/.test(statement) || this.transactions.get(connection) === true;
     if (/^(COMMIT|ROLLBACK)/.test(statement)) this.transactions.delete(connection);
-    // The job's look at what is due.
+    // The query of the job for due refunds.
     if (!isOfRefund || /SKIP LOCKED/.test(statement)) return undefined;
     if (isOpen && this.transactions.has(connection)) this.transactions.set(connection, true);
     const [, what = statement] = /^(?:WITH \w+ AS \( ?)?(.{1,60})/.exec(statement) ?? [];
@@ -79,7 +79,7 @@ const refund = (apiUrl: string, { payment, key }: Call) =>
 /**
  * Calls for a refund, and kills the process before the nth message of it.
  *
- * @returns the names of the messages so far, that one last; all of them where `nth` is 0
+ * @returns the names of the messages up to and including that one; all of them if `nth` is 0
  */
 async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): Promise<readonly string[]> {
   const messages = new RefundMessages();
@@ -89,7 +89,7 @@ async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): 
     if (name === undefined || (nth > 0 && names.length === nth)) return;
     names.push(name);
     if (names.length !== nth) return;
-    // In this order, so that the process gets nothing of what its end makes the others say.
+    // In this order, so that the dying process gets no reaction of the others.
     replica.kill();
     for (const proxy of [database, bank]) proxy.cut();
   };
@@ -105,19 +105,19 @@ async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): 
   return names;
 }
 
-/** Client and jobs of other processes do what they do after a death, in either order. */
+/** Client and jobs of other processes recover as after any kill, in either order. */
 async function recover(call: Call, clientFirst: boolean): Promise<void> {
   const repeat = (): Promise<{ status: string }> => refund(platform.demo.apiUrl, call);
-  if (!clientFirst) await everyRefundEnds(platform, [call.payment]);
+  if (!clientFirst) await waitForRefunds(platform, [call.payment]);
   const { status } = await repeat();
-  if (status === 'pending') await everyRefundEnds(platform, [call.payment]);
+  if (status === 'pending') await waitForRefunds(platform, [call.payment]);
   expect((await repeat()).status).toBe('succeeded');
 }
 
 it.each([
   ['the bank answers', APPROVED, 0],
-  ['the bank’s answer is lost, and it is asked', REFUND_DROPS_THE_ANSWER, 1],
-])('%s: a death before any message leaves one refund', async (what, card, from) => {
+  ['the bank’s answer is lost, and its status is queried', REFUND_DROPS_THE_ANSWER, 1],
+])('%s: a kill before any message leaves one refund', async (what, card, from) => {
   const calls: Call[] = [];
   const newCall = async (): Promise<Call> => {
     const call = { payment: await payForRefund(platform, card), key: randomUUID() };
@@ -125,7 +125,7 @@ it.each([
     return call;
   };
   const all = await callAndKill(await startReplica(), await newCall(), 0);
-  // Those before the bank's first answer are the same, whatever it says.
+  // The messages before the acquirer's first answer are the same in both cases.
   const first = from === 0 ? 1 : all.findIndex((name) => name.startsWith('the bank')) + 2;
   expect(all.length).toBeGreaterThanOrEqual(first + 5);
   for (let nth = first; nth <= all.length; nth++) {
@@ -151,7 +151,7 @@ it.each([
     Promise.resolve(references.every((reference) => office.refunds().has(reference))),
   );
   for (const reference of references) {
-    const { id, refund: told } = office.refunds().get(reference)!;
-    expect([id, told.status, told.amount]).toEqual([reference, 'succeeded', AMOUNT]);
+    const { id, refund: refund } = office.refunds().get(reference)!;
+    expect([id, refund.status, refund.amount]).toEqual([reference, 'succeeded', AMOUNT]);
   }
 });

@@ -1,17 +1,17 @@
 /**
- * Refunds as the guide shows them with curl; and `kill -9` of all services while the bank gives money back: afterwards
- * bank, refunds, ledger and the site's webhook agree on each of them.
+ * Refunds with the curl commands of the guide; and `kill -9` of all services during refunds at the acquirer: afterwards
+ * acquirer, refunds, ledger and the site's webhook agree on each of them.
  */
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { BackOffice } from './back-office.js';
-import { documentedBlocks } from './documented.js';
-import { Platform, run } from './platform.js';
-import { CALL_TIMEOUT_MS, everyRefundEnds, payForRefund, refundsAtBank } from './refund-books.js';
-import { sharedPlatform } from './shared-platform.js';
+import { BackOffice } from './callers/back-office.js';
+import { documentedBlocks } from './platform/documented.js';
+import { Platform, run } from './platform/platform.js';
+import { CALL_TIMEOUT_MS, waitForRefunds, payForRefund, refundsAtBank } from './books/refund-books.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
-/** Output of a block of a guide, which must end well. */
+/** Output of a block of a guide, which must succeed. */
 async function runGuide(platform: Platform, name: string): Promise<string> {
   const [block] = documentedBlocks(name);
   const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -19,7 +19,7 @@ async function runGuide(platform: Platform, name: string): Promise<string> {
   return output;
 }
 
-it('gives money back as the guide says with curl, word for word, again and again', async () => {
+it('the curl commands of the guide refund as written, again and again', async () => {
   const platform = await sharedPlatform('embedded');
   for (let times = 0; times < 2; times++) {
     const output = await runGuide(platform, 'refund');
@@ -34,7 +34,7 @@ it('gives money back as the guide says with curl, word for word, again and again
   }
 });
 
-it('says what a merchant is owed as the guide does, and it adds up to the ledger', async () => {
+it('the guide’s statement of a merchant adds up to the ledger', async () => {
   const platform = await sharedPlatform('embedded');
   await runGuide(platform, 'refund');
   const { merchantId } = platform.demo.merchants[0]!;
@@ -66,7 +66,7 @@ it('says what a merchant is owed as the guide does, and it adds up to the ledger
   expect(isEqual).toBe(true);
 });
 
-/** The bank refunds at once and answers this late, so that the process dies in between; below its time limit of 8 s. */
+/** The acquirer refunds at once and answers after this time, so that the process dies in between; below its timeout of 8 s. */
 const LATENCY_MS = 7_000;
 const PAYMENTS = 6;
 const REFUNDS_OF_EACH = 3;
@@ -79,7 +79,7 @@ interface RefundCall {
   readonly amount: number;
 }
 
-describe('kill -9 of all services while the bank gives money back', () => {
+describe('kill -9 of all services during refunds', () => {
   let platform: Platform;
   let office: BackOffice;
   let merchant: MerchantClient;
@@ -98,28 +98,28 @@ describe('kill -9 of all services while the bank gives money back', () => {
   const states = async (): Promise<string[]> =>
     (await platform.sql<{ state: string }>('SELECT state FROM payment_processor.refunds')).map(({ state }) => state);
 
-  it('loses none and doubles none', async () => {
+  it('loses and duplicates none', async () => {
     const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => payForRefund(platform)));
     const calls = payments.flatMap((payment): RefundCall[] =>
       Array.from({ length: REFUNDS_OF_EACH }, (_, nth) => ({ payment, key: randomUUID(), amount: 1_000 + nth })),
     );
     const refund = ({ payment, key, amount }: RefundCall) => merchant.refund(payment, { idempotencyKey: key, amount });
     const called = Promise.allSettled(calls.map(refund));
-    // The bank has given all of it back, and its answers are on their way.
+    // The acquirer has refunded everything, and has not answered yet.
     await waitUntil('the refunds at the bank', 20_000, () =>
       Promise.resolve(refundsAtBank(platform).length === REFUNDS),
     );
     const pending = (await states()).filter((state) => state === 'pending');
     await platform.kill(platform.servicesPid);
-    // Nearly all; on a slow machine the job may have asked about the first of them by then.
+    // Nearly all; on a slow machine the job may have queried the first of them by then.
     expect(pending.length).toBeGreaterThan(0);
     await platform.up();
     await called;
 
-    // Half of the calls are repeated, as a client does that was not answered; of the others nobody asks.
+    // The client repeats half of the calls, as after a lost answer, and gives up on the others.
     const repeated = await Promise.all(calls.filter((_, nth) => nth % 2 === 0).map(refund));
     expect(new Set(repeated.map(({ status }) => status))).toEqual(new Set(['succeeded']));
-    await everyRefundEnds(platform, payments);
+    await waitForRefunds(platform, payments);
 
     const bank = refundsAtBank(platform);
     const sorted = <T extends { refundReference: string }>(rows: T[]): T[] =>
@@ -152,19 +152,19 @@ describe('kill -9 of all services while the bank gives money back', () => {
       Array(PAYMENTS).fill([3_003, 0]),
     );
 
-    // Each is told at least once, under one id.
-    const told = (): ReturnType<BackOffice['refunds']> => office.refunds();
-    await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(told().size === REFUNDS));
+    // Each refund has webhooks, all with one id.
+    const notifiedRefunds = (): ReturnType<BackOffice['refunds']> => office.refunds();
+    await waitUntil('the webhook of every refund', 60_000, () => Promise.resolve(notifiedRefunds().size === REFUNDS));
     expect(
       sorted(
-        [...told().values()].map(({ payment, refund: { refundReference, amount } }) => ({
+        [...notifiedRefunds().values()].map(({ payment, refund: { refundReference, amount } }) => ({
           refundReference,
           amount,
           paymentReference: payment.paymentReference,
         })),
       ),
     ).toEqual(expected);
-    for (const notice of told().values())
+    for (const notice of notifiedRefunds().values())
       expect([notice.id, notice.refund.status]).toEqual([notice.refund.refundReference, 'succeeded']);
   });
 });

@@ -1,30 +1,30 @@
 /**
- * Every service is renewed by `./svc restart`, one after the other, while people pay. A request fails when its answer is anything but the
- * documented success, or none; it is sent once, and nobody tries again (steady-load.ts). The merchant's server takes
- * its time, so that notifications are on the wire whenever the dispatcher is told to stop; no POST is repeated that the
- * server answered before the dispatcher had to give it up or to cut it off.
+ * `./svc restart` restarts every service, one after the other, under load. A request fails unless it gets the documented
+ * success; each is sent once and never retried (steady-load.ts). The merchant's server answers slowly, so that
+ * notifications are always unanswered when the dispatcher has to stop; it repeats no POST that the server answered before
+ * the dispatcher had to abort it.
  *
- * The front and the simulated acquirer are not among the services: while the front is renewed nobody listens on its
- * ports (in production there is more than one of what stands in its place), and the acquirer is the bank.
+ * The front and the simulated acquirer are not restarted: during a restart of the front no process listens on its ports (in
+ * production there are several proxies), and the acquirer belongs to a third party.
  */
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/base/settings.ts';
-import { Books } from './books.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { Platform } from './platform.js';
-import type { Interruption } from './repeated-posts.js';
-import { failuresOf, SteadyLoad } from './steady-load.js';
+import { Books } from './books/books.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { Platform } from './platform/platform.js';
+import type { Interruption } from './books/repeated-posts.js';
+import { failuresOf, SteadyLoad } from './faults/steady-load.js';
 
 const PAYERS = 8;
-/** Of the merchant's server, until it acknowledges. */
+/** Delay of the merchant's server before it acknowledges. */
 const MERCHANT_MS = 200;
-/** Of the bank: there always are charges under way, too. */
-const BANK_MS = 500;
-const ON_THE_WIRE = 3;
-/** Requests that were under way in the time of one restart; fewer would show nothing. */
-const AT_LEAST_MEANWHILE = 20;
-/** As long as the front keeps a request for an app that is restarted: beside other tests a restart may take longer. */
-const WAIT_MS_MAX = 20_000;
+/** Delay of the acquirer, so that there are always unfinished charges too. */
+const ACQUIRER_MS = 500;
+const UNANSWERED_NOTIFICATIONS = 3;
+/** Minimum number of requests during one restart; fewer would prove nothing. */
+const MIN_REQUESTS = 20;
+/** How long the front holds a request for an app that restarts; beside other tests a restart may take longer. */
+const MAX_WAIT_MS = 20_000;
 /** SVC_DELIVERY_DRAIN_MS of webhook-dispatcher. */
 const DRAIN_MS = 5_000;
 
@@ -48,7 +48,7 @@ describe('a rolling restart under load', () => {
   const interruptions: Interruption[] = [];
   /** From the arrival of a notification to its acknowledgement, in milliseconds since 1970. */
   const wire: { readonly from: number; to: number; readonly heldBy: Promise<unknown> }[] = [];
-  /** Until it settles the merchant acknowledges nothing. */
+  /** The merchant acknowledges nothing until this promise settles. */
   let hold: Promise<unknown> = Promise.resolve();
 
   async function acknowledge(): Promise<number> {
@@ -63,20 +63,20 @@ describe('a rolling restart under load', () => {
   }
 
   beforeAll(async () => {
-    platform = await Platform.start('rolling-restart', { SVC_ACQUIRER_LATENCY_MS: String(BANK_MS) }, 'distributed');
+    platform = await Platform.start('rolling-restart', { SVC_ACQUIRER_LATENCY_MS: String(ACQUIRER_MS) }, 'distributed');
     endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, acknowledge);
     load = new SteadyLoad(platform, endpoint.url);
     load.start(PAYERS);
-    await waitUntil('everybody to be paying', 60_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
+    await waitUntil('every payer to be paying', 60_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
   });
   afterAll(async () => {
-    if (lines.length > 0) process.stdout.write(`${tableOf(lines)}\n`);
+    if (lines.length > 0) process.stdout.write(`${formatTable(lines)}\n`);
     await load?.stop();
     await platform?.stop();
     await endpoint?.stop();
   });
 
-  /** When the supervisor began with it, as it says itself. */
+  /** When the restart began, from the supervisor's log. */
   function begunAt(app: string, from: number): number | undefined {
     for (const line of platform.log(from).split('\n'))
       if (line.includes('"supervisor"') && line.includes(`"app":"${app}","msg":"restarting"`))
@@ -90,9 +90,9 @@ describe('a rolling restart under load', () => {
     const begun = Promise.withResolvers<unknown>();
     hold = begun.promise;
     const onTheWire = (at: number): number => wire.filter(({ from, to }) => from <= at && at < to).length;
-    // Those that came before are acknowledged by themselves, perhaps before the restart begins.
+    // Earlier notifications are acknowledged anyway, perhaps before the restart begins.
     const held = (): number => wire.filter(({ heldBy }) => heldBy === hold).length;
-    await waitUntil('notifications that are held', 10_000, () => Promise.resolve(held() >= ON_THE_WIRE));
+    await waitUntil('held notifications', 10_000, () => Promise.resolve(held() >= UNANSWERED_NOTIFICATIONS));
 
     const from = Date.now();
     const restarted = platform.svc('restart', app);
@@ -106,7 +106,7 @@ describe('a rolling restart under load', () => {
     const to = Date.now();
     if (app === 'webhook-dispatcher')
       interruptions.push({ from: new Date(firstAt), to: new Date(to), drainMs: DRAIN_MS });
-    // Those that were under way to the very end count, too: they have to be answered.
+    // Requests that were sent just before the end must be answered too.
     await waitUntil('requests that waited to be answered', 30_000, () => {
       const answered = load.sent.filter((one) => one.from > to && one.failure === undefined).length;
       return Promise.resolve(answered >= PAYERS);
@@ -126,9 +126,9 @@ describe('a rolling restart under load', () => {
     expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
     expect(platform.processes()[app]!.restarts).toBe(restarts + 1);
     expect(new Set(failures)).toEqual(new Set());
-    expect(line.requests).toBeGreaterThanOrEqual(AT_LEAST_MEANWHILE);
-    expect(line.onTheWire).toBeGreaterThanOrEqual(ON_THE_WIRE);
-    expect(line.slowestMs).toBeLessThan(WAIT_MS_MAX);
+    expect(line.requests).toBeGreaterThanOrEqual(MIN_REQUESTS);
+    expect(line.onTheWire).toBeGreaterThanOrEqual(UNANSWERED_NOTIFICATIONS);
+    expect(line.slowestMs).toBeLessThan(MAX_WAIT_MS);
   }
 
   it.each(SERVICES)('of %s fails no request', (app) => expectNoFailureDuringRestart(app));
@@ -137,19 +137,19 @@ describe('a rolling restart under load', () => {
     await load.stop();
     expect(new Set(failuresOf(load.sent))).toEqual(new Set());
     const books = new Books(platform, endpoint);
-    await books.everyoneHasHeard();
+    await books.waitUntilAcknowledged();
     const { paid } = load;
     const { posts, ...totals } = await books.totals();
     process.stdout.write(`${paid} payments: ${JSON.stringify({ ...totals, posts })}\n`);
     expect(totals).toEqual({ charges: paid, payments: paid, transfers: paid, notifications: paid });
     await books.expectToAgree(paid);
     await books.expectPostsToBeJustified(interruptions);
-    // Nobody was killed for being slow, and nobody ended by himself.
-    expect(platform.log()).not.toMatch(/"msg":"process (did not finish in time|ended by itself)/);
+    // The supervisor killed no slow process, and no process ended by itself.
+    expect(platform.log()).not.toMatch(/"msg":"process (did not end in time|ended unexpectedly)/);
   });
 });
 
-function tableOf(lines: readonly Line[]): string {
+function formatTable(lines: readonly Line[]): string {
   const rows = [
     ['restarted', 'seconds', 'requests', 'failed', 'slowest', 'POSTs on the wire'],
     ...lines.map(({ restarted, seconds, requests, failed, slowestMs, onTheWire }) => [

@@ -1,4 +1,4 @@
-/** The SDK as it is installed: in a project of ES modules, in one of CommonJS, and in a page's bundle, a payment is made with each. */
+/** The packed SDK in a project of ES modules, in one of CommonJS, and in a page's bundle; each makes a payment. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,14 +10,14 @@ import { join } from 'node:path';
 import type { encryptCard } from '@svc/sdk/card';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { build } from 'esbuild';
-import { startBrowser } from './browser.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { aSessionRequest, clientOf } from './merchant.js';
-import { callApi, logIn } from './partner.js';
-import { fillIn, press } from './payer.js';
-import { type Platform, ROOT, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
-import { newInvoice } from './till.js';
+import { startBrowser } from './browser/browser.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { callApi, logIn } from './callers/partner.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { type Platform, ROOT, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
+import { newInvoice } from './callers/till.js';
 
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
 const AMOUNT = 8_950;
@@ -39,7 +39,7 @@ async function succeed(command: string, args: readonly string[], env: NodeJS.Pro
   return output;
 }
 
-/** An empty project in which the SDK was installed. */
+/** A new project with the SDK installed. */
 async function newProject(name: string, type: 'module' | 'commonjs', source: string): Promise<string> {
   const project = join(folder, name);
   mkdirSync(project);
@@ -54,46 +54,43 @@ test.each([
   {
     name: 'commonjs',
     type: 'commonjs',
-    // As it was before packages had "exports"; the compiler says that it will not for ever be.
+    // Module resolution from before package "exports"; the compiler will drop it one day.
     options: { module: 'commonjs', moduleResolution: 'node10', ignoreDeprecations: '6.0', esModuleInterop: true },
   },
-] as const)(
-  'a server of $name compiles, without a library check left out, and pays',
-  async ({ name, type, options }) => {
-    const project = await newProject(name, type, 'pay.ts');
-    const compilerOptions = {
-      ...{
-        target: 'es2022',
-        lib: ['es2024', 'dom', 'dom.asynciterable'],
-        types: [],
-        strict: true,
-        skipLibCheck: false,
-      },
-      ...options,
-    };
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['pay.ts'] }));
-    await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project]);
+] as const)('a server of $name compiles, including library checks, and pays', async ({ name, type, options }) => {
+  const project = await newProject(name, type, 'pay.ts');
+  const compilerOptions = {
+    ...{
+      target: 'es2022',
+      lib: ['es2024', 'dom', 'dom.asynciterable'],
+      types: [],
+      strict: true,
+      skipLibCheck: false,
+    },
+    ...options,
+  };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['pay.ts'] }));
+  await succeed(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project]);
 
-    const { demo } = platform;
-    const { merchant, siteId, apiKey } = platform.site(0, 0);
-    const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
-    const settings = {
-      gateway: { gatewayUrl: demo.gatewayUrl, merchantId: merchant.merchantId, siteId, apiKey },
-      merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
-      partner: { apiUrl: demo.apiUrl, ...demo.partner },
-      session: aSessionRequest('http://127.0.0.1:9/notify'),
-      ...{ invoiceReference, amount: AMOUNT, card: CARD },
-    };
-    const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
-    const done = JSON.parse(output) as Record<string, unknown>;
-    expect(done).toMatchObject({ page: '/pay', paid: 'success', paymentStatus: 'Success', card: true });
-  },
-);
+  const { demo } = platform;
+  const { merchant, siteId, apiKey } = platform.site(0, 0);
+  const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
+  const settings = {
+    gateway: { gatewayUrl: demo.gatewayUrl, merchantId: merchant.merchantId, siteId, apiKey },
+    merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
+    partner: { apiUrl: demo.apiUrl, ...demo.partner },
+    session: aSessionRequest('http://127.0.0.1:9/notify'),
+    ...{ invoiceReference, amount: AMOUNT, card: CARD },
+  };
+  const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
+  const done = JSON.parse(output) as Record<string, unknown>;
+  expect(done).toMatchObject({ page: '/pay', paid: 'success', paymentStatus: 'Success', card: true });
+});
 
-test('a page encrypts a card, and the payment is made with what it gives', async () => {
+test('a page encrypts a card, and a payment with it succeeds', async () => {
   const project = await newProject('page', 'module', 'browser.ts');
   const outfile = join(project, 'page.js');
-  // For a browser: it fails where anything needs Node.js.
+  // For a browser: the build fails if any module needs Node.js.
   await build({
     entryPoints: [join(project, 'browser.ts')],
     outfile,
@@ -128,7 +125,7 @@ test('a page encrypts a card, and the payment is made with what it gives', async
   }
 });
 
-test('svc-webhook listen brings what the platform tells a site to a receiver that only this machine reaches', async () => {
+test('svc-webhook listen forwards the webhooks of a site to a local receiver', async () => {
   const project = await newProject('listener', 'module', 'browser.ts');
   const { merchant, siteId, apiKey, webhookSecret } = platform.site(0, 0);
   const endpoint = await MerchantEndpoint.start(webhookSecret, () => 204);
@@ -148,11 +145,11 @@ test('svc-webhook listen brings what the platform tells a site to a receiver tha
     await waitUntil('the listener', 20_000 * PATIENCE, () => Promise.resolve(said.includes('Ready')));
     const request = aSessionRequest('http://127.0.0.1:9/notify');
     const { redirectUrl } = await clientOf(platform).createSession(request);
-    await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+    await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
     await waitUntil('the notification', 20_000 * PATIENCE, () =>
       Promise.resolve(endpoint.deliveries.some(({ payment }) => payment.merchantOrderId === request.merchantOrderId)),
     );
-    expect(endpoint.forged).toEqual([]);
+    expect(endpoint.invalidSignatures).toEqual([]);
   } finally {
     listener.kill();
     await once(listener, 'exit');
@@ -160,7 +157,7 @@ test('svc-webhook listen brings what the platform tells a site to a receiver tha
   }
 });
 
-/** On loopback, where a browser has its cryptography as it has with https. */
+/** On loopback, where a browser allows cryptography as with https. */
 async function serveEmptyPage(): Promise<Server> {
   const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

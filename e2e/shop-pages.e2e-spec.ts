@@ -3,16 +3,16 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
-  complaintsOf,
+  pageErrorsOf,
   fillCard,
   isTooWide,
   payButton,
   screenshot,
   seesHeading,
   startBrowser,
-} from './browser.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+} from './browser/browser.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let browser: Browser;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 beforeEach(async () => {
   context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 320, height: 640 } });
-  complaints = complaintsOf(context);
+  complaints = pageErrorsOf(context);
   page = await context.newPage();
   await page.goto(platform.demo.shopUrl);
 });
@@ -43,7 +43,7 @@ async function expectGood(name: string): Promise<void> {
 
 it('the shop', () => expectGood('window'));
 
-it('an order that was left unpaid says so, and awaits nothing', async () => {
+it('an unpaid order says so, and does not wait for a payment', async () => {
   await page.getByRole('button', { name: 'Check out' }).click();
   await page.getByRole('link', { name: 'Back to store' }).click();
   await page.getByText('You came back without paying.').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
@@ -51,7 +51,7 @@ it('an order that was left unpaid says so, and awaits nothing', async () => {
   await expectGood('left');
 });
 
-it('an order that is paid meanwhile says so by itself, and the page is not loaded again for it', async () => {
+it('an order that is paid later shows it by itself, without a reload', async () => {
   await page.getByRole('button', { name: 'Check out' }).click();
   await seesHeading(page, 'Pay by card');
   const paying = await context.newPage();

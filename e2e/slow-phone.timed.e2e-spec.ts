@@ -1,26 +1,26 @@
 /**
- * The payer's page on a slow phone with a slow network ("Slow 3G": 2 s until an answer begins, 400 kbit/s; a processor six times
- * slower than this machine's): when something is seen, when the form can be used, and how many bytes that took; for a payer who comes for the
- * first time, and again.
+ * The payer's page on a slow phone with a slow network ("Slow 3G": 2 s until an answer begins, 400 kbit/s; a processor six
+ * times slower than this machine's): the time until the first paint, the time until the form can be used, and the bytes;
+ * for a first and a second visit.
  *
- * `SVC_SLOW_PHONE_AGAINST=<address of an open payment page>` looks at that page by turns, for example one of another release that runs
- * beside this one (CONTRIBUTING.md), and prints both.
+ * `SVC_SLOW_PHONE_AGAINST=<address of an open payment page>` alternates with that page, for example of another release that
+ * runs beside this one (CONTRIBUTING.md), and prints both.
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
-import { startBrowser } from './browser.js';
-import { PageStates } from './page-states.js';
-import { sharedPlatform } from './shared-platform.js';
+import { startBrowser } from './browser/browser.js';
+import { PageStates } from './browser/page-states.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const NETWORK = { offline: false, latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 const SLOWER = 6;
 const LOADS = 3;
-const SEEN_MS_MAX = 3_500 * PATIENCE;
-const USABLE_MS_MAX = 4_000 * PATIENCE;
-const BYTES_MAX = 28 * 1024;
+const MAX_PAINT_MS = 3_500 * PATIENCE;
+const MAX_USABLE_MS = 4_000 * PATIENCE;
+const MAX_BYTES = 28 * 1024;
 
 interface Load {
-  readonly seenMs: number;
+  readonly paintMs: number;
   readonly usableMs: number;
   readonly bytes: number;
   readonly requests: number;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The first view, with nothing in the cache, and the second. */
+/** The first visit, with an empty cache, and the second. */
 async function load(url: string): Promise<readonly [Load, Load]> {
   const context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 390, height: 844 } });
   try {
@@ -59,15 +59,15 @@ async function load(url: string): Promise<readonly [Load, Load]> {
   }
 }
 
-async function timesOf(page: Page): Promise<Pick<Load, 'seenMs' | 'usableMs'>> {
+async function timesOf(page: Page): Promise<Pick<Load, 'paintMs' | 'usableMs'>> {
   await page.locator('#pay-fields:enabled').waitFor({ state: 'visible' });
-  const [seenMs = Infinity, usableMs = Infinity] = await page.evaluate(() =>
+  const [paintMs = Infinity, usableMs = Infinity] = await page.evaluate(() =>
     ['first-contentful-paint', 'form-usable'].map((name) => performance.getEntriesByName(name)[0]?.startTime),
   );
-  return { seenMs: Math.round(seenMs), usableMs: Math.round(usableMs) };
+  return { paintMs: Math.round(paintMs), usableMs: Math.round(usableMs) };
 }
 
-it('is seen and can be used soon enough', async () => {
+it('paints and can be used soon enough', async () => {
   const against = process.env['SVC_SLOW_PHONE_AGAINST'];
   const pages = { 'this page': await states.open(), ...(against === undefined ? {} : { 'the other': against }) };
   const views: { readonly of: string; readonly first: Load; readonly again: Load }[] = [];
@@ -79,10 +79,10 @@ it('is seen and can be used soon enough', async () => {
   for (const view of ['first', 'again'] as const)
     console.table(views.map((each) => ({ page: each.of, view, ...each[view] })).toSorted(byPage));
   const own = views.filter(({ of }) => of === 'this page').map(({ first }) => first);
-  // The best of them: another program that was busy meanwhile is no fault of the page.
-  expect(Math.min(...own.map(({ seenMs }) => seenMs))).toBeLessThan(SEEN_MS_MAX);
-  expect(Math.min(...own.map(({ usableMs }) => usableMs))).toBeLessThan(USABLE_MS_MAX);
-  expect(Math.max(...own.map(({ bytes }) => bytes))).toBeLessThan(BYTES_MAX);
+  // The best of them, because other load on the machine also delays the page.
+  expect(Math.min(...own.map(({ paintMs }) => paintMs))).toBeLessThan(MAX_PAINT_MS);
+  expect(Math.min(...own.map(({ usableMs }) => usableMs))).toBeLessThan(MAX_USABLE_MS);
+  expect(Math.max(...own.map(({ bytes }) => bytes))).toBeLessThan(MAX_BYTES);
 });
 
 function byPage(one: { readonly page: string }, other: { readonly page: string }): number {

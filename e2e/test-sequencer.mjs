@@ -1,10 +1,10 @@
 /**
- * The order of the test files: first the system tests that take longest, so that no worker is left with one of them at
- * the end. Jest knows the times of earlier runs only, and a fresh clone has none.
+ * The order of the test files: the longest system tests first, so that no worker is left with one at the end.
+ * Jest knows the times of earlier runs only, and a fresh clone has none.
  */
 import TestSequencer from '@jest/test-sequencer';
 
-/** Files of this folder; while some wait for a platform that a fault has met, others use the processors. */
+/** Files of this folder. While some wait for a platform to recover from a fault, others use the processors. */
 const FIRST = [
   'faults-of-processes',
   'lost-connections',

@@ -1,12 +1,12 @@
-/** A till beside the real platform: the guide's commands, and both dialects paid while the customer display looks on. */
+/** A till beside the real platform: the guide's commands, and both dialects with a customer display. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { complaintsOf, screenshot, startBrowser } from './browser.js';
-import { documentedBlocks } from './documented.js';
-import { callApi, logIn, type PartnerHeaders } from './partner.js';
-import { type Platform, run } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { pageErrorsOf, screenshot, startBrowser } from './browser/browser.js';
+import { documentedBlocks } from './platform/documented.js';
+import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { type Platform, run } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   partner = await logIn(platform);
 });
 
-it('does what the guide says with curl, word for word, again and again', async () => {
+it('the curl commands of the guide work as written, again and again', async () => {
   const [block] = documentedBlocks('till');
   for (let times = 0; times < 2; times++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -51,7 +51,7 @@ describe('a customer display', () => {
   });
   afterAll(() => browser.close());
 
-  /** A till of its own, so that no other test is on its display. */
+  /** Its own till, so that no other test appears on its display. */
   const till = `TILL-${randomInt(1e9)}`;
 
   async function call(path: string, body: object): Promise<Record<string, string>> {
@@ -83,16 +83,16 @@ describe('a customer display', () => {
     expect(status).toBe(201);
   }
 
-  it('shows the basket of either dialect, and turns to paid within a second of the payment', async () => {
+  it('shows the basket of either dialect, and its payment within a second', async () => {
     const { siteId } = platform.site(0, 1);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    const complaints = complaintsOf(context);
+    const complaints = pageErrorsOf(context);
     const page = await context.newPage();
     const { transformerUrl, transformerApiKey } = platform.demo;
     await page.goto(`${transformerUrl}/display/${siteId}?till=${till}#key=${transformerApiKey}`);
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
 
-    /** Pays what the display shows; how long it took to say so, in milliseconds. */
+    /** Pays the code on the display; returns the milliseconds until the display shows the payment. */
     const payShown = async (code: string, amount: number): Promise<number> => {
       await page.getByRole('heading', { name: 'Scan to pay' }).waitFor();
       const image = page.getByRole('img', { name: 'QR code to pay this basket' });
@@ -129,7 +129,7 @@ describe('a customer display', () => {
       Message: '',
     });
     await page.getByRole('heading', { name: 'Scan to pay' }).waitFor();
-    // `Basket` answers without its code: it is on the display, and the till's invoice at the platform.
+    // The answer of `Basket` has no code: it is on the display, and in the till's invoice at the platform.
     const image = await fetch(new URL((await page.locator('#code').getAttribute('src'))!, transformerUrl));
     expect(await image.text()).toContain('<svg ');
     const [{ code } = { code: '' }] = await platform.sql<{ code: string }>(

@@ -1,14 +1,14 @@
-/** One person, two tabs, Pay pressed in both at the same moment: the money moves once, and both tabs say so. */
+/** One payer, two tabs, Pay clicked in both at the same moment: one charge, and both tabs show it. */
 import type { Browser, BrowserContext } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
-import { complaintsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser.js';
-import { clientOf } from './merchant.js';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { pageErrorsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { clientOf } from './callers/merchant.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
-/** While the bank takes its time for the payment of one tab, that of the other arrives. */
+/** While the acquirer processes the payment of one tab, that of the other arrives. */
 const ANSWERS_LATE = '4000 0000 0000 6009';
-/** Of seven mugs and a coffee; nothing else on the platform costs as much. Cents. */
+/** Seven mugs and a coffee; no other order on the platform has this amount. Cents. */
 const AMOUNT = 7 * 9_900 + 12_345;
 
 describe('two tabs', () => {
@@ -25,8 +25,8 @@ describe('two tabs', () => {
     await browser?.close();
   });
 
-  it('that pay at once make one charge, and end on the same truth', async () => {
-    const complaints = complaintsOf(context);
+  it('that pay at once make one charge, and show the same result', async () => {
+    const complaints = pageErrorsOf(context);
     const first = await context.newPage();
     await first.goto(platform.demo.shopUrl);
     await first.getByLabel('Quantity of Enamel Mug').fill('7');
@@ -38,12 +38,12 @@ describe('two tabs', () => {
     const tabs = [first, second];
     await Promise.all(tabs.map((tab) => fillCard(tab, ANSWERS_LATE)));
 
-    const presses: string[] = [];
+    const payRequests: string[] = [];
     context.on('request', (request) => {
       if (request.method() === 'POST' && request.url().endsWith(`/pay/${sessionId}/payments`))
-        presses.push(request.postData() ?? '');
+        payRequests.push(request.postData() ?? '');
     });
-    // Both in one go: a click through the test driver would wait for the other tab's page first.
+    // Both in one script: a click through the test driver would wait for the other tab's page first.
     await Promise.all(tabs.map((tab) => tab.evaluate("document.getElementById('pay-form').requestSubmit()")));
 
     const shop = platform.demo.shopUrl;
@@ -57,8 +57,8 @@ describe('two tabs', () => {
     const references = await Promise.all(tabs.map((tab) => tab.locator('#payment-reference').innerText()));
     expect(references[0]).toBe(references[1]);
 
-    // Two payments were really sent: two references, not one press repeated.
-    expect(new Set(presses.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
+    // The tabs really sent two payments: two references, not one repeated request.
+    expect(new Set(payRequests.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
     const payments = await clientOf(platform).listPayments(sessionId);
     expect(payments.map(({ paymentReference, paymentStatus }) => [paymentReference, paymentStatus])).toEqual([
       [references[0], 'Success'],

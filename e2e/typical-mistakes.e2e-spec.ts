@@ -1,8 +1,8 @@
-/** What somebody is told who makes a mistake that everybody makes once: whole messages of the SDK, each of which says what to do. */
+/** The full messages of the SDK after common mistakes; each must explain how to fix it. */
 import { randomUUID } from 'node:crypto';
 import { HostedGatewayClient, type HostedGatewayClientOptions, signTestWebhook, verifyWebhook } from '@svc/sdk';
-import type { Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import type { Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A merchant's endpoint that fails twice: told again until it acknowledges, under one id, and then never again. */
+/** A merchant's endpoint that fails twice: the webhook is retried with one id until it is acknowledged, and not afterwards. */
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -7,11 +7,11 @@ import { text } from 'node:stream/consumers';
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './merchant.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { fillIn, press } from './payer.js';
-import type { MerchantSite, Platform } from './platform.js';
-import { sharedPlatform } from './shared-platform.js';
+import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import type { MerchantSite, Platform } from './platform/platform.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 interface NotificationRow {
   readonly id: string;
@@ -28,7 +28,7 @@ describe('a webhook', () => {
 
   beforeAll(async () => {
     platform = await sharedPlatform('embedded');
-    // Of its own, for the feed of a site has the payments of all who use it.
+    // Its own merchant, because the feed of a site has all payments of that site.
     site = await onboardMerchant(platform, 'Webhook Retries');
     endpoint = await MerchantEndpoint.start(site.webhookSecret, (_, before) => (before < 2 ? 500 : 200));
   });
@@ -38,7 +38,7 @@ describe('a webhook', () => {
 
   const pay = async (client: HostedGatewayClient): Promise<string> => {
     const { sessionId, redirectUrl } = await client.createSession(aSessionRequest(endpoint.url));
-    await press(platform.demo.gatewayUrl, await fillIn(redirectUrl));
+    await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
     const [payment] = await client.listPayments(sessionId);
     return payment!.paymentReference;
   };
@@ -49,7 +49,7 @@ describe('a webhook', () => {
     );
     return row!;
   };
-  /** When the next try is due, in seconds after the end of the one before. */
+  /** When the next attempt is due, in seconds after the end of the previous one. */
   const scheduledPause = async (paymentReference: string, tries: number): Promise<number> => {
     const row = await waitUntil(`the result of try ${tries}`, 20_000, async () => {
       const found = await rowOf(paymentReference);
@@ -62,9 +62,9 @@ describe('a webhook', () => {
     )) as [{ ended: Date }];
     return (row.next_attempt_at!.getTime() - ended.getTime()) / 1000;
   };
-  /** Instead of waiting; not within the second of the last try, since signatures count in seconds. */
+  /** Replaces waiting; not within the second of the last attempt, because signatures have whole seconds. */
   const makeDue = async (paymentReference: string): Promise<void> => {
-    const last = Number(endpoint.of(paymentReference).at(-1)!.headers['webhook-timestamp']);
+    const last = Number(endpoint.deliveriesOf(paymentReference).at(-1)!.headers['webhook-timestamp']);
     await waitUntil('the next second', 5_000, () => Promise.resolve(Date.now() / 1000 >= last + 1));
     await platform.sql(
       `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $2
@@ -73,9 +73,11 @@ describe('a webhook', () => {
     );
   };
   const deliveries = (paymentReference: string, count: number): Promise<unknown> =>
-    waitUntil(`delivery ${count}`, 20_000, () => Promise.resolve(endpoint.of(paymentReference).length >= count));
+    waitUntil(`delivery ${count}`, 20_000, () =>
+      Promise.resolve(endpoint.deliveriesOf(paymentReference).length >= count),
+    );
 
-  it('is tried three times when the endpoint answers 500, 500 and 200, under one id, signed anew each time', async () => {
+  it('is sent three times when the endpoint answers 500, 500 and 200, with one id, and a new signature each time', async () => {
     const paymentReference = await pay(clientOf(platform, site));
 
     await deliveries(paymentReference, 1);
@@ -91,7 +93,7 @@ describe('a webhook', () => {
     await deliveries(paymentReference, 3);
     await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
 
-    // Another payment's notification passes through the same worker, three times; had there been a fourth of the first, it would be here.
+    // Another notification passes through the same worker three times, so a fourth attempt of the first would be here.
     const other = await pay(clientOf(platform, site));
     for (const count of [1, 2, 3]) {
       await deliveries(other, count);
@@ -101,13 +103,13 @@ describe('a webhook', () => {
       }
     }
 
-    const tries = endpoint.of(paymentReference);
+    const tries = endpoint.deliveriesOf(paymentReference);
     expect(tries).toHaveLength(3);
     expect(new Set(tries.map(({ webhookId }) => webhookId)).size).toBe(1);
     expect(new Set(tries.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(3);
     expect(new Set(tries.map(({ headers }) => headers['webhook-signature'])).size).toBe(3);
-    expect(endpoint.of(other)[0]!.webhookId).not.toBe(tries[0]!.webhookId);
-    expect(endpoint.forged).toEqual([]);
+    expect(endpoint.deliveriesOf(other)[0]!.webhookId).not.toBe(tries[0]!.webhookId);
+    expect(endpoint.invalidSignatures).toEqual([]);
     expect(await rowOf(paymentReference)).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null });
     expect(tries[0]!.payment).toMatchObject({
       paymentReference,
@@ -132,35 +134,37 @@ describe('a webhook', () => {
     });
     const paymentReference = await pay(client);
     await deliveries(paymentReference, 1);
-    const payment: HostedPaymentNotification = endpoint.of(paymentReference)[0]!.payment;
+    const payment: HostedPaymentNotification = endpoint.deliveriesOf(paymentReference)[0]!.payment;
     const [right, wrong] = owner === 'site' ? [siteKey, merchant.apiKey] : [merchant.apiKey, siteKey];
     expect(verifyLegacySignature(payment, right)).toBe(true);
     expect(verifyLegacySignature(payment, wrong)).toBe(false);
   });
-  it('is in the feed under the id of its deliveries, and is sent again when an administrator says so', async () => {
+  it('is in the feed under the id of its deliveries, and an administrator can resend it', async () => {
     const client = clientOf(platform, site);
     const before = await client.listNotifications();
     const paymentReference = await pay(client);
     await deliveries(paymentReference, 1);
-    const { webhookId, payment } = endpoint.of(paymentReference)[0]!;
+    const { webhookId, payment } = endpoint.deliveriesOf(paymentReference)[0]!;
     const { signature: _, ...fields } = payment;
-    const [told] = await waitUntil('the feed', 20_000, async () => {
+    const [notification] = await waitUntil('the feed', 20_000, async () => {
       const { notifications } = await client.listNotifications(before.after);
       return notifications.length > 0 && notifications;
     });
-    expect(told).toEqual({ id: webhookId, payment: fields });
+    expect(notification).toEqual({ id: webhookId, payment: fields });
 
-    const count = endpoint.of(paymentReference).length;
+    const count = endpoint.deliveriesOf(paymentReference).length;
     await waitUntil('a try that is recorded', 20_000, async () => (await rowOf(paymentReference)).lease_id === null);
     expect(await platform.svc('admin', 'webhooks', 'replay', webhookId)).toMatchObject({
       code: 0,
       output: expect.stringMatching(new RegExp(`${webhookId}\\s+status\\s+due`)) as string,
     });
     await deliveries(paymentReference, count + 1);
-    expect(new Set(endpoint.of(paymentReference).map((delivery) => delivery.webhookId))).toEqual(new Set([webhookId]));
+    expect(new Set(endpoint.deliveriesOf(paymentReference).map((delivery) => delivery.webhookId))).toEqual(
+      new Set([webhookId]),
+    );
   });
 
-  it('of the site itself has the same payment, from the moment that an administrator sets its address (M6)', async () => {
+  it('of the site has the same payment, as soon as an administrator sets its address (M6)', async () => {
     const shop = await onboardMerchant(platform, 'Webhook Of A Site');
     const received: { readonly headers: IncomingHttpHeaders; readonly body: string }[] = [];
     const backOffice = createServer((request, response) => {

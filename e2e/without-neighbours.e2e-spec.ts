@@ -1,26 +1,26 @@
 /**
- * A partner and its customer pay and read while services that have no part in it are away: first frozen, so that they
- * accept what is sent and never answer, then killed. What they missed they hear of when they are back.
+ * A partner and its customer pay and read while services that take no part in this are unavailable: first frozen, so that
+ * they accept connections and never answer, then killed. Afterwards they receive all missed events.
  */
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf } from './merchant.js';
-import { MerchantEndpoint } from './merchant-endpoint.js';
-import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './partner.js';
-import { Platform } from './platform.js';
-import { newInvoice } from './till.js';
+import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
+import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
+import { Platform } from './platform/platform.js';
+import { newInvoice } from './callers/till.js';
 
-const AWAY = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
-/** Of each phase; every third is for a hosted session, whose merchant is to hear of it. */
+const UNAVAILABLE = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
+/** Of each phase; every third pays a hosted session, whose merchant must get a webhook. */
 const ROUNDS = 45;
 const WARM_UP = 12;
-/** Half of the shortest time-out that anything here waits for: who waited for a neighbour would take longer. */
-const MORE_MS_MAX = 500;
-/** A machine that is busy with something else may hold up a few. */
+/** Half of the shortest timeout: a call that waits for an unavailable service would take longer. */
+const MAX_ADDED_MS = 500;
+/** Other load on the machine may delay a few calls. */
 const SLOW_MS = 2_000;
-const SLOW_SHARE_MAX = 0.1;
-const TIMES_MAX = 3;
+const MAX_SLOW_SHARE = 0.1;
+const MAX_REPEATS = 3;
 
 const KINDS = ['pay', 'read it', 'read all', 'decode'] as const;
 type Timings = Record<(typeof KINDS)[number], number[]>;
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (timings.size > 0) process.stdout.write(`${tableOf(timings)}\n`);
-  goOn();
+  resume();
   await platform?.stop();
   await endpoint?.stop();
 });
@@ -66,7 +66,7 @@ function freeze(...pids: number[]): void {
   frozen.push(...pids);
 }
 
-function goOn(): void {
+function resume(): void {
   for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT');
 }
 
@@ -93,7 +93,7 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-/** Pays, reads it, finds it at the top of the history, and decodes a code; every answer as it is on any other day. */
+/** Pays, reads the payment, finds it at the top of the history, and decodes a code; all answers as usual. */
 async function round(index: number, into: Timings): Promise<void> {
   const { headers, customerReference } = callers[index % callers.length]!;
   const session = index % 3 === 2 ? sessions.pop()! : undefined;
@@ -130,9 +130,9 @@ async function round(index: number, into: Timings): Promise<void> {
   expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, amount]);
 }
 
-/** Several times, if it was slower: a machine that is busy with something else is no neighbour that is waited for. */
+/** Repeats slow rounds, because other load on the machine can delay them too. */
 async function expectRoundsAsBefore(phase: string): Promise<void> {
-  for (let time = 0; time < TIMES_MAX && (time === 0 || slowerThanBefore(phase).length > 0); time++)
+  for (let time = 0; time < MAX_REPEATS && (time === 0 || slowerThanBefore(phase).length > 0); time++)
     await rounds(phase);
   expect(slowerThanBefore(phase)).toEqual([]);
 }
@@ -147,24 +147,24 @@ function slowerThanBefore(phase: string): string[] {
   return KINDS.filter((kind) => {
     const [before, now] = [timings.get('all there')![kind], timings.get(phase)![kind]];
     const slow = now.filter((ms) => ms > SLOW_MS).length;
-    return median(now) - median(before) >= MORE_MS_MAX || slow > now.length * SLOW_SHARE_MAX;
+    return median(now) - median(before) >= MAX_ADDED_MS || slow > now.length * MAX_SLOW_SHARE;
   });
 }
 
-async function expectAllIsKnown(): Promise<void> {
+async function expectEventsDelivered(): Promise<void> {
   await waitUntil('every service to be ready', 60_000, () => platform.isReady());
   const acknowledged = (paymentReference: string): boolean =>
-    endpoint.of(paymentReference).some((delivery) => delivery.acknowledged);
+    endpoint.deliveriesOf(paymentReference).some((delivery) => delivery.acknowledged);
   await waitUntil('every notification', 60_000, () => Promise.resolve([...paidSessions.values()].every(acknowledged)));
-  expect(endpoint.forged).toEqual([]);
+  expect(endpoint.invalidSignatures).toEqual([]);
   for (const [sessionId, paymentReference] of paidSessions) {
-    expect(new Set(endpoint.of(paymentReference).map(({ webhookId }) => webhookId)).size).toBe(1);
+    expect(new Set(endpoint.deliveriesOf(paymentReference).map(({ webhookId }) => webhookId)).size).toBe(1);
     await waitUntil('the gateway to know the payment', 10_000, async () => {
       const payments = await clientOf(platform).listPayments(sessionId);
       return payments.length === 1 && payments[0]!.paymentReference === paymentReference;
     });
   }
-  // All of it, in order, once; the demo's partner has paid nothing else.
+  // All payments, in order, once; no other test uses the demo's partner here.
   const listed: PaymentHistoryItem[] = [];
   for (let next: string | undefined = '/v1/payments?pageSize=50'; next !== undefined;) {
     const { body }: { body: PaymentHistory | undefined } = await callApi<PaymentHistory>(
@@ -182,16 +182,16 @@ async function expectAllIsKnown(): Promise<void> {
   );
 }
 
-test('while everybody is there', async () => {
+test('with all services', async () => {
   await rounds('warm-up', WARM_UP);
   timings.delete('warm-up');
   await rounds('all there');
-  await expectAllIsKnown();
+  await expectEventsDelivered();
 });
 
-test('while the others are frozen, and after starting again without them', async () => {
+test('with the others frozen, and after a restart without them', async () => {
   await createSessions(ROUNDS);
-  freeze(...AWAY.map((app) => platform.process(app).pid));
+  freeze(...UNAVAILABLE.map((app) => platform.process(app).pid));
   await expectRoundsAsBefore('frozen');
   for (const app of ['payment-processor', 'payment-history', 'code-decoder']) {
     const { code, output } = await platform.svc('restart', app);
@@ -199,24 +199,26 @@ test('while the others are frozen, and after starting again without them', async
   }
   await rounds('frozen, restarted', WARM_UP);
   const paidMeanwhile = made.slice(0, ROUNDS + WARM_UP).map(({ paymentReference }) => paymentReference);
-  expect(paidMeanwhile.filter((reference) => endpoint.of(reference).length > 0)).toEqual([]);
-  goOn();
-  await expectAllIsKnown();
+  expect(paidMeanwhile.filter((reference) => endpoint.deliveriesOf(reference).length > 0)).toEqual([]);
+  resume();
+  await expectEventsDelivered();
 });
 
-test('while the others are killed, and nobody starts them again', async () => {
+test('with the others killed and not restarted', async () => {
   await createSessions(ROUNDS);
-  const before = AWAY.map((app) => platform.process(app));
-  // The supervisor would start them again at once.
+  const before = UNAVAILABLE.map((app) => platform.process(app));
+  // The supervisor would restart them at once, so it is stopped.
   freeze(platform.servicesPid);
   for (const { pid } of before) await platform.kill(pid);
   await expectRoundsAsBefore('killed');
-  expect(AWAY.map((app) => platform.process(app))).toEqual(before);
-  goOn();
+  expect(UNAVAILABLE.map((app) => platform.process(app))).toEqual(before);
+  resume();
   await waitUntil('the supervisor to start them', 60_000, () =>
-    Promise.resolve(AWAY.every((app, index) => (platform.processes()[app]?.restarts ?? 0) > before[index]!.restarts)),
+    Promise.resolve(
+      UNAVAILABLE.every((app, index) => (platform.processes()[app]?.restarts ?? 0) > before[index]!.restarts),
+    ),
   );
-  await expectAllIsKnown();
+  await expectEventsDelivered();
 });
 
 function median(values: readonly number[]): number {

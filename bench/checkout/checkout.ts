@@ -1,13 +1,13 @@
-/** Part `checkout`: the whole flow from a cart to a captured payment, ours and that of a shop people would use. */
+/** Part `checkout`: the whole flow from a cart to a captured payment, on the platform and on a common open-source shop. */
 import type { PartOptions } from '../main.ts';
 import { cpuOf, type CpuMs, difference, type Groups } from '../measuring/cpu.ts';
 import { runClosedLoad } from '../measuring/open-loop.ts';
 import { median } from '../measuring/percentiles.ts';
-import { rounded, type Section } from '../report.ts';
+import { toThreeDigits, type Section } from '../report.ts';
 import { hostedPayment } from './hosted-payment-checkout.ts';
 import { vendure } from './vendure.ts';
 
-const VENDURE_OVER_OURS = 10;
+const MIN_VENDURE_CPU_RATIO = 10;
 /** Customers at once: enough to keep both processors busy, too few to queue for seconds. */
 const CUSTOMERS = 24;
 
@@ -15,20 +15,20 @@ export interface RunningCheckout {
   readonly groups: Groups;
   /** One whole flow. */
   buy(): Promise<void>;
-  /** What its books say afterwards; undefined when they agree. */
+  /** Compares the books after the run; undefined when they agree. */
   problem(): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
 export interface Checkout {
-  /** As the report calls it. */
+  /** The name in the report. */
   readonly name: string;
-  /** What it does that the other does not. */
+  /** The work that only this checkout does. */
   readonly remark: string;
   start(): Promise<RunningCheckout>;
 }
 
-interface Measured {
+interface Measurement {
   readonly checkout: string;
   readonly perSecond: number;
   /** Milliseconds for each flow; `load` is this program. */
@@ -36,29 +36,31 @@ interface Measured {
   readonly problem: string | undefined;
 }
 
-export async function measureCheckout({ rounds, seconds, say }: PartOptions): Promise<Section> {
+export async function measureCheckout({ rounds, seconds, log }: PartOptions): Promise<Section> {
   const checkouts = [hostedPayment, vendure];
-  const runs: Measured[] = [];
+  const runs: Measurement[] = [];
   for (let round = 1; round <= rounds; round++)
     for (const checkout of checkouts) {
       const run = await measure(checkout, seconds);
-      say(`round ${round} of ${rounds}, ${run.checkout}: ${run.problem ?? `${rounded(run.perSecond)} flows a second`}`);
+      log(
+        `round ${round} of ${rounds}, ${run.checkout}: ${run.problem ?? `${toThreeDigits(run.perSecond)} flows a second`}`,
+      );
       runs.push(run);
     }
-  const middle = (checkout: Checkout, figure: (run: Measured) => number): number =>
+  const medianOf = (checkout: Checkout, figure: (run: Measurement) => number): number =>
     median(runs.filter((run) => run.checkout === checkout.name).map(figure));
-  const system = ({ cpuMs }: Measured): number => (cpuMs['services'] ?? 0) + (cpuMs['PostgreSQL'] ?? 0);
+  const system = ({ cpuMs }: Measurement): number => (cpuMs['services'] ?? 0) + (cpuMs['PostgreSQL'] ?? 0);
   return {
     title: 'The whole flow, from cart to captured payment',
     tables: [
       {
         title: 'Flows a second, and CPU ms for one',
-        columns: ['', 'flows a second', 'services', 'PostgreSQL', 'load', 'what it does that the other does not'],
+        columns: ['', 'flows a second', 'services', 'PostgreSQL', 'load', 'extra work'],
         rows: checkouts.map((checkout) => [
           checkout.name,
-          rounded(middle(checkout, ({ perSecond }) => perSecond)),
+          toThreeDigits(medianOf(checkout, ({ perSecond }) => perSecond)),
           ...['services', 'PostgreSQL', 'load'].map((group) =>
-            rounded(middle(checkout, ({ cpuMs }) => cpuMs[group] ?? 0)),
+            toThreeDigits(medianOf(checkout, ({ cpuMs }) => cpuMs[group] ?? 0)),
           ),
           checkout.remark,
         ]),
@@ -68,9 +70,9 @@ export async function measureCheckout({ rounds, seconds, say }: PartOptions): Pr
     figures: [
       {
         name: "CPU of services and database for one flow, Vendure's over ours",
-        value: middle(vendure, system) / middle(hostedPayment, system),
+        value: medianOf(vendure, system) / medianOf(hostedPayment, system),
         unit: '',
-        promised: VENDURE_OVER_OURS,
+        promised: MIN_VENDURE_CPU_RATIO,
       },
     ],
     problems: runs.flatMap(({ checkout, problem }) => (problem === undefined ? [] : [`${checkout}: ${problem}`])),
@@ -78,7 +80,7 @@ export async function measureCheckout({ rounds, seconds, say }: PartOptions): Pr
   };
 }
 
-async function measure(checkout: Checkout, seconds: number): Promise<Measured> {
+async function measure(checkout: Checkout, seconds: number): Promise<Measurement> {
   const running = await checkout.start();
   const used = (): CpuMs => {
     const { user, system } = process.cpuUsage();

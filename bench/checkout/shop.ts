@@ -1,4 +1,4 @@
-/** One customer after the other at a Vendure shop, as its documentation has a storefront do it. */
+/** Customers who buy one after the other at a Vendure shop, with the calls that its documentation gives for a storefront. */
 import pg from 'pg';
 import { Pool } from 'undici';
 
@@ -6,7 +6,7 @@ const ADDRESS = `fullName: "Thandi Nkosi", streetLine1: "1 Main Road", city: "Ca
 const ORDER = '... on Order { id state } ... on ErrorResult { errorCode message }';
 
 export class Shop {
-  bought = 0;
+  orders = 0;
   private readonly pool: Pool;
   private variant: Promise<string> | undefined;
   private shipping: string | undefined;
@@ -15,27 +15,27 @@ export class Shop {
     this.pool = new Pool(url, { connections });
   }
 
-  /** From an empty cart to a captured payment. @throws Error when it does not end as paid */
+  /** From an empty cart to a captured payment. @throws Error when the payment does not succeed */
   async buy(): Promise<void> {
     this.variant ??= this.findVariant();
     const variant = await this.variant;
-    const visitor = new Visitor(this.pool);
-    await visitor.ask(`mutation { addItemToOrder(productVariantId: ${variant}, quantity: 1) { ${ORDER} } }`);
-    const customer = `emailAddress: "customer-${++this.bought}@shop.test", firstName: "Thandi", lastName: "Nkosi"`;
-    await visitor.ask(
+    const visitor = new ShopSession(this.pool);
+    await visitor.query(`mutation { addItemToOrder(productVariantId: ${variant}, quantity: 1) { ${ORDER} } }`);
+    const customer = `emailAddress: "customer-${++this.orders}@shop.test", firstName: "Thandi", lastName: "Nkosi"`;
+    await visitor.query(
       `mutation { setCustomerForOrder(input: { ${customer} }) { __typename ... on ErrorResult { message } } }`,
     );
-    await visitor.ask(`mutation { setOrderShippingAddress(input: { ${ADDRESS} }) { ${ORDER} } }`);
+    await visitor.query(`mutation { setOrderShippingAddress(input: { ${ADDRESS} }) { ${ORDER} } }`);
     this.shipping ??= await findShipping(visitor);
-    await visitor.ask(`mutation { setOrderShippingMethod(shippingMethodId: [${this.shipping}]) { ${ORDER} } }`);
-    await visitor.ask(`mutation { transitionOrderToState(state: "ArrangingPayment") { ${ORDER} } }`);
-    const paid = await visitor.ask(
+    await visitor.query(`mutation { setOrderShippingMethod(shippingMethodId: [${this.shipping}]) { ${ORDER} } }`);
+    await visitor.query(`mutation { transitionOrderToState(state: "ArrangingPayment") { ${ORDER} } }`);
+    const paid = await visitor.query(
       `mutation { addPaymentToOrder(input: { method: "card", metadata: {} }) { ${ORDER} } }`,
     );
     if (!paid.includes('"PaymentSettled"')) throw new Error(`The order was not paid: ${paid.slice(0, 300)}`);
   }
 
-  /** Orders with a captured payment, as its database says. */
+  /** Counts the orders with a captured payment in its database. */
   async paidOrders(databaseUrl: string): Promise<number> {
     const database = new pg.Client({ connectionString: databaseUrl });
     await database.connect();
@@ -51,13 +51,13 @@ export class Shop {
   }
 
   private async findVariant(): Promise<string> {
-    const answer = await new Visitor(this.pool).ask('{ products { items { variants { id } } } }');
+    const answer = await new ShopSession(this.pool).query('{ products { items { variants { id } } } }');
     return idIn(answer);
   }
 }
 
-async function findShipping(visitor: Visitor): Promise<string> {
-  return idIn(await visitor.ask('{ eligibleShippingMethods { id } }'));
+async function findShipping(visitor: ShopSession): Promise<string> {
+  return idIn(await visitor.query('{ eligibleShippingMethods { id } }'));
 }
 
 function idIn(answer: string): string {
@@ -66,7 +66,7 @@ function idIn(answer: string): string {
   return id;
 }
 
-class Visitor {
+class ShopSession {
   private readonly pool: Pool;
   private token: string | undefined;
 
@@ -74,7 +74,7 @@ class Visitor {
     this.pool = pool;
   }
 
-  async ask(query: string): Promise<string> {
+  async query(query: string): Promise<string> {
     const answer = await this.pool.request({
       method: 'POST',
       path: '/shop-api',

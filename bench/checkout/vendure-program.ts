@@ -1,11 +1,11 @@
 /**
- * A Vendure shop as its documentation sets one up, on PostgreSQL, with one product, a way to ship and the dummy payment
- * handler that captures at once. Started by vendure.ts with its settings as JSON; says `ready` when it answers.
+ * A Vendure shop as its documentation sets one up, on PostgreSQL, with one product, one shipping method and the dummy
+ * payment handler that captures at once. vendure.ts starts it with its settings as JSON; it prints `ready` when it serves.
  */
 import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadOther } from '../others/install.ts';
+import { loadAlternative } from '../alternatives/install.ts';
 
 export interface VendureSettings {
   /** Where its packages are installed. */
@@ -26,8 +26,8 @@ interface VendureCli {
 }
 
 const { folder, dataDir, databaseUrl, port } = JSON.parse(process.argv[2]!) as VendureSettings;
-const { bootstrap, dummyPaymentHandler, DefaultLogger, LogLevel } = loadOther<Vendure>(folder, '@vendure/core');
-const { populate } = loadOther<VendureCli>(folder, '@vendure/core/cli');
+const { bootstrap, dummyPaymentHandler, DefaultLogger, LogLevel } = loadAlternative<Vendure>(folder, '@vendure/core');
+const { populate } = loadAlternative<VendureCli>(folder, '@vendure/core/cli');
 
 const config = {
   apiOptions: { port, hostname: '127.0.0.1', adminApiPath: 'admin-api', shopApiPath: 'shop-api' },

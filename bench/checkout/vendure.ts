@@ -1,12 +1,12 @@
-/** The whole flow on Vendure: a cart is filled, addressed, shipped and paid over its Shop API. */
+/** The whole flow on Vendure: a customer fills a cart, sets an address and shipping, and pays, over its Shop API. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../platforms/platform.ts';
-import { startDatabase } from '../others/database.ts';
-import { installOther } from '../others/install.ts';
+import { startDatabase } from '../alternatives/database.ts';
+import { installAlternative } from '../alternatives/install.ts';
 import type { Checkout } from './checkout.ts';
 import { Shop } from './shop.ts';
 import type { VendureSettings } from './vendure-program.ts';
@@ -16,14 +16,14 @@ const CONNECTIONS = 64;
 
 export const vendure: Checkout = {
   name: 'Vendure 3.7',
-  remark: 'a catalogue, taxes, shipping and stock; the payment is a row of its own handler, nobody is told of it',
+  remark: 'a catalogue, taxes, shipping and stock; the payment is a row of its own handler, without a webhook',
   start: async () => {
     const dataDir = join(ROOT, '.data', 'bench', 'vendure');
     rmSync(dataDir, { recursive: true, force: true });
     mkdirSync(dataDir, { recursive: true });
     const database = await startDatabase(dataDir, PORTS.postgres);
     const program = await startProgram({
-      folder: installOther('vendure'),
+      folder: installAlternative('vendure'),
       dataDir,
       databaseUrl: database.address,
       port: PORTS.shop,
@@ -34,7 +34,7 @@ export const vendure: Checkout = {
       buy: () => shop.buy(),
       problem: async () => {
         const paid = await shop.paidOrders(database.address);
-        return paid === shop.bought ? undefined : `${shop.bought} bought, ${paid} paid`;
+        return paid === shop.orders ? undefined : `${shop.orders} bought, ${paid} paid`;
       },
       stop: async () => {
         await shop.close();

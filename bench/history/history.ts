@@ -1,11 +1,11 @@
-/** Part `history`: what a page far back in a history of a million payments costs against the first one. */
+/** Part `history`: the cost of the last page of a million payments, compared with the first page. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentHistory } from '@svc/contracts';
 import { platform, ROOT } from '../platforms/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
-import { rounded, type Section } from '../report.ts';
+import { toThreeDigits, type Section } from '../report.ts';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { seedHistory } from './seed-history.ts';
 
@@ -13,19 +13,19 @@ const PAYMENTS = 1_000_000;
 const PAGE_SIZE = 50;
 const FIRST = 1;
 const LAST = PAYMENTS / PAGE_SIZE;
-/** A page may cost so many times what the first one costs. */
-const AT_MOST = 1.5;
+/** The last page may cost at most this many times as much as the first one. */
+const MAX_RATIO = 1.5;
 const REQUESTS_PER_SECOND_OF_STEP = 40;
 const WARM_UP = 30;
 
-interface Asked {
-  readonly whose: string;
+interface PageQuery {
+  readonly scope: string;
   readonly page: number;
   readonly query: string;
   readonly ms: number[];
 }
 
-export async function measureHistory({ rounds, seconds, say }: PartOptions): Promise<Section> {
+export async function measureHistory({ rounds, seconds, log }: PartOptions): Promise<Section> {
   const running = await platform('embedded').start(0);
   try {
     const demo = JSON.parse(readFileSync(join(ROOT, '.data', 'bench', 'embedded', 'demo.json'), 'utf8')) as Demo;
@@ -33,19 +33,19 @@ export async function measureHistory({ rounds, seconds, say }: PartOptions): Pro
     if (!demo.partner || !customer) throw new Error('The platform has no partner to be measured with.');
     const { organisationId } = demo.partner;
     const seeded = await seedHistory(running.sql, organisationId, customer.customerReference, PAYMENTS);
-    say(`${PAYMENTS} payments are there after ${rounded(seeded)} s`);
+    log(`${PAYMENTS} payments written in ${toThreeDigits(seeded)} s`);
 
     const headers = await logIn(demo.apiUrl, demo.partner);
-    const asked: Asked[] = ['', `&customerReference=${customer.customerReference}`].flatMap((more) =>
+    const queries: PageQuery[] = ['', `&customerReference=${customer.customerReference}`].flatMap((filter) =>
       [FIRST, 100, LAST].map((page) => ({
-        whose: more === '' ? 'of an organisation' : 'of one customer',
+        scope: filter === '' ? 'of an organisation' : 'of one customer',
         page,
-        query: `?page=${page}&pageSize=${PAGE_SIZE}${more}`,
+        query: `?page=${page}&pageSize=${PAGE_SIZE}${filter}`,
         ms: [],
       })),
     );
     const problems: string[] = [];
-    const ask = async ({ query, page }: Asked): Promise<number> => {
+    const measureQuery = async ({ query, page }: PageQuery): Promise<number> => {
       const from = performance.now();
       const answer = await fetch(`${demo.apiUrl}/v1/payments${query}`, { headers });
       const text = await answer.text();
@@ -54,17 +54,17 @@ export async function measureHistory({ rounds, seconds, say }: PartOptions): Pro
       if (problem !== undefined) problems.push(`${query}: ${problem}`);
       return took;
     };
-    for (let i = 0; i < WARM_UP; i++) for (const one of asked) await ask(one);
-    // Taking turns, so that whatever else the machine does is spread over all of them.
+    for (let i = 0; i < WARM_UP; i++) for (const one of queries) await measureQuery(one);
+    // In turns, so that other load on the machine affects all queries alike.
     for (let i = 0; i < rounds * seconds * REQUESTS_PER_SECOND_OF_STEP; i++)
-      for (const one of asked) one.ms.push(await ask(one));
-    return section(asked, [...new Set(problems)]);
+      for (const one of queries) one.ms.push(await measureQuery(one));
+    return section(queries, [...new Set(problems)]);
   } finally {
     await running.stop();
   }
 }
 
-/** The newest payment is number 0; each page says exactly which ones belong on it. */
+/** The newest payment has number 0, so the payments that belong on each page are known. */
 function problemOf({ payments, previousPage, nextPage }: PaymentHistory, page: number): string | undefined {
   const numbers = payments.map(({ invoiceExternalReference }) => Number(invoiceExternalReference));
   const expected = Array.from({ length: PAGE_SIZE }, (_, index) => (page - 1) * PAGE_SIZE + index);
@@ -85,30 +85,30 @@ async function logIn(apiUrl: string, { apiKey, organisationId, apiToken }: NonNu
   return { 'x-api-key': apiKey, authorization: `Bearer ${identityToken}` };
 }
 
-function section(asked: readonly Asked[], problems: string[]): Section {
-  const at = (whose: string, page: number): number =>
-    percentilesOf(asked.find((one) => one.whose === whose && one.page === page)!.ms).p50;
+function section(queries: readonly PageQuery[], problems: string[]): Section {
+  const at = (scope: string, page: number): number =>
+    percentilesOf(queries.find((one) => one.scope === scope && one.page === page)!.ms).p50;
   return {
     title: 'A page of the history, of a million payments',
     tables: [
       {
         title: `Milliseconds for a page of ${PAGE_SIZE}, over HTTP, key and token checked`,
         columns: ['', 'page', 'p50', 'p95', 'p99', 'requests'],
-        rows: asked.map(({ whose, page, ms }) => {
+        rows: queries.map(({ scope, page, ms }) => {
           const { p50, p95, p99, count } = percentilesOf(ms);
-          return [whose, String(page), rounded(p50), rounded(p95), rounded(p99), String(count)];
+          return [scope, String(page), toThreeDigits(p50), toThreeDigits(p95), toThreeDigits(p99), String(count)];
         }),
       },
     ],
     plots: [],
-    figures: [...new Set(asked.map(({ whose }) => whose))].map((whose) => ({
-      name: `page ${LAST} against page 1, ${whose}`,
-      value: at(whose, LAST) / at(whose, FIRST),
+    figures: [...new Set(queries.map(({ scope }) => scope))].map((scope) => ({
+      name: `page ${LAST} against page 1, ${scope}`,
+      value: at(scope, LAST) / at(scope, FIRST),
       unit: '',
-      promised: AT_MOST,
+      promised: MAX_RATIO,
       direction: 'most' as const,
     })),
     problems,
-    data: asked,
+    data: queries,
   };
 }

@@ -1,12 +1,12 @@
 import type { RunningSystem } from '../platforms/system.ts';
 
-/** A payment each two seconds: a busy partner, 23 days of it. */
+/** A payment every two seconds: 23 days of a busy partner. */
 const SECONDS_BETWEEN = 2;
 
 /**
- * Writes what payment-history would keep of so many payments of one customer, the newest as number 0 in
- * `invoiceExternalReference`. Rows and counts as the service itself makes them (its own tests compare the two); a million
- * events through the log would take minutes and say nothing about reading. Returns seconds.
+ * Writes the rows and counts that payment-history stores for this many payments of one customer; the newest has number 0 in
+ * `invoiceExternalReference`. Tests of the service compare these rows with its own. A million events through the log would
+ * take minutes and would not change the cost of a read. Returns seconds.
  */
 export async function seedHistory(
   sql: RunningSystem['sql'],
@@ -25,7 +25,7 @@ export async function seedHistory(
             12345, 12345, 0, 12345, 'Card', '**** 4242', 'Thandi', 'Nkosi', '[]'
        FROM (SELECT number, date_trunc('second', now()) - number * interval '${SECONDS_BETWEEN} seconds' AS at
                FROM generate_series(0, ${payments - 1}) AS number) AS made
-      -- The oldest first, as they would have come.
+      -- The oldest first, in the order of their events.
       ORDER BY number DESC`,
   );
   await sql(

@@ -1,20 +1,20 @@
-/** Part `acquirers`: the hosted payment while the acquirer takes its time, as acquirers do. */
+/** Part `acquirers`: the hosted payment with a slow acquirer. */
 import type { PartOptions } from '../main.ts';
 import type { Section } from '../report.ts';
-import type { Measured } from './measure.ts';
+import type { Measurement } from './measure.ts';
 import { legs, measureAlternating, problemsOf, rates } from './payments.ts';
 import { platform } from '../platforms/platform.ts';
 
 const LATENCIES_MS = [300, 2_000];
 
 export async function measureAcquirers(options: PartOptions): Promise<Section> {
-  const runs: Measured[] = [];
+  const runs: Measurement[] = [];
   for (const latencyMs of LATENCIES_MS) {
     const system = platform('rabbitmq', {}, `RabbitMQ, all in one, acquirer answers in ${latencyMs} ms`);
     runs.push(...(await measureAlternating([system], latencyMs, options)));
   }
   return {
-    title: 'The acquirer takes 300 and 2 000 ms',
+    title: 'The acquirer answers in 300 and 2 000 ms',
     tables: [rates(runs), legs(runs)],
     plots: [],
     figures: [],

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { encryptCard } from './encrypt-card.ts';
 
-test('what the load generator encrypts is opened as what the SDK encrypts is', async () => {
+test('the load generator encrypts a card in the format of the SDK', async () => {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'Zoë', expiryMonth: 12, expiryYear: 2035 };
   const plaintext = { card, binding: { sessionId: 's', try: 1, expiresAt: '2026-03-01T10:00:00.000Z' } };

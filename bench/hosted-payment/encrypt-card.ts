@@ -1,7 +1,7 @@
 /**
- * What `encryptCard` of the SDK makes, a compact JWE (ECDH-ES on P-256, A256GCM), with Node.js's own synchronous
- * cryptography. The SDK runs in browsers and must use theirs, whose jobs cost the payer nothing and this program, which
- * is ten thousand payers, a quarter of the machine.
+ * Encrypts a card into the format of the SDK's `encryptCard`, a compact JWE (ECDH-ES on P-256, A256GCM), with the
+ * synchronous cryptography of Node.js. The SDK needs the asynchronous one of browsers; for this program, which plays ten
+ * thousand payers, that costs a quarter of the machine.
  */
 import {
   createCipheriv,
@@ -17,7 +17,7 @@ import type { CardPlaintext } from '@svc/sdk/card';
 const ENCRYPTION = 'A256GCM';
 const keys = new Map<string, { readonly kid: string; readonly key: KeyObject }>();
 
-/** @param jwkText the processor's public key, as the page has it */
+/** @param jwkText the processor's public key, from the page */
 export function encryptCard(plaintext: CardPlaintext, jwkText: string): string {
   const { kid, key } = keyOf(jwkText);
   const ephemeral = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -31,7 +31,7 @@ export function encryptCard(plaintext: CardPlaintext, jwkText: string): string {
   return [header, '', ...[iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.');
 }
 
-/** Concat KDF of NIST SP 800-56A, one round of SHA-256, as RFC 7518 (4.6.2) fills it. */
+/** Concat KDF of NIST SP 800-56A, one round of SHA-256, with the fields of RFC 7518 (4.6.2). */
 function derive(secret: Buffer): Buffer {
   const field = (text: string): Buffer => Buffer.concat([number(text.length), Buffer.from(text)]);
   const parts = [number(1), secret, field(ENCRYPTION), field(''), field(''), number(256)];

@@ -1,14 +1,14 @@
 /**
- * Measures the hosted payment on one system: warm-up by payers who pay again at once, then a staircase of offered load.
- * The highest step that is still carried is its rate. What a payment costs is taken twice: of the warm-up's second half,
- * when the system is saturated, and at half of that rate, together with the latency of each leg.
+ * Measures the hosted payment on one system: warm-up by payers who pay again at once, then offered load that rises in steps.
+ * The rate of a system is the highest step that it carries. The cost of a payment is measured twice: in the second half of
+ * the warm-up, when the system is saturated, and at half of that rate, together with the latency of each leg.
  */
 import { cpuOf, type CpuMs, difference, loopbackBytes } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
 import { type Books, compareBooks } from './books.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
-import { type PaidAt, Payers } from './payer.ts';
+import { type PaymentTimings, Payers } from './payer.ts';
 import type { RunningSystem, System } from '../platforms/system.ts';
 
 export interface Staircase {
@@ -20,7 +20,7 @@ export interface Staircase {
 
 export interface Step {
   readonly offeredPerSecond: number;
-  /** Of the payments that began in the step, those a second that were charged, or completed, within {@link IN_TIME_MS}. */
+  /** Payments that began in the step and were charged, or completed, within {@link MAX_DURATION_MS}, a second. */
   readonly acceptedPerSecond: number;
   readonly completedPerSecond: number;
   readonly latency: Legs;
@@ -34,34 +34,34 @@ export interface Legs {
   readonly session: Percentiles;
   readonly page: Percentiles;
   readonly pay: Percentiles;
-  /** From the outcome's own time, as the payment's record has it, until the webhook is at the merchant. */
+  /** From the time of the outcome in the payment's record until the webhook is at the merchant. */
   readonly outcomeToWebhook: Percentiles;
-  /** From the time the payer was to begin until the webhook is at the merchant. */
+  /** From the time when the payer was due to begin until the webhook is at the merchant. */
   readonly whole: Percentiles;
 }
 
-export interface Measured {
+export interface Measurement {
   readonly system: string;
   readonly acquirerLatencyMs: number;
   readonly saturated: Saturated;
   readonly halfLoad: Step;
   readonly steps: readonly Step[];
-  /** Of the highest step that was carried. */
+  /** Of the highest step that the system carried. */
   readonly completedPerSecond: number;
-  readonly perPayment: Counts;
+  readonly perPayment: CostOfPayment;
   readonly books: Books;
 }
 
-/** Payers who wait for their webhook and pay again at once. */
+/** Of the warm-up, in which payers wait for their webhook and pay again at once. */
 export interface Saturated {
   readonly completedPerSecond: number;
   /** For each payment, as of a step. */
   readonly cpuMs: CpuMs;
-  readonly perPayment: Counts;
+  readonly perPayment: CostOfPayment;
 }
 
 /** For each payment, counted by PostgreSQL and the kernel. */
-export interface Counts {
+export interface CostOfPayment {
   readonly commits: number;
   readonly walBytes: number;
   /** Everything on loopback: HTTP, PostgreSQL, RabbitMQ. */
@@ -69,14 +69,14 @@ export interface Counts {
 }
 
 const WARM_UP_WORKERS = 48;
-const UNDER_WAY_MAX = 4_000;
-/** A payment is completed in time when its webhook is at the merchant so soon after it was to begin; the bank's time is added. */
-const IN_TIME_MS = 2_000;
-/** A step is carried when so many of its payments were completed in time. */
-const CARRIED_SHARE = 0.95;
-const STAIRS = [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3];
+const MAX_IN_FLIGHT = 4_000;
+/** A payment is in time when its webhook arrives within this time after the payment was due; the acquirer's time is added. */
+const MAX_DURATION_MS = 2_000;
+/** The system carries a step when it completes at least this share of the payments in time. */
+const MIN_COMPLETED_SHARE = 0.95;
+const LOAD_STEPS = [0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3];
 
-export async function measure(system: System, staircase: Staircase, say: (line: string) => void): Promise<Measured> {
+export async function measure(system: System, staircase: Staircase, log: (line: string) => void): Promise<Measurement> {
   const { acquirerLatencyMs } = staircase;
   const running = await system.start(acquirerLatencyMs);
   const endpoint = await MerchantEndpoint.start(running.merchant.webhookSecret);
@@ -85,16 +85,16 @@ export async function measure(system: System, staircase: Staircase, say: (line: 
     const run = new Run(running, endpoint, payers, acquirerLatencyMs);
     const saturated = await run.warmUp(staircase.warmUpSeconds);
     const warm = saturated.completedPerSecond;
-    say(`${system.name}: warm, about ${warm.toFixed(0)} a second, ${describeCost(saturated)}`);
+    log(`${system.name}: warm, about ${warm.toFixed(0)} a second, ${describeCost(saturated)}`);
     const before = await run.counters();
     const halfLoad = await run.step(warm / 2, staircase.halfLoadSeconds);
-    const perPayment = await run.countsSince(before);
-    say(`${system.name}: ${describe(halfLoad)}`);
+    const perPayment = await run.costSince(before);
+    log(`${system.name}: ${describe(halfLoad)}`);
     const steps = [halfLoad];
-    for (const share of STAIRS) {
+    for (const share of LOAD_STEPS) {
       const step = await run.step(warm * share, staircase.stepSeconds);
       steps.push(step);
-      say(`${system.name}: ${describe(step)}`);
+      log(`${system.name}: ${describe(step)}`);
       if (step.failed !== undefined) break;
     }
     const books = await compareBooks(running, endpoint, run.flows);
@@ -130,7 +130,7 @@ class Run {
       this.flows++;
       await this.payers.pay(performance.now());
     };
-    // Payers who wait for the bank keep nobody busy: there must be more of them.
+    // While payers wait for the acquirer they cause no load, so a slow acquirer needs more of them.
     const workers = WARM_UP_WORKERS + Math.ceil((this.acquirerLatencyMs / 1_000) * 250);
     await runClosedLoad(workers, seconds / 2, pay);
     const before = await this.counters();
@@ -138,42 +138,42 @@ class Run {
     const startedAt = performance.now();
     const done = await runClosedLoad(workers, seconds / 2, pay);
     const completedPerSecond = done / ((performance.now() - startedAt) / 1_000);
-    const cpuMs = forEach(difference(this.cpu(), cpuBefore), done);
-    return { completedPerSecond, cpuMs, perPayment: await this.countsSince(before) };
+    const cpuMs = dividedBy(difference(this.cpu(), cpuBefore), done);
+    return { completedPerSecond, cpuMs, perPayment: await this.costSince(before) };
   }
 
   async step(perSecond: number, seconds: number): Promise<Step> {
-    const paid: PaidAt[] = [];
-    const references = this.endpoint.heard.size;
+    const timings: PaymentTimings[] = [];
+    const references = this.endpoint.notified.size;
     const cpuBefore = this.cpu();
-    const { begun, refused, errors } = await runOpenLoad({
+    const { started, refused, errors } = await runOpenLoad({
       perSecond,
       seconds,
-      underWayMax: UNDER_WAY_MAX,
+      maxInFlight: MAX_IN_FLIGHT,
       work: async (dueAt) => {
         this.flows++;
-        paid.push(await this.payers.pay(dueAt));
+        timings.push(await this.payers.pay(dueAt));
       },
     });
-    const inTimeMs = IN_TIME_MS + this.acquirerLatencyMs;
-    const inTime = (of: (one: PaidAt) => number): number =>
-      paid.filter((one) => of(one) - one.dueAt <= inTimeMs).length / seconds;
-    const completedPerSecond = inTime(({ webhook }) => webhook);
-    const acceptedPerSecond = inTime((one) => one.paid);
+    const maxDurationMs = MAX_DURATION_MS + this.acquirerLatencyMs;
+    const rateInTime = (of: (one: PaymentTimings) => number): number =>
+      timings.filter((one) => of(one) - one.dueAt <= maxDurationMs).length / seconds;
+    const completedPerSecond = rateInTime(({ webhook }) => webhook);
+    const acceptedPerSecond = rateInTime((one) => one.paid);
     const cpu = difference(this.cpu(), cpuBefore);
-    const latency = await this.legs(paid, references);
-    const whyNotCarried = (): string | undefined => {
-      if (errors.length > 0) return `${errors.length} of ${begun} failed: ${String(errors[0])}`;
+    const latency = await this.legs(timings, references);
+    const findFailure = (): string | undefined => {
+      if (errors.length > 0) return `${errors.length} of ${started} failed: ${String(errors[0])}`;
       if (refused > 0) return `${refused} could not begin`;
-      return completedPerSecond < CARRIED_SHARE * (begun / seconds) ? 'not completed in time' : undefined;
+      return completedPerSecond < MIN_COMPLETED_SHARE * (started / seconds) ? 'not completed in time' : undefined;
     };
     return {
       offeredPerSecond: perSecond,
       acceptedPerSecond,
       completedPerSecond,
       latency,
-      cpuMs: forEach(cpu, paid.length),
-      failed: whyNotCarried(),
+      cpuMs: dividedBy(cpu, timings.length),
+      failed: findFailure(),
     };
   }
 
@@ -185,7 +185,7 @@ class Run {
     return { flows: this.flows, commits: Number(row!.commits), wal: Number(row!.wal), loopback: loopbackBytes() };
   }
 
-  async countsSince(before: Awaited<ReturnType<Run['counters']>>): Promise<Counts> {
+  async costSince(before: Awaited<ReturnType<Run['counters']>>): Promise<CostOfPayment> {
     const after = await this.counters();
     const flows = after.flows - before.flows;
     return {
@@ -195,17 +195,19 @@ class Run {
     };
   }
 
-  private async legs(paid: readonly PaidAt[], heardBefore: number): Promise<Legs> {
+  private async legs(paid: readonly PaymentTimings[], receivedBefore: number): Promise<Legs> {
     const outcomes = await this.running.sql<{ payment_reference: string; at: string }>(
       `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
     );
     const outcomeOf = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
-    const heard = [...this.endpoint.heard.values()].slice(heardBefore);
+    const received = [...this.endpoint.notified.values()].slice(receivedBefore);
     return {
       session: percentilesOf(paid.map(({ dueAt, session }) => session - dueAt)),
       page: percentilesOf(paid.map(({ session, page }) => page - session)),
       pay: percentilesOf(paid.map((one) => one.paid - one.encrypted)),
-      outcomeToWebhook: percentilesOf(heard.map(({ paymentReference, at }) => at - outcomeOf.get(paymentReference)!)),
+      outcomeToWebhook: percentilesOf(
+        received.map(({ paymentReference, at }) => at - outcomeOf.get(paymentReference)!),
+      ),
       whole: percentilesOf(paid.map(({ dueAt, webhook }) => webhook - dueAt)),
     };
   }
@@ -216,11 +218,11 @@ class Run {
   }
 }
 
-function forEach(cpu: CpuMs, payments: number): CpuMs {
+function dividedBy(cpu: CpuMs, payments: number): CpuMs {
   return Object.fromEntries(Object.entries(cpu).map(([group, used]) => [group, used / payments]));
 }
 
-/** Of services, PostgreSQL and RabbitMQ; the load is the bench's own. */
+/** CPU of services, PostgreSQL and RabbitMQ, without the bench's own. */
 export function systemCpuMs(cpuMs: CpuMs): number {
   return Object.entries(cpuMs).reduce((sum, [group, used]) => (group === 'load' ? sum : sum + used), 0);
 }

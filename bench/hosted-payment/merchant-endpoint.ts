@@ -1,15 +1,15 @@
-/** The merchant's server as far as webhooks are concerned: checks each signature, answers 200, remembers. */
+/** The merchant's server for webhooks: checks each signature, answers 200, remembers the payment. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifyWebhook } from '@svc/sdk';
 
-/** A payment whose webhook has not come by then is an error of the run. */
-const LONGEST_WAIT_MS = 60_000;
+/** A payment without a webhook after this time is an error of the run. */
+const MAX_WAIT_MS = 60_000;
 
-export interface Heard {
+export interface NotifiedPayment {
   readonly paymentReference: string;
-  /** Different webhook ids of this payment; one is right. */
+  /** Different webhook ids of this payment; there should be one. */
   readonly webhookIds: Set<string>;
   /** Of the first one: Date.now(). */
   readonly at: number;
@@ -18,12 +18,12 @@ export interface Heard {
 export class MerchantEndpoint {
   readonly url: string;
   /** By payment reference. */
-  readonly heard = new Map<string, Heard>();
-  posts = 0;
-  forged = 0;
+  readonly notified = new Map<string, NotifiedPayment>();
+  requestCount = 0;
+  invalidSignatures = 0;
   private readonly server: Server;
-  private readonly waiting = new Map<string, (at: number) => void>();
-  private readonly early = new Map<string, number>();
+  private readonly waiters = new Map<string, (at: number) => void>();
+  private readonly arrivals = new Map<string, number>();
 
   private constructor(server: Server, url: string) {
     this.server = server;
@@ -47,7 +47,7 @@ export class MerchantEndpoint {
           endpoint.receive(payment.sessionId, payment.paymentReference, String(request.headers['webhook-id']));
           response.writeHead(200).end();
         } catch {
-          endpoint.forged++;
+          endpoint.invalidSignatures++;
           response.writeHead(400).end();
         }
       });
@@ -55,20 +55,20 @@ export class MerchantEndpoint {
     return endpoint;
   }
 
-  /** performance.now() at which the webhook of a session came. */
-  heardOf(sessionId: string): Promise<number> {
-    const at = this.early.get(sessionId);
+  /** Waits for the webhook of a session. Returns its performance.now(). */
+  waitForWebhook(sessionId: string): Promise<number> {
+    const at = this.arrivals.get(sessionId);
     if (at !== undefined) {
-      this.early.delete(sessionId);
+      this.arrivals.delete(sessionId);
       return Promise.resolve(at);
     }
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => {
-        this.waiting.delete(sessionId);
-        reject(new Error(`No webhook came within ${LONGEST_WAIT_MS / 1_000} s.`));
-      }, LONGEST_WAIT_MS);
-      this.waiting.set(sessionId, (time) => {
-        clearTimeout(late);
+      const timer = setTimeout(() => {
+        this.waiters.delete(sessionId);
+        reject(new Error(`No webhook arrived within ${MAX_WAIT_MS / 1_000} s.`));
+      }, MAX_WAIT_MS);
+      this.waiters.set(sessionId, (time) => {
+        clearTimeout(timer);
         resolve(time);
       });
     });
@@ -81,13 +81,13 @@ export class MerchantEndpoint {
   }
 
   private receive(sessionId: string, paymentReference: string, webhookId: string): void {
-    this.posts++;
-    const known = this.heard.get(paymentReference);
+    this.requestCount++;
+    const known = this.notified.get(paymentReference);
     if (known) return void known.webhookIds.add(webhookId);
-    this.heard.set(paymentReference, { paymentReference, webhookIds: new Set([webhookId]), at: Date.now() });
-    const resolve = this.waiting.get(sessionId);
-    if (!resolve) return void this.early.set(sessionId, performance.now());
-    this.waiting.delete(sessionId);
+    this.notified.set(paymentReference, { paymentReference, webhookIds: new Set([webhookId]), at: Date.now() });
+    const resolve = this.waiters.get(sessionId);
+    if (!resolve) return void this.arrivals.set(sessionId, performance.now());
+    this.waiters.delete(sessionId);
     resolve(performance.now());
   }
 }

@@ -15,7 +15,7 @@ const CARD = {
 const CONNECTIONS = 512;
 
 /** When each leg of one payment ended, in milliseconds of performance.now(). */
-export interface PaidAt {
+export interface PaymentTimings {
   readonly sessionId: string;
   readonly dueAt: number;
   readonly session: number;
@@ -41,18 +41,18 @@ export class Payers {
     };
   }
 
-  /** @throws Error when a call was not answered as documented, or no webhook came */
-  async pay(dueAt: number): Promise<PaidAt> {
+  /** @throws Error when an answer differs from the documentation, or no webhook arrives */
+  async pay(dueAt: number): Promise<PaymentTimings> {
     const { sessionId, redirectUrl } = await this.createSession();
     const session = performance.now();
     const { pathname, search } = new URL(redirectUrl);
     const page = await this.text('GET', pathname + search);
     const pageAt = performance.now();
-    const pressOfPay = fillIn(page, sessionId);
+    const payRequest = buildPayRequest(page, sessionId);
     const encrypted = performance.now();
-    const answer = await this.text('POST', `/pay/${sessionId}/payments`, pressOfPay);
+    const answer = await this.text('POST', `/pay/${sessionId}/payments`, payRequest);
     const paid = performance.now();
-    if (!answer.includes('"state":"succeeded"')) throw new Error(`The page was told ${answer.slice(0, 200)}`);
+    if (!answer.includes('"state":"succeeded"')) throw new Error(`The gateway answered ${answer.slice(0, 200)}`);
     return {
       sessionId,
       dueAt,
@@ -60,7 +60,7 @@ export class Payers {
       page: pageAt,
       encrypted,
       paid,
-      webhook: await this.endpoint.heardOf(sessionId),
+      webhook: await this.endpoint.waitForWebhook(sessionId),
     };
   }
 
@@ -95,8 +95,8 @@ export class Payers {
   }
 }
 
-/** As the page's script does: the card, encrypted for this session and try. */
-function fillIn(page: string, sessionId: string): string {
+/** Does what the page's script does: encrypts the card for this session and try. */
+function buildPayRequest(page: string, sessionId: string): string {
   const data = (name: string): string => {
     const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
     if (value === undefined) throw new Error(`The page has no data-${name}.`);

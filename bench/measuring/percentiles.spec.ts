@@ -1,6 +1,6 @@
 import { median, percentilesOf } from './percentiles.ts';
 
-test('percentiles are values that were measured', () => {
+test('each percentile is one of the measured values', () => {
   const values = Array.from({ length: 100 }, (_, index) => 100 - index);
   expect(percentilesOf(values)).toEqual({ count: 100, p50: 50, p95: 95, p99: 99, max: 100 });
   expect(percentilesOf([7])).toEqual({ count: 1, p50: 7, p95: 7, p99: 7, max: 7 });

@@ -1,4 +1,4 @@
-/** Percentiles of what was measured, all values kept: a run has some ten thousand of them. */
+/** Percentiles of all measured values; a run has some ten thousand of them. */
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;
@@ -9,12 +9,12 @@ export interface Percentiles {
 
 export function percentilesOf(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort();
-  // Nearest rank: the smallest value that this share of all values does not exceed.
+  // Nearest rank: the smallest value that is not below this share of all values.
   const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1] ?? NaN;
   return { count: sorted.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
-/** Of an even number of values what is halfway between the middle two: of two rounds neither is the better one. */
+/** With an even number of values, the mean of the middle two. */
 export function median(values: readonly number[]): number {
   const sorted = Float64Array.from(values).sort();
   const middle = sorted.length / 2;

@@ -1,4 +1,4 @@
-/** The platform as people start it, `./svc up -d …`, on data and ports of its own. */
+/** The platform as `./svc up -d …` starts it, with its own data and ports. */
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,32 +10,32 @@ import type { RunningSystem, System } from './system.ts';
 
 export interface RunningPlatform extends RunningSystem {
   /** After a stop, on the same data. */
-  startAgain(): Promise<RunningPlatform>;
+  restart(): Promise<RunningPlatform>;
 }
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 const PORT_BASE = 18_300;
 
-export type Way = 'embedded' | 'rabbitmq' | 'distributed';
+export type Deployment = 'embedded' | 'rabbitmq' | 'distributed';
 
-export const NAMES: Readonly<Record<Way, string>> = {
+export const DEPLOYMENT_NAMES: Readonly<Record<Deployment, string>> = {
   embedded: 'embedded',
   rabbitmq: 'RabbitMQ, all in one',
   distributed: 'RabbitMQ, a process each',
 };
 
-/** @param settings handed to `./svc` beside its own, for example the variables of OpenTelemetry */
+/** @param settings passed to `./svc` in addition to its own, for example the variables of OpenTelemetry */
 export function platform(
-  way: Way,
+  deployment: Deployment,
   settings: Readonly<Record<string, string>> = {},
-  name = NAMES[way],
+  name = DEPLOYMENT_NAMES[deployment],
   root = ROOT,
 ): System<RunningPlatform> {
   return {
     name,
     start: async (acquirerLatencyMs) => {
-      const dataDir = join(root, '.data', 'bench', way);
-      const svc = runner(
+      const dataDir = join(root, '.data', 'bench', deployment);
+      const svc = newSvcCommand(
         dataDir,
         {
           SVC_ACQUIRER_LATENCY_MS: String(acquirerLatencyMs),
@@ -44,27 +44,27 @@ export function platform(
           // All payments of the measurement have one merchant with one endpoint.
           SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: '50',
           SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: '50',
-          // As in production: a line for each request is written by what stands before the services.
+          // As in production, where the proxy before the services logs each request.
           SVC_LOG_LEVEL: 'warn',
           ...settings,
         },
         root,
       );
-      await svc('down'); // of a run that was killed
+      await svc('down'); // left over from a killed run
       rmSync(dataDir, { recursive: true, force: true });
       const up = async (): Promise<RunningPlatform> => {
-        await svc('up', '-d', ...(way === 'embedded' ? [] : [`--${way}`]));
-        return { ...(await running(dataDir, svc)), startAgain: up };
+        await svc('up', '-d', ...(deployment === 'embedded' ? [] : [`--${deployment}`]));
+        return { ...(await connectTo(dataDir, svc)), restart: up };
       };
       return up();
     },
   };
 }
 
-/** The platform as it was at a commit, from a checkout of its own; it installs and builds itself when it is first started. */
-export function platformAt(commit: string, way: Way): System<RunningPlatform> {
+/** The platform at a commit, in its own worktree; the first start installs and builds it. */
+export function platformAt(commit: string, deployment: Deployment): System<RunningPlatform> {
   const root = join(ROOT, '.data', 'bench', 'commits', commit);
-  return platform(way, {}, `${NAMES[way]}, at ${commit}`, checkOut(commit, root));
+  return platform(deployment, {}, `${DEPLOYMENT_NAMES[deployment]}, at ${commit}`, checkOut(commit, root));
 }
 
 function checkOut(commit: string, folder: string): string {
@@ -76,7 +76,7 @@ function checkOut(commit: string, folder: string): string {
 
 type Svc = (...args: string[]) => Promise<void>;
 
-function runner(dataDir: string, settings: Readonly<Record<string, string>>, root: string): Svc {
+function newSvcCommand(dataDir: string, settings: Readonly<Record<string, string>>, root: string): Svc {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
   const env = {
     ...Object.fromEntries(own),
@@ -89,7 +89,7 @@ function runner(dataDir: string, settings: Readonly<Record<string, string>>, roo
   };
 }
 
-async function running(dataDir: string, svc: Svc): Promise<RunningSystem> {
+async function connectTo(dataDir: string, svc: Svc): Promise<RunningSystem> {
   const json = <T>(...path: string[]): T => JSON.parse(readFileSync(join(dataDir, ...path), 'utf8')) as T;
   const demo = json<Demo>('demo.json');
   const [merchant] = demo.merchants;
@@ -114,7 +114,7 @@ async function running(dataDir: string, svc: Svc): Promise<RunningSystem> {
     },
     groups: groupsOf(dataDir),
     sql: async <Row extends object>(statement: string) => (await database.query(statement)).rows as Row[],
-    charged: () => readCharges(join(dataDir, 'acquirer', 'charges.jsonl')),
+    readCharges: () => readCharges(join(dataDir, 'acquirer', 'charges.jsonl')),
     stop: async () => {
       await database.end();
       await svc('down');
@@ -135,7 +135,7 @@ function groupsOf(dataDir: string): Groups {
   }
 }
 
-/** What a file of the simulated acquirer says was charged and not taken back; the last line of a key counts. */
+/** References of the payments that the simulated acquirer charged and did not void; the last line of a key counts. */
 export function readCharges(file: string): string[] {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const records = lines.map((line) => JSON.parse(line) as { key: string; outcome: string; paymentReference: string });

@@ -1,7 +1,7 @@
-/** What the hosted payment is measured on: something that answers the gateway's calls and sends webhooks. */
+/** The system under measurement: it answers the gateway's calls and sends webhooks. */
 import type { Groups } from '../measuring/cpu.ts';
 
-/** A merchant of the system, as its server knows itself. */
+/** A merchant of the system, with the settings of its server. */
 export interface Merchant {
   readonly gatewayUrl: string;
   readonly merchantId: string;
@@ -15,16 +15,16 @@ export interface RunningSystem {
   readonly merchant: Merchant;
   /** Processes whose CPU is counted: services, PostgreSQL, RabbitMQ. */
   readonly groups: Groups;
-  /** One statement over all schemas, as a superuser. */
+  /** Runs one statement over all schemas, as a superuser. */
   readonly sql: <Row extends object>(statement: string) => Promise<Row[]>;
-  /** Payment references that the acquirer has charged, once for each charge. */
-  charged(): string[];
+  /** Payment references of all charges at the acquirer, one for each charge. */
+  readCharges(): string[];
   stop(): Promise<void>;
 }
 
 export interface System<Running extends RunningSystem = RunningSystem> {
-  /** As the report calls it. */
+  /** The name in the report. */
   readonly name: string;
-  /** @param acquirerLatencyMs how late the acquirer answers */
+  /** @param acquirerLatencyMs delay of each answer of the acquirer */
   start(acquirerLatencyMs: number): Promise<Running>;
 }

@@ -1,7 +1,7 @@
 import { newPaymentReference } from '@svc/kernel';
 import type { RunningSystem } from '../platforms/system.ts';
 
-/** One of the payments that a measurement finds, or must not find. */
+/** One of the payments that a look-up must find, or must not find. */
 export interface SeededPayment {
   readonly invoiceReference: string;
   readonly externalReference: string;
@@ -21,8 +21,8 @@ const INSIDE = 1;
 const OUTSIDE_SHARE = 0.99;
 
 /**
- * Writes what merchant-retrieval would keep of so many payments, evenly spread over four months: the longest window has left
- * the oldest, whose partition is made here.
+ * Writes the rows that merchant-retrieval stores for this many payments, evenly spread over four months, so that the oldest
+ * are outside the longest window. Creates the partitions for them.
  */
 export async function seedRetrieval(
   sql: RunningSystem['sql'],
@@ -40,12 +40,12 @@ export async function seedRetrieval(
             'seeded-' || number, 'SEEDED-' || number, 'ZAR', 12345, 0, 12345, 'TILL-1', '[]', 'Thandi', 'Nkosi'
        FROM (SELECT number, now() - number * (now() - oldest) / ${payments} AS at
                FROM generate_series(0, ${payments - 1}) AS number,
-                    (SELECT date_trunc('month', now() AT TIME ZONE 'UTC' - interval '4 months') AT TIME ZONE 'UTC' AS oldest)) AS made
-      -- The oldest first, as they would have come.
+                    (SELECT date_trunc('month', now() AT TIME ZONE 'UTC' - interval '4 months') AT TIME ZONE 'UTC' AS oldest)) AS seed
+      -- The oldest first, in the order of their events.
       ORDER BY number DESC`,
   );
-  const named = async (number: number): Promise<SeededPayment> => {
-    // Only a reference whose check character is right is looked up at all (C3).
+  const assignReference = async (number: number): Promise<SeededPayment> => {
+    // A look-up rejects a reference with a wrong check character (C3).
     const paymentReference = newPaymentReference(new Date());
     await sql(
       `UPDATE payments SET payment_reference = '${paymentReference}'
@@ -54,13 +54,13 @@ export async function seedRetrieval(
     return { invoiceReference: `seeded-${number}`, externalReference: `SEEDED-${number}`, paymentReference };
   };
   return {
-    inside: await named(INSIDE),
-    outside: await named(Math.floor(payments * OUTSIDE_SHARE)),
+    inside: await assignReference(INSIDE),
+    outside: await assignReference(Math.floor(payments * OUTSIDE_SHARE)),
     seconds: (performance.now() - from) / 1_000,
   };
 }
 
-/** SQL of 18 characters of the alphabet of service payment ids. */
+/** SQL for 18 characters of the alphabet of service payment ids. */
 function seededReference(merchantId: number, number: string): string {
   return `lpad('${merchantId}', 8, '0') || lpad(${number}::text, 10, '0')`;
 }

@@ -1,4 +1,4 @@
-/** How soon after its outcome a payment is on the stream of its site, and found by a look-up. */
+/** The time from a payment's outcome until its site's stream sends it and a look-up finds it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantClient } from '@svc/sdk';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
@@ -8,23 +8,23 @@ import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
 import type { Demo } from '../../tools/svc/demo/seed.ts';
 
-export const VISIBLE_MS_MAX = 1_000;
+export const MAX_VISIBILITY_MS = 1_000;
 const WARM_UP_WORKERS = 48;
-const UNDER_WAY_MAX = 4_000;
-/** Look-ups are a load of their own: every so many payments one is looked up. */
-const LOOKED_UP_EVERY = 10;
-const LOOK_AGAIN_MS = 5;
-/** A payment that is not found or told by then is missing. */
-const LATEST_MS = 30_000;
+const MAX_IN_FLIGHT = 4_000;
+/** Look-ups are load too, so only one of this many payments is looked up. */
+const PAYMENTS_PER_LOOK_UP = 10;
+const POLL_INTERVAL_MS = 5;
+/** A payment that is not found or streamed within this time is missing. */
+const MAX_WAIT_MS = 30_000;
 
 /**
- * Milliseconds from the outcome's own time, as the payment's record has it. A payment is looked up from when its webhook has
- * arrived, so `found` is an upper bound.
+ * Milliseconds from the time of the outcome in the payment's record. A look-up starts when the webhook has arrived, so
+ * `found` is an upper bound.
  */
 export interface Visibility {
   readonly perSecond: number;
   readonly found: Percentiles;
-  readonly told: Percentiles;
+  readonly streamed: Percentiles;
   readonly problems: readonly string[];
 }
 
@@ -33,23 +33,23 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
   const site = new MerchantClient({ apiUrl: demo.apiUrl, merchantId, apiKey }).site(siteId);
   const endpoint = await MerchantEndpoint.start(webhookSecret);
   const payers = new Payers(running.merchant, endpoint);
-  const [told, found, twice] = [new Map<string, number>(), new Map<string, number>(), [] as string[]];
-  const ended = new AbortController();
+  const [streamed, found, duplicates] = [new Map<string, number>(), new Map<string, number>(), [] as string[]];
+  const end = new AbortController();
   const lookUps: Promise<void>[] = [];
   const lookUp = async (sessionId: string): Promise<void> => {
-    const deadline = performance.now() + LATEST_MS;
+    const deadline = performance.now() + MAX_WAIT_MS;
     while (performance.now() < deadline) {
       const [payment] = await site.paymentsOfInvoice(sessionId);
       if (payment) return void found.set(payment.paymentReference, Date.now());
-      await pause(LOOK_AGAIN_MS);
+      await pause(POLL_INTERVAL_MS);
     }
   };
   const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
   const reading = (async () => {
-    for await (const { type, payment } of site.stream({ signal: ended.signal, onOpen })) {
+    for await (const { type, payment } of site.stream({ signal: end.signal, onOpen })) {
       if (type !== 'payment') continue;
-      if (told.has(payment.paymentReference)) twice.push(payment.paymentReference);
-      told.set(payment.paymentReference, Date.now());
+      if (streamed.has(payment.paymentReference)) duplicates.push(payment.paymentReference);
+      streamed.set(payment.paymentReference, Date.now());
     }
   })();
   try {
@@ -58,40 +58,40 @@ export async function measureVisibility(running: RunningSystem, demo: Demo, seco
     const pay = async (dueAt: number): Promise<void> => {
       const { sessionId } = await payers.pay(dueAt);
       paid++;
-      if (paid % LOOKED_UP_EVERY === 0) lookUps.push(lookUp(sessionId));
+      if (paid % PAYMENTS_PER_LOOK_UP === 0) lookUps.push(lookUp(sessionId));
     };
-    const allTold = async (): Promise<void> => {
-      const deadline = performance.now() + LATEST_MS;
-      while (told.size < paid && performance.now() < deadline) await pause(LOOK_AGAIN_MS);
+    const waitUntilStreamed = async (): Promise<void> => {
+      const deadline = performance.now() + MAX_WAIT_MS;
+      while (streamed.size < paid && performance.now() < deadline) await pause(POLL_INTERVAL_MS);
       await Promise.all(lookUps);
     };
-    const warm = (await runClosedLoad(WARM_UP_WORKERS, seconds, () => pay(performance.now()))) / seconds;
-    await allTold();
-    const known = new Set(told.keys());
-    const { begun, refused, errors } = await runOpenLoad({
-      perSecond: warm / 2,
+    const warmUpRate = (await runClosedLoad(WARM_UP_WORKERS, seconds, () => pay(performance.now()))) / seconds;
+    await waitUntilStreamed();
+    const warmUpPayments = new Set(streamed.keys());
+    const { started, refused, errors } = await runOpenLoad({
+      perSecond: warmUpRate / 2,
       seconds: seconds * 2,
-      underWayMax: UNDER_WAY_MAX,
+      maxInFlight: MAX_IN_FLIGHT,
       work: pay,
     });
-    await allTold();
+    await waitUntilStreamed();
     const outcomes = await running.sql<{ payment_reference: string; at: string }>(
       `SELECT payment_reference, extract(epoch FROM modified_at) * 1000 AS at FROM payment_processor.payments`,
     );
     const outcomeOf = new Map(outcomes.map((row) => [row.payment_reference, Number(row.at)]));
     const since = (times: Map<string, number>): Percentiles =>
-      percentilesOf([...times].filter(([id]) => !known.has(id)).map(([id, at]) => at - outcomeOf.get(id)!));
+      percentilesOf([...times].filter(([id]) => !warmUpPayments.has(id)).map(([id, at]) => at - outcomeOf.get(id)!));
     const problems = [
-      ...(told.size === paid ? [] : [`${paid} payments were made, ${told.size} were told on the stream`]),
+      ...(streamed.size === paid ? [] : [`${paid} payments were made, ${streamed.size} were on the stream`]),
       ...(found.size === lookUps.length
         ? []
-        : [`${lookUps.length - found.size} were not found within ${LATEST_MS} ms`]),
-      ...(twice.length === 0 ? [] : [`${twice.length} were told twice`]),
-      ...(refused + errors.length === 0 ? [] : [`${refused} of ${begun} could not begin, ${errors.length} failed`]),
+        : [`${lookUps.length - found.size} were not found within ${MAX_WAIT_MS} ms`]),
+      ...(duplicates.length === 0 ? [] : [`${duplicates.length} were streamed twice`]),
+      ...(refused + errors.length === 0 ? [] : [`${refused} of ${started} could not begin, ${errors.length} failed`]),
     ];
-    return { perSecond: warm / 2, found: since(found), told: since(told), problems };
+    return { perSecond: warmUpRate / 2, found: since(found), streamed: since(streamed), problems };
   } finally {
-    ended.abort();
+    end.abort();
     await reading;
     await payers.close();
     await endpoint.stop();

@@ -1,5 +1,5 @@
 /** Webhooks as jobs of BullMQ on Redis. Started by job-queues.ts. */
-import { loadOther } from '../others/install.ts';
+import { loadAlternative } from '../alternatives/install.ts';
 import { deliver, type Job, serve, settings } from './job-program.ts';
 import { CONCURRENCY } from './sender.ts';
 
@@ -11,7 +11,7 @@ interface BullMq {
   Worker: new (name: string, work: (job: { data: Job }) => Promise<void>, options: object) => unknown;
 }
 
-const { Queue, Worker } = loadOther<BullMq>(settings.folder, 'bullmq');
+const { Queue, Worker } = loadAlternative<BullMq>(settings.folder, 'bullmq');
 const { hostname, port } = new URL(settings.address);
 const connection = { host: hostname, port: Number(port), maxRetriesPerRequest: null };
 

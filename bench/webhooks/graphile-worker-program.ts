@@ -1,5 +1,5 @@
 /** Webhooks as jobs of graphile-worker in PostgreSQL. Started by job-queues.ts. */
-import { loadOther } from '../others/install.ts';
+import { loadAlternative } from '../alternatives/install.ts';
 import { deliver, type Job, serve, settings } from './job-program.ts';
 import { CONCURRENCY } from './sender.ts';
 
@@ -12,7 +12,7 @@ interface GraphileWorker {
   Logger: new (factory: () => () => void) => unknown;
 }
 
-const { run, makeWorkerUtils, Logger } = loadOther<GraphileWorker>(settings.folder, 'graphile-worker');
+const { run, makeWorkerUtils, Logger } = loadAlternative<GraphileWorker>(settings.folder, 'graphile-worker');
 const options = { connectionString: settings.address, maxPoolSize: 20, logger: new Logger(() => () => undefined) };
 
 const utils = await makeWorkerUtils(options);

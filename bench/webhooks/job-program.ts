@@ -1,12 +1,12 @@
 /**
- * What both job queues share: a program that is told where to send (JSON in its first argument), says `ready`, adds its
- * jobs in bulk when it reads a line, and works on them meanwhile.
+ * Shared by both job queues: a program that gets its settings as JSON in its first argument, prints `ready`, adds jobs in
+ * bulk for each line that it reads, and processes them at the same time.
  */
 import { createInterface } from 'node:readline';
 import { createHash, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
-import { BATCH, CONCURRENCY, newNotification, type Notification } from './sender.ts';
+import { BATCH_SIZE, CONCURRENCY, newNotification, type Notification } from './sender.ts';
 
 export interface JobSettings {
   /** Where the packages of the queue are installed. */
@@ -27,7 +27,7 @@ export const settings = JSON.parse(process.argv[2]!) as JobSettings;
 const webhook = new Webhook(settings.secret);
 let pool: Pool | undefined;
 
-/** One try. Throws when it was not acknowledged, for the queue to try again. */
+/** One attempt. Throws unless the merchant acknowledges it, so that the queue retries. */
 export async function deliver({ id, url, body }: Job): Promise<void> {
   const { origin, pathname } = new URL(url);
   pool ??= new Pool(origin, { connections: CONCURRENCY, headersTimeout: 10_000, bodyTimeout: 10_000 });
@@ -57,14 +57,14 @@ function signatureOf(body: Notification): string {
     .digest('hex');
 }
 
-/** Says that the program is ready, and adds what it is asked for, in bulk. */
+/** Prints that the program is ready, and adds the requested jobs in bulk. */
 export async function serve(addBulk: (jobs: Job[]) => Promise<void>): Promise<void> {
   process.on('SIGTERM', () => process.exit(0));
   console.log('ready');
   for await (const line of createInterface({ input: process.stdin })) {
     const { url, count } = JSON.parse(line) as { url: string; count: number };
-    for (let added = 0; added < count; added += BATCH) {
-      const length = Math.min(BATCH, count - added);
+    for (let added = 0; added < count; added += BATCH_SIZE) {
+      const length = Math.min(BATCH_SIZE, count - added);
       await addBulk(Array.from({ length }, () => ({ id: randomUUID(), url, body: newNotification() })));
     }
   }

@@ -1,4 +1,4 @@
-/** Webhooks through what people would use: BullMQ on Redis, graphile-worker in PostgreSQL. */
+/** Webhooks through common job queues: BullMQ on Redis, graphile-worker in PostgreSQL. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,8 +6,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../platforms/platform.ts';
-import { startDatabase } from '../others/database.ts';
-import { installOther, type Other } from '../others/install.ts';
+import { startDatabase } from '../alternatives/database.ts';
+import { installAlternative, type Alternative } from '../alternatives/install.ts';
 import { startRedis } from './redis.ts';
 import type { JobSettings } from './job-program.ts';
 import type { RunningSender, Sender } from './sender.ts';
@@ -16,13 +16,13 @@ const PORTS = { redis: 18_511, postgres: 18_512 };
 
 export const bullMq: Sender = {
   name: 'BullMQ on Redis',
-  remark: 'appended to a file that is synced once a second; a job that is done is forgotten',
+  remark: 'appended to a file that is synced once a second; a finished job is deleted',
   start: () => start('bullmq', 'Redis', (folder) => startRedis(folder, PORTS.redis)),
 };
 
 export const graphileWorker: Sender = {
   name: 'graphile-worker 0.16',
-  remark: 'the same PostgreSQL, each commit synced; a job that is done is forgotten',
+  remark: 'the same PostgreSQL, each commit synced; a finished job is deleted',
   start: () => start('graphile-worker', 'PostgreSQL', (folder) => startDatabase(folder, PORTS.postgres)),
 };
 
@@ -33,7 +33,7 @@ interface Server {
 }
 
 async function start(
-  name: Other,
+  name: Alternative,
   group: string,
   startServer: (folder: string) => Promise<Server>,
 ): Promise<RunningSender> {
@@ -42,7 +42,7 @@ async function start(
   mkdirSync(data, { recursive: true });
   const server = await startServer(data);
   const settings: JobSettings = {
-    folder: installOther(name),
+    folder: installAlternative(name),
     address: server.address,
     secret: `whsec_${randomBytes(24).toString('base64')}`,
   };
@@ -56,7 +56,7 @@ async function start(
   return {
     secret: settings.secret,
     groups: { services: [program.pid!], [group]: [server.pid] },
-    begin: (url, count) => {
+    send: (url, count) => {
       program.stdin.write(`${JSON.stringify({ url, count })}\n`);
       return Promise.resolve();
     },

@@ -3,22 +3,22 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { platform } from '../platforms/platform.ts';
 import type { Merchant, RunningSystem } from '../platforms/system.ts';
-import { BATCH, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
+import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
 
 export const platformSender: Sender = {
   name: 'Svc Payments, embedded',
   remark:
-    'each commit synced; recorded once whatever is delivered twice, signed in two ways, every try kept, the session told as well',
+    'each commit synced; duplicate events ignored, two signatures, every attempt stored, the session updated as well',
   start: async () => {
     const running = await platform('embedded', { SVC_DELIVERY_CONCURRENCY: String(CONCURRENCY) }).start(0);
     return {
       secret: running.merchant.webhookSecret,
       groups: running.groups,
-      begin: async (url, count) => {
-        for (let told = 0; told < count; told += BATCH)
-          await tell(
+      send: async (url, count) => {
+        for (let sent = 0; sent < count; sent += BATCH_SIZE)
+          await appendEvents(
             running,
-            Array.from({ length: Math.min(BATCH, count - told) }, () => paid(running.merchant, url)),
+            Array.from({ length: Math.min(BATCH_SIZE, count - sent) }, () => newSnapshot(running.merchant, url)),
           );
       },
       stop: () => running.stop(),
@@ -26,8 +26,8 @@ export const platformSender: Sender = {
   },
 };
 
-/** Writes to the log what payment-processor writes when a payment succeeds. */
-async function tell({ sql }: RunningSystem, payments: readonly PaymentSnapshot[]): Promise<void> {
+/** Writes the events that payment-processor appends when a payment succeeds. */
+async function appendEvents({ sql }: RunningSystem, payments: readonly PaymentSnapshot[]): Promise<void> {
   const events = payments.map((payload) => ({ id: randomUUID(), aggregate_id: payload.reference, payload }));
   await sql(
     `INSERT INTO payment_processor.event_log (id, type, aggregate_id, aggregate_version, occurred_at, payload)
@@ -37,7 +37,7 @@ async function tell({ sql }: RunningSystem, payments: readonly PaymentSnapshot[]
   );
 }
 
-function paid({ merchantId, siteId }: Merchant, notificationUrl: string): PaymentSnapshot {
+function newSnapshot({ merchantId, siteId }: Merchant, notificationUrl: string): PaymentSnapshot {
   const sessionId = randomUUID();
   const now = new Date().toISOString();
   return {

@@ -1,4 +1,4 @@
-/** A Redis of the benchmark's own, durable as far as people run it: appended to a file, synced once a second. */
+/** A Redis for the benchmark, as durable as people usually run it: appended to a file, synced once a second. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -24,8 +24,7 @@ export async function startRedis(
     });
   const settings = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', appendfsync: 'everysec', save: '' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  if (await isListening(port))
-    throw new Error(`Something listens on port ${port} already, perhaps of a run that was killed.`);
+  if (await isListening(port)) throw new Error(`Port ${port} is in use, perhaps by a killed run.`);
   const server = spawn(find()!, args, { stdio: 'ignore' });
   const answers = await waitUntil(async () => ((await isListening(port)) ? true : undefined), {
     withinSeconds: 10,

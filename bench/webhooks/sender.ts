@@ -1,25 +1,25 @@
-/** What webhooks are measured on: something that is told of payments and tells the merchant. */
+/** The system under measurement: it gets payments and sends webhooks to the merchant. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Groups } from '../measuring/cpu.ts';
 
-/** Told and delivered in this size, by every sender. */
-export const BATCH = 200;
-/** Requests under way at once, by every sender. */
+/** Every sender gets payments in batches of this size. */
+export const BATCH_SIZE = 200;
+/** Parallel requests of every sender. */
 export const CONCURRENCY = 50;
 
 export interface RunningSender {
-  /** `whsec_…`: what the merchant checks signatures with. */
+  /** `whsec_…`: the merchant checks signatures with it. */
   readonly secret: string;
   readonly groups: Groups;
-  /** Has `count` payments told to the merchant at `url`; returns as soon as the first of them may be sent. */
-  begin(url: string, count: number): Promise<void>;
+  /** Sends webhooks of `count` payments to `url`; returns as soon as the first of them may be sent. */
+  send(url: string, count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface Sender {
-  /** As the report calls it. */
+  /** The name in the report. */
   readonly name: string;
-  /** What it does otherwise than the others. */
+  /** How this sender differs from the others. */
   readonly remark: string;
   start(): Promise<RunningSender>;
 }
@@ -51,7 +51,7 @@ export function newNotification(): Notification {
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Looks like one (C3); nobody checks its check character here. */
+/** Has the format of a payment reference (C3), without its check character. */
 export function newPaymentReference(): string {
   return [...randomBytes(18)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
 }

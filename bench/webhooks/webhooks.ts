@@ -1,54 +1,54 @@
-/** Part `webhooks`: deliveries a second and what one costs, the platform's and those of queues that people use. */
+/** Part `webhooks`: rate and cost of deliveries, of the platform and of common job queues. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import type { PartOptions } from '../main.ts';
 import { cpuOf, type CpuMs, difference } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';
-import { rounded, type Section } from '../report.ts';
+import { toThreeDigits, type Section } from '../report.ts';
 import { bullMq, graphileWorker } from './job-queues.ts';
 import { platformSender } from './platform-sender.ts';
 import type { Sender } from './sender.ts';
 
-const AGAINST_BULLMQ = 0.5;
-/** For each second of a step, so that the slowest takes about as long as a step of the other parts. */
+const MIN_RATIO_TO_BULLMQ = 0.5;
+/** Multiplied by the seconds of a step, so that the slowest sender takes about as long as a step of other parts. */
 const DELIVERIES_PER_SECOND = 2_500;
 const WARM_UP_SHARE = 0.2;
-/** Without a single delivery in between, it is stuck. */
+/** A run without a delivery for this long is stuck. */
 const STUCK_AFTER_MS = 20_000;
 
-interface Delivered {
+interface Measurement {
   readonly sender: string;
   readonly perSecond: number;
-  /** Milliseconds for each delivery; `load` tells and receives. */
+  /** Milliseconds for each delivery; `load` is this program: it creates payments and receives webhooks. */
   readonly cpuMs: CpuMs;
   readonly count: number;
   readonly problem: string | undefined;
 }
 
-export async function measureWebhooks({ rounds, seconds, say }: PartOptions): Promise<Section> {
+export async function measureWebhooks({ rounds, seconds, log }: PartOptions): Promise<Section> {
   const senders = [platformSender, bullMq, graphileWorker];
-  const runs: Delivered[] = [];
+  const runs: Measurement[] = [];
   for (let round = 1; round <= rounds; round++)
     for (const sender of senders) {
       const run = await deliver(sender, seconds * DELIVERIES_PER_SECOND);
-      say(`round ${round} of ${rounds}, ${run.sender}: ${run.problem ?? `${rounded(run.perSecond)} a second`}`);
+      log(`round ${round} of ${rounds}, ${run.sender}: ${run.problem ?? `${toThreeDigits(run.perSecond)} a second`}`);
       runs.push(run);
     }
-  const own = (sender: Sender): Delivered[] => runs.filter((run) => run.sender === sender.name);
+  const own = (sender: Sender): Measurement[] => runs.filter((run) => run.sender === sender.name);
   const rate = (sender: Sender): number => median(own(sender).map(({ perSecond }) => perSecond));
   const cpu = (sender: Sender, ...groups: string[]): string =>
-    rounded(median(own(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))));
+    toThreeDigits(median(own(sender).map(({ cpuMs }) => groups.reduce((sum, group) => sum + (cpuMs[group] ?? 0), 0))));
   return {
-    title: 'Webhooks, from telling to acknowledgement',
+    title: 'Webhooks, from event to acknowledgement',
     tables: [
       {
         title: 'Deliveries a second, each signed, checked and acknowledged once; CPU ms for one',
-        columns: ['', 'median', 'rounds', 'services', 'database or Redis', 'load', 'what it does otherwise'],
+        columns: ['', 'median', 'rounds', 'services', 'database or Redis', 'load', 'differences'],
         rows: senders.map((sender) => [
           sender.name,
-          rounded(rate(sender)),
+          toThreeDigits(rate(sender)),
           own(sender)
-            .map(({ perSecond }) => rounded(perSecond))
+            .map(({ perSecond }) => toThreeDigits(perSecond))
             .join(', '),
           cpu(sender, 'services'),
           cpu(sender, 'PostgreSQL', 'Redis'),
@@ -63,7 +63,7 @@ export async function measureWebhooks({ rounds, seconds, say }: PartOptions): Pr
         name: 'webhook deliveries against BullMQ on Redis',
         value: rate(platformSender) / rate(bullMq),
         unit: '',
-        promised: AGAINST_BULLMQ,
+        promised: MIN_RATIO_TO_BULLMQ,
       },
     ],
     problems: runs.flatMap(({ sender, problem }) => (problem === undefined ? [] : [`${sender}: ${problem}`])),
@@ -71,7 +71,7 @@ export async function measureWebhooks({ rounds, seconds, say }: PartOptions): Pr
   };
 }
 
-async function deliver(sender: Sender, count: number): Promise<Delivered> {
+async function deliver(sender: Sender, count: number): Promise<Measurement> {
   const running = await sender.start();
   const endpoint = await MerchantEndpoint.start(running.secret);
   const used = (): CpuMs => {
@@ -80,12 +80,12 @@ async function deliver(sender: Sender, count: number): Promise<Delivered> {
   };
   try {
     const warmUp = Math.round(count * WARM_UP_SHARE);
-    await running.begin(endpoint.url, warmUp);
-    await heard(endpoint, warmUp);
+    await running.send(endpoint.url, warmUp);
+    await waitForWebhooks(endpoint, warmUp);
     const before = used();
     const startedAt = performance.now();
-    await running.begin(endpoint.url, count);
-    await heard(endpoint, warmUp + count);
+    await running.send(endpoint.url, count);
+    await waitForWebhooks(endpoint, warmUp + count);
     const perSecond = count / ((performance.now() - startedAt) / 1_000);
     const cpu = difference(used(), before);
     return {
@@ -101,17 +101,20 @@ async function deliver(sender: Sender, count: number): Promise<Delivered> {
   }
 }
 
-/** Returns when the merchant has heard of so many payments. */
-async function heard(endpoint: MerchantEndpoint, count: number): Promise<void> {
-  for (let [last, at] = [-1, 0]; endpoint.heard.size < count; await pause(2)) {
-    if (endpoint.heard.size !== last) [last, at] = [endpoint.heard.size, performance.now()];
+/** Waits until the merchant has webhooks of `count` payments. */
+async function waitForWebhooks(endpoint: MerchantEndpoint, count: number): Promise<void> {
+  for (let [last, at] = [-1, 0]; endpoint.notified.size < count; await pause(2)) {
+    if (endpoint.notified.size !== last) [last, at] = [endpoint.notified.size, performance.now()];
     else if (performance.now() - at > STUCK_AFTER_MS)
-      throw new Error(`Only ${last} of ${count} webhooks came; ${endpoint.forged} had a wrong signature.`);
+      throw new Error(
+        `Only ${last} of ${count} webhooks arrived; ${endpoint.invalidSignatures} had a wrong signature.`,
+      );
   }
 }
 
-function problemOf({ heard, posts, forged }: MerchantEndpoint, count: number): string | undefined {
-  const ids = new Set([...heard.values()].flatMap(({ webhookIds }) => [...webhookIds]));
-  if (heard.size === count && ids.size === count && posts === count && forged === 0) return undefined;
-  return `${count} payments, ${heard.size} heard of, ${ids.size} ids, ${posts} requests, ${forged} wrong signatures`;
+function problemOf({ notified, requestCount, invalidSignatures }: MerchantEndpoint, count: number): string | undefined {
+  const ids = new Set([...notified.values()].flatMap(({ webhookIds }) => [...webhookIds]));
+  if (notified.size === count && ids.size === count && requestCount === count && invalidSignatures === 0)
+    return undefined;
+  return `${count} payments, ${notified.size} with a webhook, ${ids.size} ids, ${requestCount} requests, ${invalidSignatures} wrong signatures`;
 }

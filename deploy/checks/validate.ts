@@ -1,7 +1,7 @@
 /**
- * Holds rendered objects to Kubernetes' own schemas: `kubectl kustomize FOLDER | node deploy/checks/validate.ts`.
- * Says what is wrong and ends with 1. The schemas say nothing of fields they do not know: a server does
- * (`kubectl apply --dry-run=server`), and for what is generated the compiler does.
+ * Validates rendered objects against Kubernetes' own schemas: `kubectl kustomize FOLDER | node deploy/checks/validate.ts`.
+ * Prints the problems and exits with 1. The schemas ignore unknown fields: a server reports these
+ * (`kubectl apply --dry-run=server`), and so does the compiler for generated objects.
  */
 import { readFileSync } from 'node:fs';
 import { Gateway, HTTPRoute } from '@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1';
@@ -46,4 +46,4 @@ for (const document of parseAllDocuments(readFileSync(0, 'utf8'))) {
     process.exitCode = 1;
   }
 }
-console.log(`${checked} objects hold`);
+console.log(`${checked} objects are valid`);

@@ -1,4 +1,4 @@
-/** Runs roles.sql as compose and a platform team do, but in a database of the test's own. Roles belong to the server. */
+/** Runs roles.sql like compose and a platform team, but in a database of this test. Roles belong to the server. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { IDLE_IN_TRANSACTION_MS } from '@svc/persistence';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('without every password it changes nothing and says which is missing', async () => {
+test('without every password it changes nothing and names the missing one', async () => {
   await expect(superuser.query(sql)).rejects.toThrow('"svc.identity_password"');
   await superuser.query(`SELECT set_config('svc.identity_password', 'x', false)`);
   await expect(superuser.query(sql)).rejects.toThrow('"svc.identity_owner_password"');
@@ -32,7 +32,7 @@ test('without every password it changes nothing and says which is missing', asyn
   expect(rows).toEqual([]);
 });
 
-test('each owner makes tables in its schema; the service reads and writes them, and neither sees any other schema', async () => {
+test('each owner creates tables in its schema; the service reads and writes them, and neither sees any other schema', async () => {
   await runWith('a-password');
   for (const service of SERVICES) {
     const owner = await connect(urlOf(ownerRoleOf(service), 'a-password'));
@@ -69,7 +69,7 @@ test('each owner makes tables in its schema; the service reads and writes them, 
   }
 });
 
-test('what the service comes to own by itself does not give it back what an append-only table refuses', async () => {
+test('objects that the service creates itself do not restore its privileges on an append-only table', async () => {
   await runWith('a-password');
   const [service] = SERVICES;
   const owner = await connect(urlOf(ownerRoleOf(service), 'a-password'));
@@ -83,22 +83,22 @@ test('what the service comes to own by itself does not give it back what an appe
   await client.end();
 });
 
-test('what a migration makes is given to the service as in the databases of tests', async () => {
+test('the service gets the same privileges on migrated objects as in test databases', async () => {
   const definition = { name: 'given', config: ServiceConfig, module: class {}, migrations: [] };
   const tested = await newMigratedDatabase(definition);
   const client = await connect(tested.superuserUrl);
   try {
-    const inTests = await givenTo(client, 'tested_given');
+    const inTests = await defaultPrivilegesOf(client, 'tested_given');
     expect(inTests.length).toBeGreaterThan(0);
-    for (const service of SERVICES) expect(await givenTo(superuser, roleOf(service))).toEqual(inTests);
+    for (const service of SERVICES) expect(await defaultPrivilegesOf(superuser, roleOf(service))).toEqual(inTests);
   } finally {
     await client.end();
     await tested.drop();
   }
 });
 
-/** By the owner's default privileges: of which kind of object, and what. */
-async function givenTo(client: pg.Client, role: string): Promise<unknown[]> {
+/** The owner's default privileges: kind of object and privilege. */
+async function defaultPrivilegesOf(client: pg.Client, role: string): Promise<unknown[]> {
   const { rows } = await client.query(
     `SELECT defaclobjtype AS kind, privilege_type AS privilege FROM pg_default_acl, aclexplode(defaclacl)
       WHERE defaclrole = $1::regrole AND grantee = $2::regrole ORDER BY 1, 2`,
@@ -107,7 +107,7 @@ async function givenTo(client: pg.Client, role: string): Promise<unknown[]> {
   return rows;
 }
 
-test('a session of a role that leaves a transaction open is ended by the server', async () => {
+test('the server ends an idle transaction of a role', async () => {
   for (const role of ROLES) {
     const client = await connect(urlOf(role, 'a-password'));
     const { rows } = await client.query('SHOW idle_in_transaction_session_timeout');
@@ -116,7 +116,7 @@ test('a session of a role that leaves a transaction open is ended by the server'
   }
 });
 
-test('it may be repeated, and then the new passwords count', async () => {
+test('it can be repeated, and then sets the new passwords', async () => {
   await runWith('another-password');
   const client = await connect(urlOf('svc_identity', 'another-password'));
   await expect(client.query('SELECT * FROM kept')).resolves.toMatchObject({ rows: [] });
@@ -127,7 +127,7 @@ test('it may be repeated, and then the new passwords count', async () => {
   expect(rows).toEqual(ROLES.map(() => ({ kept: true })));
 });
 
-test('it gives up rather than make services wait behind a lock', async () => {
+test('it aborts rather than block services with a lock', async () => {
   await superuser.query('ALTER SCHEMA identity OWNER TO svc_identity; ALTER TABLE identity.kept OWNER TO svc_identity');
   const reader = await connect(database.url);
   try {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A step of an image: packages.sh FOLDER fills a folder with the packages that the apps run on, all apps in one go, so
-# that it is done once for all images. Nothing that only development needs is among them; what one app does not need is
-# left behind by tree.ts. No package's install script is run: nothing needs one at run time.
+# A step of an image: packages.sh FOLDER installs the packages that the apps need at run time, once for all images. Without
+# development packages; tree.ts omits packages that an app does not need. Runs no install scripts: no package needs one at
+# run time.
 set -eu
 folder=$1
 cd "$(dirname "$0")/../.."

@@ -1,7 +1,7 @@
 /**
- * Last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` makes the folder that is all an image holds: the
- * app's program as build.sh has bundled it, the files it reads, and of what packages.sh has put into PACKAGES those packages
- * that the program imports, directly or not. Says how large it is.
+ * Last step of an image: `node docker/steps/tree.ts APP PACKAGES FOLDER` creates the only folder of an image: the app's bundled
+ * program from build.sh, the files that it reads, and, from the PACKAGES of packages.sh, those that the program imports,
+ * directly or not. Prints its size.
  */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -10,8 +10,8 @@ import type { Programs } from '../../tools/bundle/bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What no program reads while it runs: types, sources, source maps of others, manuals. Licences stay. */
-const NOT_FOR_RUNNING = /\.(ts|mts|cts|tsx|md|markdown|map|flow)$/;
+/** Files that no program reads at run time: types, sources, third-party source maps, manuals. Licences stay. */
+const UNUSED_AT_RUN_TIME = /\.(ts|mts|cts|tsx|md|markdown|map|flow)$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 
 interface Manifest {
@@ -21,10 +21,10 @@ interface Manifest {
   readonly peerDependenciesMeta?: Record<string, { readonly optional?: boolean }>;
 }
 
-/** What telemetry loads only where it is told to trace, and so names to nobody. */
+/** Telemetry loads these by name only when tracing is on, so no import shows them. */
 const LOADED_BY_TELEMETRY = /^@opentelemetry\//;
 
-/** Makes the tree of one app. Returns its size in bytes. */
+/** Creates the tree of one app. Returns its size in bytes. */
 export function makeTree(app: string, packagesFolder: string, folder: string): number {
   const packages = realpathSync(packagesFolder);
   const programs = JSON.parse(readFileSync(PROGRAMS_FILE, 'utf8')) as Programs;
@@ -46,12 +46,12 @@ export function makeTree(app: string, packagesFolder: string, folder: string): n
   return sizeOf(folder);
 }
 
-/** The folders of packages and all they depend on, found as Node.js finds them. What a program could use is not always installed. */
+/** The folders of packages and their dependencies, resolved like Node.js. An optional package may not be installed. */
 function dependenciesOf(names: readonly string[], packages: string): Set<string> {
   const found = new Set(
     names.map((name) => findPackage(name, packages, packages)).filter((path) => path !== undefined),
   );
-  // A Set hands out what is added while it is walked.
+  // A Set also iterates over elements that are added during the iteration.
   for (const folder of found) {
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = readManifest(folder);
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
@@ -81,13 +81,13 @@ function copyPackage(from: string, to: string): void {
     recursive: true,
     filter: (file) => {
       const name = basename(file);
-      if (file !== from && name === 'node_modules') return false; // Those it needs are copied for themselves.
-      return LICENCE.test(name) || !NOT_FOR_RUNNING.test(name) || lstatSync(file).isDirectory();
+      if (file !== from && name === 'node_modules') return false; // Its dependencies are copied separately.
+      return LICENCE.test(name) || !UNUSED_AT_RUN_TIME.test(name) || lstatSync(file).isDirectory();
     },
   });
 }
 
-/** A bundle holds the code of packages and not their files: the licence of each comes with it. */
+/** A bundle contains the code of packages but not their files, so their licences are copied. */
 function copyLicences(folderOfPackage: string, to: string): void {
   for (const name of readdirSync(join(root, folderOfPackage)).filter((file) => LICENCE.test(file)))
     cpSync(join(root, folderOfPackage, name), join(to, folderOfPackage.replace(/^.*node_modules\//, ''), name), {

@@ -1,4 +1,4 @@
-/** What a merchant's own page does with a card that is typed into it. */
+/** The code of a merchant's own page for a typed card. */
 import { encryptCard } from '@svc/sdk/card';
 
 Object.assign(globalThis, { encryptCard });

@@ -1,4 +1,4 @@
-/** What a merchant's server and a partner's do with the SDK as it is installed. Prints what came of it. */
+/** Code of a merchant's and a partner's server with the installed SDK. Prints the results. */
 import { HostedGatewayClient, MerchantClient, PartnerClient, signTestWebhook, verifyWebhook } from '@svc/sdk';
 import { type CardData, isCardNumberValid } from '@svc/sdk/card';
 

@@ -1,6 +1,6 @@
 /**
- * A merchant's back office, whole: it makes an invoice for a till, shows its code, and reads the payment from the stream as
- * soon as a customer of a partner has made it. Runs against `./svc up`, with the demo's merchant, partner and customers:
+ * A complete back office of a merchant: creates an invoice for a till, shows its code, and reads the payment from the stream
+ * as soon as a customer of a partner has made it. Runs against `./svc up`, with the demo's merchant, partner and customers:
  *
  *     node examples/merchant/follow-payments.ts
  */
@@ -21,7 +21,7 @@ const demo = JSON.parse(readFileSync(`${process.env['SVC_DATA_DIR'] ?? '.data'}/
 const [merchant] = demo.merchants;
 const [shop] = merchant?.sites ?? [];
 const [thandi] = demo.customers;
-if (!merchant || !shop || !thandi) throw new Error('demo.json has no merchant, or no customer: ./svc up makes it');
+if (!merchant || !shop || !thandi) throw new Error('demo.json has no merchant, or no customer: ./svc up creates it');
 
 const site = new MerchantClient({
   apiUrl: demo.apiUrl,
@@ -29,11 +29,11 @@ const site = new MerchantClient({
   apiKey: shop.apiKey,
 }).site(shop.siteId);
 
-// From now on. A program that is started again goes on after the last notice it has applied: `stream({ after: id })`.
+// From now on. After a restart, continue after the last applied notice: `stream({ after: id })`.
 const { promise: opened, resolve: onOpen } = Promise.withResolvers<string>();
 const notices = site.stream({ onOpen, signal: AbortSignal.timeout(60_000) });
 const first = notices.next();
-// Until it is open, or cannot be.
+// Wait until the stream is open, or fails.
 await Promise.race([opened, first]);
 
 const externalReference = `ORDER-${Date.now()}`;
@@ -50,7 +50,7 @@ console.log(`invoice: ${invoice.amount} cents, ${invoice.state}`);
 console.log(`its QR code: ${(await site.invoiceQrCode(invoice.reference)).length > 0 ? 'an SVG image' : 'MISSING'}`);
 console.log(`the till's own code: ${await site.tillCode('TILL-1')}`);
 
-// Somebody scans it and pays.
+// A customer scans it and pays.
 const partner = new PartnerClient({ apiUrl: demo.apiUrl, ...demo.partner });
 const customer = partner.asCustomer({ email: thandi.email, password: thandi.password });
 const card = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Nkosi', expiryMonth: 12, expiryYear: 2035 };

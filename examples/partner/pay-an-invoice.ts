@@ -1,6 +1,6 @@
 /**
- * A partner's server, whole: a till shows a code, a customer of the partner pays it with a card that is stored for the next
- * time, and the history has it. Runs against `./svc up`, with the demo's partner, customers and merchant:
+ * A complete partner's server: a till shows a code, a customer of the partner pays it with a card that is stored for the next
+ * time, and the payment is in the history. Runs against `./svc up`, with the demo's partner, customers and merchant:
  *
  *     node examples/partner/pay-an-invoice.ts
  */
@@ -21,21 +21,21 @@ const demo = JSON.parse(readFileSync(`${process.env['SVC_DATA_DIR'] ?? '.data'}/
 const [merchant] = demo.merchants;
 const [site] = merchant?.sites ?? [];
 const [thandi] = demo.customers;
-if (!merchant || !site || !thandi) throw new Error('demo.json has no merchant, or no customer: ./svc up makes it');
+if (!merchant || !site || !thandi) throw new Error('demo.json has no merchant, or no customer: ./svc up creates it');
 
 const partner = new PartnerClient({ apiUrl: demo.apiUrl, ...demo.partner });
 
-// The till of a shop, which knows nothing of the partner: an invoice of R 89.50, and the text of its QR code.
+// The till of a shop, which does not know the partner: an invoice of R 89.50, and the text of its QR code.
 const code = await newInvoice(8_950);
 
-// The app of the customer: what was scanned is shown before it is paid.
+// The customer's app shows the scanned invoice before the payment.
 const customer = partner.asCustomer({ email: thandi.email, password: thandi.password });
 const { merchant: shop, invoice } = await customer.decode(code);
 console.log(
   `scanned: ${String(shop['merchantName'])}, ${String(invoice['amount'])} cents, ${String(invoice['state'])}`,
 );
 
-// A card for this time and the next. The number is encrypted before it leaves this process.
+// Pay with a card and store it. The number is encrypted before it leaves this process.
 const card = await customer.storeCard({
   cardNumber: '4242424242424242',
   holderName: 'Thandi Nkosi',
@@ -47,7 +47,7 @@ console.log(`stored: ${card.cardMask} (${card.brand})`);
 const paid = await customer.pay({ code, amount: Number(invoice['amount']), cardToken: card.token });
 console.log(`paid: ${paid.status}, ${paid.processedAmount} cents`);
 
-// A repeat of the reference, after a lost answer for example, is the same payment.
+// Repeating the reference, for example after a lost answer, returns the same payment.
 const again = await customer.pay({
   reference: paid.reference,
   code,
@@ -56,7 +56,7 @@ const again = await customer.pay({
 });
 console.log(`repeated: ${again.paymentReference === paid.paymentReference ? 'the same payment' : 'ANOTHER PAYMENT'}`);
 
-// A card that is declined is a payment that failed, not an error.
+// A declined card is a failed payment, not an error.
 const declined = await customer.pay({
   code: await newInvoice(1_000),
   amount: 1_000,
@@ -64,7 +64,7 @@ const declined = await customer.pay({
 });
 console.log(`declined: ${declined.status}, error ${declined.errors[0]?.errorReference}`);
 
-// The partner's server sees the payments of all its customers, the newest first.
+// The partner's server reads the payments of all its customers, the newest first.
 for await (const payment of partner.service.history({ pageSize: 10 })) {
   console.log(`history: ${payment.status}, ${payment.paymentMethodDescription}, ${payment.customer.id}`);
   if (payment.paymentReference === paid.paymentReference) break;

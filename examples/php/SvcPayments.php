@@ -3,18 +3,18 @@
  * Svc Payments for PHP 8.1 and newer: sessions of the hosted payment page, and its webhooks. One file, nothing to install
  * but the extension curl: copy it beside your shop.
  *
- * An order is paid when a *verified webhook* says `paymentStatus` "Success": never because a payer came back to your
- * returnUrl, and never because of `status`, which is only about the call.
+ * An order is paid when a *verified webhook* has the `paymentStatus` "Success": never because a payer returned to your
+ * returnUrl, and never because of `status`, which only describes the call.
  */
 declare(strict_types=1);
 
-/** A call that did not succeed: an error of the gateway, or no answer at all. */
+/** A failed call: an error of the gateway, or no answer. */
 final class SvcPaymentsError extends RuntimeException
 {
     /**
-     * @param int         $httpStatus 0 when no answer came
+     * @param int         $httpStatus 0 without an answer
      * @param list<string> $messages  for people; branch on the status
-     * @param bool        $retryable  whether the same call may succeed later without a change
+     * @param bool        $retryable  true if the same call may succeed later without a change
      * @param string|null $requestId  quote it to support
      * @param string|null $type       address of the page that explains the error
      */
@@ -30,7 +30,7 @@ final class SvcPaymentsError extends RuntimeException
     }
 }
 
-/** A webhook that must not be believed. Answer 400 to it. `reason` is one of bad-headers, too-old, too-new, bad-signature, bad-secret, bad-body. */
+/** An invalid webhook. Answer it with 400. `reason` is one of bad-headers, too-old, too-new, bad-signature, bad-secret, bad-body. */
 final class SvcWebhookError extends RuntimeException
 {
     public function __construct(public readonly string $reason, string $message)
@@ -76,15 +76,15 @@ final class SvcPayments
     }
 
     /**
-     * Makes the session whose page a payer is sent to: `redirectUrl` of the answer. Safe to repeat: the same requestId gives the
-     * same session, and `sessionState` then says what became of it. "refused", "expired" and "cancelled" take no payment any
-     * more: ask again under another requestId, such as "$orderId.$attempt".
+     * Creates a session; send the payer to its page, the `redirectUrl` of the answer. Safe to repeat: the same requestId returns
+     * the same session with its current `sessionState`. "refused", "expired" and "cancelled" accept no payment any more: create
+     * another session with another requestId, such as "$orderId.$attempt".
      *
      * @param array{requestId: string, merchantOrderId: string, amount: int, currencyISOCode: string, notificationUrl: string,
      *              returnUrl: string, cancelUrl: string, origin: string, siteName?: string, locale?: string,
      *              customFields?: list<array{key: string, value: string}>} $session amount in cents
      * @return array{sessionId: string, redirectUrl: string, sessionState: string}
-     * @throws SvcPaymentsError 400 names every bad field, 401 what is wrong with the headers, 409 another request under this requestId
+     * @throws SvcPaymentsError 400 names every bad field, 401 explains the wrong header, 409 another request with this requestId
      */
     public function createSession(array $session): array
     {
@@ -92,7 +92,7 @@ final class SvcPayments
         return $answer + ['sessionState' => 'open'];
     }
 
-    /** What became of a session: `sessionState`, and what it was made for. @throws SvcPaymentsError 404 for none of yours */
+    /** A session with its `sessionState`. @throws SvcPaymentsError 404 unless it is yours */
     public function getSession(string $sessionId): array
     {
         return $this->repeatably('GET', '/sessions/' . rawurlencode($sessionId));
@@ -105,8 +105,8 @@ final class SvcPayments
     }
 
     /**
-     * What your server was or should have been told, the oldest first, at most 100. Keep `after` and go on from it next time; ''
-     * is the beginning. `id` of each is the webhook-id: apply each once, however it came.
+     * All notifications for your server, the oldest first, at most 100. Store `after` and continue from it next time; '' is the
+     * beginning. Each `id` is the webhook-id: apply each once, from a webhook or from here.
      *
      * @return array{notifications: list<array{id: string, notification: array}>, after: string, hasMore: bool}
      */
@@ -116,7 +116,7 @@ final class SvcPayments
     }
 
     /**
-     * What your endpoints were sent, the newest first, at most 50: `state`, `lastAttempt` with your answer, `nextAttemptUTCDate`.
+     * The deliveries to your endpoints, the newest first, at most 50: `state`, `lastAttempt` with your answer, `nextAttemptUTCDate`.
      *
      * @param string $state pending, delivered, superseded, exhausted, gone; '' for all
      * @return array{deliveries: list<array>, hasMore: bool, after?: string}
@@ -126,25 +126,25 @@ final class SvcPayments
         return $this->repeatably('GET', '/deliveries?' . http_build_query(['state' => $state, 'after' => $after]));
     }
 
-    /** Sends a delivery again now. Tried once. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last time */
+    /** Sends a delivery again now. Does not retry. @throws SvcPaymentsError 404; 409 while it is being sent; 429 within 10 s of the last time */
     public function resendDelivery(string $id): void
     {
         $this->once('POST', '/deliveries/' . rawurlencode($id) . '/resend', null);
     }
 
-    /** Nobody may pay the session any more. Tried once. @throws SvcPaymentsError 409 when a payment is in progress or was made */
+    /** Cancels the session, so that it accepts no payment. Does not retry. @throws SvcPaymentsError 409 after a payment or during one */
     public function cancelSession(string $sessionId): void
     {
         $this->once('DELETE', '/sessions/' . rawurlencode($sessionId), null);
     }
 
     /**
-     * Reads a webhook, and only if it is ours: the signature over the bytes as received, then its age, then the body. Compare
-     * amount and currency with your own order before you mark it as paid, and apply each paymentReference once.
+     * Verifies and reads a webhook: the signature over the bytes as received, then its age, then the body. Compare amount and
+     * currency with your own order before you mark it as paid, and apply each paymentReference once.
      *
      * @param array<string, string> $headers in any case, as from getallheaders()
-     * @param string                $rawBody file_get_contents('php://input'), not what was parsed and written again
-     * @param list<string>          $secrets whsec_…; two while the secret is being changed
+     * @param string                $rawBody file_get_contents('php://input'), not parsed and encoded again
+     * @param list<string>          $secrets whsec_…; two during a change of the secret
      * @return array the notification: merchantOrderId, amount (cents), currencyISOCode, paymentStatus, paymentReference, …
      * @throws SvcWebhookError
      */
@@ -177,7 +177,7 @@ final class SvcPayments
             if (!is_string($payment[$field] ?? null)) throw new SvcWebhookError('bad-body', "$field is missing");
         }
         if (!is_int($payment['amount'] ?? null)) throw new SvcWebhookError('bad-body', 'amount is no whole number of cents');
-        // As text or number: the interface allows both.
+        // Text or number: the API allows both.
         $payment['paymentStatus'] = [1 => 'Success', 2 => 'Failed'][$payment['paymentStatus'] ?? 0] ?? $payment['paymentStatus'] ?? null;
         if (!in_array($payment['paymentStatus'], ['Success', 'Failed'], true)) {
             throw new SvcWebhookError('bad-body', 'paymentStatus is missing');
@@ -202,7 +202,7 @@ final class SvcPayments
         return $isSigned;
     }
 
-    /** A call that may be sent again: after no answer, 429, 502, 503, 504, or 409 while an equal one still runs. */
+    /** Retries the call without an answer, and after 429, 502, 503, 504, or 409 while an equal call still runs. */
     private function repeatably(string $method, string $path, ?array $body = null): array
     {
         for ($try = 1; ; $try++) {
@@ -224,7 +224,7 @@ final class SvcPayments
             CURLOPT_HTTPHEADER => [...$this->headers, ...($body === null ? [] : ['content-type: application/json'])],
             CURLOPT_RETURNTRANSFER => true,
             CURLOPT_TIMEOUT => $this->timeoutSeconds,
-            // A redirect would carry the key to wherever it points.
+            // A redirect would send the key to its target.
             CURLOPT_FOLLOWLOCATION => false,
             CURLOPT_PROTOCOLS => CURLPROTO_HTTP | CURLPROTO_HTTPS,
             CURLOPT_HEADERFUNCTION => static function ($_, string $line) use (&$answered): int {

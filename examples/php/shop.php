@@ -1,6 +1,6 @@
 <?php
 /**
- * A shop in one file: an order, the payment page, the webhook, and a customer who comes back. Settings are in the environment:
+ * A shop in one file: an order, the payment page, the webhook, and the return of the customer. Settings are in the environment:
  *
  *     eval "$(./svc demo env)" # GATEWAY_URL, MERCHANT_ID, SITE_ID, WEBHOOK_SECRET of the demo; or set your own
  *     API_KEY=$SITE_API_KEY SHOP_URL=http://127.0.0.1:8080 \
@@ -9,7 +9,7 @@
 declare(strict_types=1);
 require __DIR__ . '/SvcPayments.php';
 
-/** Orders are files here; yours are rows, and `changed` is an UPDATE in a transaction. */
+/** Orders are files here; use table rows instead, and an UPDATE in a transaction for `changed`. */
 final class Orders
 {
     public function __construct(private readonly string $folder)
@@ -23,7 +23,7 @@ final class Orders
         return json_decode((string) file_get_contents("$this->folder/$id"), true);
     }
 
-    /** Nobody else changes the order meanwhile: a webhook may come twice at once. */
+    /** Changes the order under a lock, because a webhook may arrive twice at the same time. */
     public function change(string $id, callable $change): array
     {
         $file = fopen("$this->folder/$id", 'c+');
@@ -49,7 +49,7 @@ function show(string $text, string $more = ''): void
         htmlspecialchars($text), '</p>', $more;
 }
 
-/** Where the order is paid: the page of its session, or of a new one where that can no longer be paid. */
+/** The payment page of the order's session, or of a new one if that can no longer be paid. */
 function pageOf(SvcPayments $svc, Orders $orders, array $order, string $shopUrl): string
 {
     for (;;) {

@@ -1,14 +1,14 @@
 /** WEBHOOK_SECRET=whsec_… PORT=3000 node express.ts */
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
+import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
 const app = express();
 
-// For this path the body stays as it came. An `express.json()` for other paths belongs behind it.
+// Keeps the raw body for this path. Register `express.json()` for other paths after it.
 app.post(
   '/webhooks/payments',
-  express.raw({ type: () => true, limit: BODY_BYTES_MAX, inflate: false }),
+  express.raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false }),
   (request, response) => {
     const rawBody: unknown = request.body;
     const { status, text } = receivePayment(request.headers, Buffer.isBuffer(rawBody) ? rawBody : Buffer.alloc(0));

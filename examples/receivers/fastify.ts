@@ -1,10 +1,10 @@
 /** WEBHOOK_SECRET=whsec_… PORT=3000 node fastify.ts */
 import fastify from 'fastify';
-import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
+import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
-const app = fastify({ bodyLimit: BODY_BYTES_MAX });
+const app = fastify({ bodyLimit: MAX_BODY_BYTES });
 
-// Inside this plugin, and nowhere else, a body stays as it came.
+// Keeps the raw body, inside this plugin only.
 await app.register(async (webhooks) => {
   webhooks.removeAllContentTypeParsers();
   webhooks.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));

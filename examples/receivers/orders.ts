@@ -4,11 +4,11 @@ export interface Order {
   orderId: string;
   /** Cents. */
   amount: number;
-  /** The payment that paid it. */
+  /** Reference of its payment. */
   paidBy: string | null;
 }
 
-/** The shop's own record, in a file: what a payment is compared with before anything is believed to be paid. */
+/** The shop's own orders, in a file: a payment must match one of them. */
 export class Orders {
   private readonly database: DatabaseSync;
 
@@ -31,7 +31,7 @@ export class Orders {
       .get(orderId) as Order | undefined;
   }
 
-  /** True for the payment that paid it, false for every repeat: ship, mail and book on true alone. */
+  /** True for the first payment of the order, false for every repeat: ship, mail and book only if true. */
   markPaid(orderId: string, paymentReference: string): boolean {
     const { changes } = this.database
       .prepare(`UPDATE orders SET paid_by = ? WHERE order_id = ? AND paid_by IS NULL`)

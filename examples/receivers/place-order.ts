@@ -1,6 +1,6 @@
 /**
- * Places an order and makes the session that it is paid in: open the address that it prints, pay, and the receiver says which
- * order was paid. Addresses and keys are those that `eval "$(./svc demo env)"` sets; the receiver runs in the same folder.
+ * Places an order and creates the session to pay it: open the printed address and pay, and the receiver prints the paid order.
+ * `eval "$(./svc demo env)"` sets addresses and keys; the receiver must run in the same folder.
  *
  *     PORT=3000 node place-order.ts
  */
@@ -14,7 +14,7 @@ if (GATEWAY_URL === '')
 const receiver = `http://127.0.0.1:${PORT}`;
 const order = { orderId: `order-${randomUUID().slice(0, 8)}`, amount: 12_345 };
 
-// First our own record: the webhook is compared with it.
+// First store the order: the receiver compares the webhook with it.
 new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite').place(order.orderId, order.amount);
 
 const gateway = new HostedGatewayClient({

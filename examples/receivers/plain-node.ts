@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { BODY_BYTES_MAX, receivePayment } from './receive-payment.ts';
+import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 
 const server = createServer((request, response) => {
   answer(request, response).catch((error: unknown) => {
@@ -19,13 +19,13 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(status).end(text);
 }
 
-/** Undefined when it is too large. */
+/** Undefined if it is too large. */
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) return undefined;
+    if (bytes > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -2,15 +2,15 @@ import { assertExpectedPayment, verifyWebhook, WebhookVerificationError } from '
 import type { VerifyWebhookInput } from '@svc/sdk';
 import { Orders } from './orders.ts';
 
-/** No body of the service is larger. */
-export const BODY_BYTES_MAX = 256 * 1024;
+/** The service sends no larger body. */
+export const MAX_BODY_BYTES = 256 * 1024;
 
 const { WEBHOOK_SECRET: secret = '' } = process.env;
 if (secret === '') throw new Error('WEBHOOK_SECRET is not set: the site has one, it begins with whsec_');
 const orders = new Orders(process.env['ORDERS_FILE'] ?? 'orders.sqlite');
 
 /**
- * What to answer to a webhook, whatever framework received it: 204 when it was taken over, 4xx to have it sent again later.
+ * The answer to a webhook, for any framework: 204 after applying it, 4xx to have it sent again later.
  * `rawBody` must be the bytes as received.
  */
 export function receivePayment(
@@ -21,14 +21,14 @@ export function receivePayment(
     const payment = verifyWebhook({ headers, rawBody, secret });
     const order = orders.find(payment.merchantOrderId);
     if (!order) return { status: 404, text: 'no such order' };
-    // The signature says who wrote it. That it is the right amount for this order is for us to say.
+    // The signature proves the sender. This shop must check that the amount is that of the order.
     assertExpectedPayment(payment, { amount: order.amount, currencyISOCode: 'ZAR' });
     if (payment.paymentStatus === 'Success' && orders.markPaid(order.orderId, payment.paymentReference)) {
       console.log(`${order.orderId} paid by ${payment.paymentReference}`);
     }
     return { status: 204, text: '' };
   } catch (error) {
-    // A secret that is malformed is a mistake of this server, not of the sender.
+    // A malformed secret is a mistake of this server, not of the sender.
     if (error instanceof WebhookVerificationError && error.code !== 'bad-secret')
       return { status: 400, text: error.code };
     throw error;

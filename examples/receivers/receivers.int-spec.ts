@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Orders } from './orders.ts';
 
-// Each receiver as a process of its own, as a merchant runs it. Signed here by hand, not with the code under test.
+// Each receiver runs as its own process, like a merchant's. The test signs by hand, not with the code under test.
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
@@ -85,7 +85,7 @@ describe.each(['plain-node.ts', 'express.ts', 'fastify.ts'])('the receiver %s', 
     return [answer.status, await answer.text()];
   }
 
-  it('refuses what is not signed, signed long ago, tampered with, too large, or for another amount', async () => {
+  it('refuses a webhook without signature, with an old one, changed, too large, or with another amount', async () => {
     const body = notification();
     expect(await send(body, { 'content-type': 'application/json' })).toEqual([400, 'bad-headers']);
     expect(await send(body, signed(body, { ageSeconds: 600 }))).toEqual([400, 'too-old']);
@@ -103,7 +103,7 @@ describe.each(['plain-node.ts', 'express.ts', 'fastify.ts'])('the receiver %s', 
     expect(paidBy()).toBeNull();
   });
 
-  it('takes a payment over once, however often it comes, and whatever its content type', async () => {
+  it('applies a payment once, however often it arrives, and with any content type', async () => {
     const failed = notification({
       paymentStatus: 'Failed',
       paymentReference: '1VQ5K3P0ABCDEFGHJ0',

@@ -5,13 +5,13 @@ import type { Programs } from './bundle.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** What it makes is what every system test runs. */
+/** Every system test runs this bundle. */
 describe('the bundle', () => {
   beforeAll(() => {
     bundle();
   });
 
-  it('is not made again while nothing was compiled or installed', () => {
+  it('is not rebuilt while nothing was compiled or installed', () => {
     const madeAt = statSync(join(root, 'dist/inputs.sha256')).mtimeMs;
     expect(bundle()).toBe('up to date');
     expect(statSync(join(root, 'dist/inputs.sha256')).mtimeMs).toBe(madeAt);
@@ -23,7 +23,7 @@ describe('the bundle', () => {
     expect(apps.filter((app) => !existsSync(join(root, 'dist', app, 'main.js')))).toEqual([]);
   });
 
-  it("has no source maps of other people's packages, and ours, which make stack traces name our lines", () => {
+  it('has source maps of our code, for stack traces, and none of third-party packages', () => {
     const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
     const maps = [
       ...new Set(Object.values(programs).flatMap(({ files }) => files.map((file) => join(root, `${file}.map`)))),
@@ -35,7 +35,7 @@ describe('the bundle', () => {
     expect(sources.filter((source) => source.endsWith('payments/charge-attempt.ts'))).toHaveLength(1);
   });
 
-  it('leaves out of the program of a store what only services use', () => {
+  it('leaves packages that only services use out of the program of a store', () => {
     const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
     const { packages, bundledPackages } = programs['pos-transformer/main']!;
     const all = [...packages, ...bundledPackages.map((folder) => folder.replace(/^.*node_modules\//, ''))];

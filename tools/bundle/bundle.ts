@@ -1,10 +1,10 @@
 /**
- * Bundles what `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads some 2 100 modules, most of
- * them other people's, and to find and read them took more than half of the processor time of its start (ADR 36).
+ * Bundles the programs that `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads some 2 100 modules,
+ * mostly third-party; finding and reading them took more than half of the processor time of its start (ADR 36).
  *
- * Writes `dist/<app>/<program>.js`, what programs share into `dist/chunks`, and `dist/programs.json`, which says what each needs.
- * It is made from compiled code, because esbuild writes no decorator metadata. Does nothing when nothing was compiled or
- * installed since.
+ * Writes `dist/<app>/<program>.js`, shared code into `dist/chunks`, and `dist/programs.json`, which lists the files and
+ * packages of each program. Reads compiled code, because esbuild writes no decorator metadata. Does nothing when nothing was
+ * compiled or installed since.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -12,38 +12,38 @@ import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
 import { build } from 'esbuild';
 import type { Metafile } from 'esbuild';
-import { OTHERS, PLUGINS } from './plugins.ts';
+import { THIRD_PARTY, PLUGINS } from './plugins.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const digestFile = join(root, 'dist/inputs.sha256');
 export const PROGRAMS_FILE = join(root, 'dist/programs.json');
 
-/** Of a program, by its name: `identity/main`. */
+/** Programs by name: `identity/main`. */
 export type Programs = Readonly<Record<string, Program>>;
 
 export interface Program {
   /** Scripts, from the root. A source map has the script's name and `.map`. */
   readonly files: readonly string[];
-  /** What it imports from node_modules, if it is there. */
+  /** Packages that it imports from node_modules, if they are installed. */
   readonly packages: readonly string[];
-  /** Folders of the packages whose code is in its scripts, from the root: their licences go where the scripts go. */
+  /** Folders of the packages whose code is in its scripts, from the root: their licences must go with the scripts. */
   readonly bundledPackages: readonly string[];
 }
 
-/** What OpenTelemetry patches as it is loaded, and what must be there before any chunk is evaluated. */
+/** Packages that OpenTelemetry patches as they load, and those that must be loaded before any chunk is evaluated. */
 const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'undici'];
 
 export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
   const digest = digestOfInputs();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
-  // From here on the scripts are neither those of before nor the new ones.
+  // From here on the scripts are incomplete, so the old digest must not remain.
   rmSync(digestFile, { force: true });
   const { metafile } = await build({
     entryPoints: [
       ...compiled.map((file) => ({ in: file, out: file.replace(/^apps\/(.+)\/dist\/(.+)\.js$/, '$1/$2') })),
       { in: 'libs/service/dist/telemetry.js', out: 'telemetry/main' },
-      { in: OTHERS, out: `${OTHERS}/main` },
+      { in: THIRD_PARTY, out: `${THIRD_PARTY}/main` },
     ],
     absWorkingDir: root,
     outdir: 'dist',
@@ -61,7 +61,7 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
     metafile: true,
     plugins: PLUGINS,
     logLevel: 'warning',
-    // Decorators write metadata while their module is evaluated; CommonJS packages require what is not bundled.
+    // Decorators write metadata while their module is evaluated; CommonJS packages require packages that are not bundled.
     banner: {
       js: [
         "import 'reflect-metadata';",
@@ -70,14 +70,14 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
       ].join('\n'),
     },
   });
-  dropSourceMapsOfOthers(metafile);
+  dropThirdPartySourceMaps(metafile);
   writeFileSync(PROGRAMS_FILE, JSON.stringify(programsOf(metafile), null, 2));
   removeOlder(metafile);
   writeFileSync(digestFile, digest);
   return 'bundled';
 }
 
-/** What the compiler says of its inputs, the packages' lock file, and how it is bundled. */
+/** Digest of the compiler's build state, the packages' lock file, and the bundler's own sources. */
 function digestOfInputs(): string {
   const here = relative(root, import.meta.dirname);
   const files = globSync(['{apps,libs}/*/tsconfig.tsbuildinfo', 'package-lock.json', `${here}/*.ts`], { cwd: root });
@@ -86,8 +86,8 @@ function digestOfInputs(): string {
   return hash.digest('hex');
 }
 
-/** A source map is read when its script is, and other people's are ten times as large as ours. */
-function dropSourceMapsOfOthers({ outputs }: Metafile): void {
+/** Node.js reads a source map with its script, and those of third-party code are ten times as large as ours. */
+function dropThirdPartySourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
     if (!file.endsWith('.js') || Object.keys(inputs).some(isOurs)) continue;
     const path = join(root, file);
@@ -103,10 +103,10 @@ function isOurs(input: string): boolean {
 function programsOf({ outputs }: Metafile): Programs {
   const programs: Record<string, Program> = {};
   for (const [file, { entryPoint }] of Object.entries(outputs)) {
-    if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(OTHERS)) continue;
+    if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(THIRD_PARTY)) continue;
     const files = new Set([file]);
     const packages = new Set(['reflect-metadata']);
-    // A Set hands out what is added while it is walked.
+    // A Set also iterates over elements that are added during the iteration.
     for (const each of files)
       for (const { path, external } of outputs[each]?.imports ?? []) (external === true ? packages : files).add(path);
     const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageOf);

@@ -1,4 +1,4 @@
-/** What esbuild does not know of Nest, of CommonJS packages and of modules that read files. */
+/** esbuild plugins for Nest, CommonJS packages and modules that read files. */
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -7,11 +7,11 @@ import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
 
 const root = join(import.meta.dirname, '..', '..');
-export const OTHERS = 'packages-of-others';
+export const THIRD_PARTY = 'packages-of-others';
 const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
-/** Nest imports packages as it needs them: some are not there, and some are CommonJS, whose names Node.js finds by itself. */
+/** Nest imports packages on demand: some are not installed, and some are CommonJS, whose export names Node.js finds itself. */
 const packagesOnDemand: Plugin = {
   name: 'packages on demand',
   setup(esbuild) {
@@ -33,22 +33,22 @@ async function isModule(file: string): Promise<boolean> {
   return file.endsWith('.mjs') || /^(import|export) /m.test(await readFile(file, 'utf8'));
 }
 
-/** What a CommonJS package exports, as Node.js would say. */
+/** The export names of a CommonJS package, as Node.js finds them. */
 async function namesOf(name: string): Promise<string[]> {
   return Object.keys((await import(name)) as object).filter(
     (each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== 'default',
   );
 }
 
-/** A program that nobody starts: it keeps other people's packages in chunks of their own, which need no source map. */
-const packagesOfOthers: Plugin = {
+/** A program that is never started: it keeps third-party packages in their own chunks, which need no source map. */
+const thirdPartyPackages: Plugin = {
   name: 'packages of others',
   setup(esbuild) {
-    esbuild.onResolve({ filter: new RegExp(`^${OTHERS}`) }, ({ path }) => ({ path, namespace: OTHERS }));
-    esbuild.onLoad({ filter: /.*/, namespace: OTHERS }, ({ path }) => {
-      const folder = path.slice(OTHERS.length + 1);
+    esbuild.onResolve({ filter: new RegExp(`^${THIRD_PARTY}`) }, ({ path }) => ({ path, namespace: THIRD_PARTY }));
+    esbuild.onLoad({ filter: /.*/, namespace: THIRD_PARTY }, ({ path }) => {
+      const folder = path.slice(THIRD_PARTY.length + 1);
       return {
-        contents: (folder === '' ? foldersOfOurs() : dependenciesOf(folder))
+        contents: (folder === '' ? workspaceFolders() : dependenciesOf(folder))
           .map((name, index) => `export * as package${index} from '${name}';`)
           .join('\n'),
         resolveDir: join(root, folder),
@@ -57,9 +57,9 @@ const packagesOfOthers: Plugin = {
   },
 };
 
-/** Each has its own, because an app or a library may have another version of a package than the rest. */
-function foldersOfOurs(): string[] {
-  return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${OTHERS}/${dirname(file)}`);
+/** Each app and library, because it may have another version of a package than the rest. */
+function workspaceFolders(): string[] {
+  return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${THIRD_PARTY}/${dirname(file)}`);
 }
 
 function dependenciesOf(folder: string): string[] {
@@ -68,7 +68,7 @@ function dependenciesOf(folder: string): string[] {
   return [...names, ...entriesOf(names, folder)];
 }
 
-/** Entries of packages apart from their main one, such as `csv-stringify/sync`, as the compiled code imports them. */
+/** Sub-path imports of packages, such as `csv-stringify/sync`, in the compiled code. */
 function entriesOf(names: readonly string[], folder: string): Set<string> {
   const compiled = globSync('dist/**/*.js', { cwd: join(root, folder) });
   const imports = compiled.flatMap((file) => [
@@ -82,7 +82,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A module that reads files beside itself finds them where it was compiled: every script is two folders below the root. */
+/** A module finds the files beside it in its compiled folder, although every script is two folders below the root. */
 const foldersOfModules: Plugin = {
   name: 'folders of modules',
   setup(esbuild) {
@@ -97,7 +97,7 @@ const foldersOfModules: Plugin = {
 
 /**
  * The one CommonJS package that requires Nest, which is ES modules. esbuild would evaluate Nest at the first such call, in an
- * order that Nest's circular modules do not bear. So it is made a module that imports Nest.
+ * order that breaks Nest's circular modules. So this plugin turns it into a module that imports Nest.
  */
 const throttlerAsModule: Plugin = {
   name: 'throttler as a module',
@@ -129,4 +129,4 @@ async function throttler(): Promise<string> {
   ].join('\n');
 }
 
-export const PLUGINS: Plugin[] = [packagesOnDemand, packagesOfOthers, foldersOfModules, throttlerAsModule];
+export const PLUGINS: Plugin[] = [packagesOnDemand, thirdPartyPackages, foldersOfModules, throttlerAsModule];

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { knownBadThatPasses } from './known-bad.ts';
+import { overfullFolders } from './folder-sizes.ts';
+import { passingFixtures } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
 import { referenceProblems } from '../reference/generate.ts';
 import { unplainProse } from './prose.ts';
 import { unknownRequirements } from './requirement-codes.ts';
 
-// What must hold beside the tests: `npm run check`. One line for each step; what a step said only where it failed.
-// `node tools/checks/check.ts --fix` formats and mends what can be mended by a machine.
+// The checks besides the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
+// `node tools/checks/check.ts --fix` formats and applies automatic fixes.
 
 const root = dirname(dirname(import.meta.dirname));
 const FORMATTED = [
@@ -22,19 +23,19 @@ const FORMATTED = [
 
 interface Step {
   readonly name: string;
-  /** Resolves with what is wrong; nothing when it holds. */
+  /** Resolves with the problems; empty if there are none. */
   readonly run: () => Promise<string>;
 }
 
 const fixing = process.argv.includes('--fix');
-/** One after the other, before all others: lint reads what types compiles, and the boundary rule says nothing without the graph. */
+/** These run first, one after the other: lint reads the compiler's output, and the boundary rule needs the project graph. */
 const first: Step[] = fixing
   ? []
   : [
       { name: 'types', run: () => tool('typescript/bin/tsc', '--build') },
       { name: 'project graph', run: () => tool('nx/dist/bin/nx.js', 'show', 'projects') },
     ];
-/** Side by side: lint takes as long as the others together. */
+/** These run in parallel: lint takes as long as the others together. */
 const lanes: Step[][] = fixing
   ? [
       [
@@ -54,7 +55,8 @@ const lanes: Step[][] = fixing
         },
         { name: 'types of tests and tools', run: () => tool('typescript/bin/tsc', '--project', 'tsconfig.spec.json') },
         { name: 'boundaries inside apps', run: cruise },
-        { name: 'known-bad fixtures fail', run: async () => (await knownBadThatPasses(root)).join('\n') },
+        { name: 'known-bad fixtures fail', run: async () => (await passingFixtures(root)).join('\n') },
+        { name: 'small folders', run: () => Promise.resolve(overfullFolders(root).join('\n')) },
         { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
         { name: 'reference', run: async () => (await referenceProblems()).join('\n') },
         { name: 'plain words', run: () => Promise.resolve(unplainProse(root).join('\n')) },
@@ -66,10 +68,10 @@ async function cruise(): Promise<string> {
   const run = (config: string, ...folders: string[]): Promise<string> =>
     tool('dependency-cruiser/bin/dependency-cruiser.mjs', ...folders, '--config', config, '--output-type', 'err');
   const files = await run('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
-  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'bench', 'tools/svc');
+  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
 }
 
-/** Runs a tool of node_modules on this Node.js. Its output when it fails. */
+/** Runs a tool of node_modules with this Node.js. Returns its output if it fails. */
 function tool(bin: string, ...args: string[]): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'node_modules', bin), ...args], {
@@ -86,7 +88,7 @@ function tool(bin: string, ...args: string[]): Promise<string> {
 
 let failed = 0;
 
-/** One after the other. */
+/** Runs the steps one after the other. */
 async function runAll(steps: readonly Step[]): Promise<void> {
   for (const { name, run } of steps) {
     const from = Date.now();

@@ -8,11 +8,11 @@ import { unplainIn } from './prose.ts';
 import { rowsOf, unknownIn } from './requirement-codes.ts';
 
 /**
- * Rules that pass everything unseen are worse than none: ESLint's boundary rule does so without a project graph, and
- * a path pattern with a slip matches nothing. So each rule that holds the architecture is shown a file that breaks it
- * (`fixtures/`), linted as if it lay where it would do harm. Returns what was wrongly let through.
+ * A rule that silently passes everything is worse than none: ESLint's boundary rule does so without a project graph, and a
+ * path pattern with a typo matches nothing. So each architecture rule gets a file that breaks it (`fixtures/`), checked as if
+ * it were in the real folder. Returns the files that wrongly passed.
  */
-export async function knownBadThatPasses(root: string): Promise<string[]> {
+export async function passingFixtures(root: string): Promise<string[]> {
   return [
     ...(await passesLint(root)),
     ...(await passesCruise(root)),
@@ -22,9 +22,9 @@ export async function knownBadThatPasses(root: string): Promise<string[]> {
 }
 
 const FIXTURES = 'tools/checks/fixtures';
-const AS_IF_THERE = '**/known-bad{,.spec}.ts';
+const LINT_AS = '**/known-bad{,.spec}.ts';
 
-/** Rules of eslint-plugin-jest that ask for types. */
+/** Rules of eslint-plugin-jest that need types. */
 const NEEDS_TYPES = ['jest/valid-expect-with-promise', 'jest/no-unnecessary-assertion', 'jest/no-error-equal'];
 
 const RULE_TO_FAIL = /^\/\/ must fail: (\S+)$/m;
@@ -35,8 +35,8 @@ async function passesLint(root: string): Promise<string[]> {
     ignore: false,
     // These files exist only as text, so there are no types to check.
     overrideConfig: [
-      { files: [AS_IF_THERE], ...tseslint.configs.disableTypeChecked },
-      { files: [AS_IF_THERE], rules: Object.fromEntries(NEEDS_TYPES.map((rule) => [rule, 'off'])) },
+      { files: [LINT_AS], ...tseslint.configs.disableTypeChecked },
+      { files: [LINT_AS], rules: Object.fromEntries(NEEDS_TYPES.map((rule) => [rule, 'off'])) },
     ],
   });
   const passed: string[] = [];
@@ -55,7 +55,7 @@ interface CruiseResult {
   summary: { violations: { from: string; rule: { name: string } }[] };
 }
 
-/** Whole folders break a rule of folders, and single files those of files. */
+/** A rule of folders reports whole folders, other rules report single files. */
 async function passesCruise(root: string): Promise<string[]> {
   return [
     ...(await passesConfig(root, '.dependency-cruiser.cjs', 'shop/**/*.ts', (path) => path)),
@@ -78,7 +78,7 @@ async function passesConfig(
   const { violations } = (JSON.parse(output.stdout) as CruiseResult).summary;
   return fixtures(root, pattern).flatMap((path) => {
     const rule = RULE_TO_FAIL.exec(readFileSync(join(root, path), 'utf8'))?.[1];
-    // A file without a rule is what the bad ones import.
+    // A file without a rule is only an import of the bad ones.
     if (rule === undefined || violations.some(({ from, rule: { name } }) => from === culpritOf(path) && name === rule))
       return [];
     return [`${path} passes ${rule}`];
@@ -108,6 +108,6 @@ function fixtures(root: string, pattern: string): string[] {
 
 function mustFail(text: string, path: string): string {
   const rule = RULE_TO_FAIL.exec(text)?.[1];
-  if (!rule) throw new Error(`${path} does not say what it must fail.`);
+  if (!rule) throw new Error(`${path} does not name the rule that it must fail.`);
   return rule;
 }

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Also inside of the images that docker/Dockerfile builds. */
-const ON_EVERY_MACHINE = ['/', '/root'];
+/** Also exists in the images that docker/Dockerfile builds. */
+const COMMON_FOLDERS = ['/', '/root'];
 
 /**
- * What a machine leaves behind in files that others get: its folders, the address of its package registry, download
- * addresses in a lock file. Nothing of them works elsewhere. Returns the lines found.
+ * Finds traces of a machine in committed files: its folders, the host of its package registry, download addresses in a lock
+ * file. They do not work on other machines. Returns the lines.
  */
 export function machineTraces(root: string): string[] {
   const around = dirname(root);
-  const found = ON_EVERY_MACHINE.includes(around) ? [] : tracked(root, `${around}/`);
+  const found = COMMON_FOLDERS.includes(around) ? [] : tracked(root, `${around}/`);
   const registry = run(root, 'npm', ['config', 'get', 'registry']);
   if (URL.canParse(registry)) found.push(...tracked(root, new URL(registry).host));
   for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {
@@ -22,7 +22,7 @@ export function machineTraces(root: string): string[] {
   return found;
 }
 
-/** Lines of the files in the repository, and of those about to be added, that contain the text. */
+/** Lines that contain the text, in tracked files and in new files that are not ignored. */
 function tracked(root: string, text: string): string[] {
   const lines = run(root, 'git', ['grep', '--untracked', '-nIF', '-e', text]);
   return lines === '' ? [] : lines.split('\n').map((line) => line.slice(0, 200));

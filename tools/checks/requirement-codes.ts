@@ -6,13 +6,13 @@ const REQUIREMENTS = 'docs/requirements.md';
 const FIXTURES = 'tools/checks/fixtures/';
 const READ = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
 
-/** A code as comments write it. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
+/** A code in a comment. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
 const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
 const ROW = /^\| ([A-Z]\d+) +\|/gm;
 
 /**
- * A comment that says `(E2)` is of use only to somebody who can look E2 up. Returns the places that name a requirement
- * of which docs/requirements.md has no row, and the rows it has twice.
+ * A comment with `(E2)` only helps if docs/requirements.md has a row E2. Returns the places that name a missing row, and
+ * duplicate rows.
  */
 export function unknownRequirements(root: string): string[] {
   const rows = rowsOf(root);
@@ -22,14 +22,14 @@ export function unknownRequirements(root: string): string[] {
   }).stdout.split('\n');
   const twice = rows.filter((row, place) => rows.indexOf(row) !== place);
   return [
-    ...twice.map((row) => `${REQUIREMENTS}: ${row} is there twice`),
+    ...twice.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
     ...files
       .filter((path) => READ.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
       .flatMap((path) => unknownIn(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
   ];
 }
 
-/** `line: code` of each code in the text that is none of the rows. */
+/** `line: code` of each code in the text that has no row. */
 export function unknownIn(text: string, rows: readonly string[]): string[] {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-// Writes docs/errors.md from the error catalogue: node tools/docs/errors-page.ts. A spec refuses a page that is stale.
+// Writes docs/errors.md from the error catalogue: node tools/docs/errors-page.ts. A spec fails when the page is stale.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ErrorHelp } from '../../libs/contracts/src/error-help/error-help.ts';
@@ -18,14 +18,13 @@ export function errorsPage(): string {
   });
   return `# Errors
 
-Made from \`libs/contracts/src/errors.ts\` and \`error-help\` beside it by \`node tools/docs/errors-page.ts\`. The reference is what
-a customer quotes to support; the code is what programs branch on; the status is that of an answer which refuses a request (a
-payment that failed is a recorded payment with the error in it, and its answer is a success). "Again": the same request may
-succeed later.
+Generated from \`libs/contracts/src/errors.ts\` and \`error-help\` beside it by \`node tools/docs/errors-page.ts\`. Customers quote
+the reference to support; programs branch on the code; a refused request is answered with the status (a failed payment is
+stored with its error, and its answer is a success). "Again": the same request may succeed later.
 
-Every answer with an error names the page that explains it: \`type\` of a problem, and the header \`Link: <…>; rel="help"\` also where
-the body has no place for it, as in the envelope of the hosted gateway and an empty 401. The platform serves these pages itself, at
-\`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), and they say what is below. The address is for people.
+Every answer with an error links to the page that explains it: \`type\` of a problem, and the header \`Link: <…>; rel="help"\` also if
+the body has no field for it, as in the envelope of the hosted gateway and an empty 401. The platform serves these pages itself, at
+\`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), with the text below. The address is for people.
 
 | Reference | Code | Status | Again | Message |
 |---|---|---|---|---|
@@ -48,7 +47,7 @@ Where: ${where}
 `;
 }
 
-/** As GitHub makes it from a heading. */
+/** The anchor that GitHub derives from a heading. */
 function anchorOf(code: string): string {
   return code.replaceAll('.', '');
 }

@@ -1,13 +1,13 @@
-// Loaded by the test environment (one-context.ts). Jest compiles every module of every test file anew; with V8's own data
+// Loaded by the test environment (one-context.ts). Jest compiles every module again for every test file; with V8's code cache
 // of the first compilation, each worker compiles a module once. Modules are still evaluated for each file.
 const vm = require('node:vm');
 
 const { compileFunction } = vm;
-/** By file name: source text and what V8 made of it. */
+/** By file name: source text and V8's code cache. */
 const compiled = new Map();
 
 vm.compileFunction = function compileOnce(code, params, given) {
-  // The context that is there needs no naming, and Node.js takes none that it has not made.
+  // The default context needs no option, and Node.js accepts only contexts that it has created.
   const options = given?.parsingContext === globalThis ? { ...given, parsingContext: undefined } : given;
   const name = options?.filename;
   const known = compiled.get(name);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** What the script prints in a Node.js process that has the cache loaded. */
+/** The output of the script in a Node.js process with the cache. */
 function inProcess(script: string): unknown {
   const cache = join(import.meta.dirname, 'compile-cache.cjs');
   const output = execFileSync(process.execPath, ['--require', cache, '-e', script], { encoding: 'utf8' });
@@ -22,7 +22,7 @@ describe('the compile cache', () => {
     ).toEqual([2, 2, true, false]);
   });
 
-  it('compiles a module anew whose code has changed', () => {
+  it('compiles a changed module again', () => {
     expect(
       inProcess(`${COMPILE}
         const [first, second] = [compile('return x + 1', 'a.js'), compile('return x + 2', 'a.js')];

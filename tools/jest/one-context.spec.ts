@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** What the script prints in a process of its own, given `file`: runs a test file, which is a function, in the environment. */
+/** The output of the script in its own process; its `file` runs a function as a test file in the environment. */
 function inProcess(script: string): unknown {
   const environment = join(import.meta.dirname, 'one-context.ts');
   const prelude = `
@@ -15,13 +15,13 @@ function inProcess(script: string): unknown {
 }
 
 describe('the test environment', () => {
-  it('loads third-party modules once: they are the ones of Node.js itself, and of the realm of the test', () => {
+  it('loads third-party modules once, with Node.js itself, in the realm of the test', () => {
     const { _cache: loaded } = process.getBuiltinModule('module') as unknown as { _cache: Record<string, object> };
     expect(Object.keys(loaded).filter((path) => path.includes('/node_modules/pg/'))).not.toEqual([]);
     expect(new Client()).toBeInstanceOf(process.getBuiltinModule('events'));
   });
 
-  it('takes back what a file leaves in variables, on the global object and among the listeners', () => {
+  it('restores variables, the global object and listeners after a file', () => {
     expect(
       inProcess(`
         process.env.KEPT = 'before';
@@ -42,7 +42,7 @@ describe('the test environment', () => {
     ).toEqual(['before', null, false, false, 'object', true, 0]);
   });
 
-  it('lets Jest load its own parts as they are while no test file runs', () => {
+  it('lets Jest load its own modules unchanged while no test file runs', () => {
     const transform = join(import.meta.dirname, 'third-party.cjs');
     expect(
       inProcess(`

@@ -1,8 +1,8 @@
 /**
- * The test environment: test files run in the worker's own context, one after the other, so that third-party modules are
- * loaded once for each worker (third-party.cjs) and are of the same realm as the tests. Jest's own environment makes a
- * context for each file, and with it loads some 2 000 modules anew. What a file leaves on the global object, in the
- * variables and among the listeners of the process is taken back.
+ * The test environment: test files run in the worker's own context, one after the other, so that third-party modules load
+ * once for each worker (third-party.cjs) and share the realm of the tests. Jest's own environment creates a context for each
+ * file, and loads some 2 000 modules again in it. Restores the global object, environment variables and listeners of the
+ * process after each file.
  */
 import './compile-cache.cjs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ export default class OneContext implements JestEnvironment<undefined> {
   readonly moduleMocker = new ModuleMocker(globalThis);
   readonly fakeTimers = null;
   readonly fakeTimersModern: ModernFakeTimers;
-  private readonly takeBack = remember();
+  private readonly restoreProcess = snapshotProcess();
   private readonly conditions: string[];
 
   constructor({ projectConfig }: JestEnvironmentConfig) {
@@ -32,21 +32,21 @@ export default class OneContext implements JestEnvironment<undefined> {
 
   async teardown(): Promise<void> {
     this.fakeTimersModern.dispose();
-    this.takeBack();
+    this.restoreProcess();
   }
 
   exportConditions(): string[] {
     return this.conditions;
   }
 
-  /** The context to compile modules for; compile-cache.cjs knows that it is the one that is there. */
+  /** The context to compile modules for; compile-cache.cjs knows that it is the default one. */
   getVmContext(): typeof globalThis {
     return globalThis;
   }
 }
 
-/** Returns what brings the process back to how it is now. */
-function remember(): () => void {
+/** Returns a function that restores the current state of the process. */
+function snapshotProcess(): () => void {
   const globals: Record<PropertyKey, PropertyDescriptor> = Object.getOwnPropertyDescriptors(globalThis);
   const env = { ...process.env };
   const exit = Object.getOwnPropertyDescriptor(process, 'exit');

@@ -1,5 +1,5 @@
-// Jest's transform for the modules of other people: Node.js itself loads them, once for each worker. While no test file
-// runs, Jest loads its own parts through this transform too, and they stay as they are.
+// Jest's transform for third-party modules: Node.js itself loads them, once for each worker. While no test file runs,
+// Jest loads its own modules through this transform too, and they stay unchanged.
 const LOAD_THIRD_PARTY = Symbol.for('svc.load-third-party');
 
 const isTestRunning = () => LOAD_THIRD_PARTY in globalThis;

@@ -1,4 +1,4 @@
-import { mutantsIn } from './catalogue.ts';
+import { mutantsIn } from './mutations/catalogue.ts';
 import { matchEquivalents } from './equivalents.ts';
 
 const FILE = 'apps/x/src/x.ts';
@@ -11,7 +11,7 @@ const entry = {
   reason: 'a key is unique',
 };
 
-it('finds the mutants that an entry names, or the one that it numbers', () => {
+it('finds all mutants of an entry, or the one with its number', () => {
   expect([...matchEquivalents(mutants, [entry], [FILE]).reasons.values()]).toEqual([
     'a key is unique',
     'a key is unique',
@@ -27,10 +27,10 @@ it.each([
   { ...entry, what: 'always' },
   { ...entry, occurrence: 3 },
   { ...entry, reason: ' ' },
-])('complains of an entry that names no mutant or says no reason', (stale) => {
+])('reports an entry without a mutant or without a reason', (stale) => {
   expect(matchEquivalents(mutants, [entry, stale], [FILE]).stale).toEqual([stale]);
 });
 
-it('says nothing of entries for files that are not looked at', () => {
+it('ignores entries for files outside the run', () => {
   expect(matchEquivalents([], [entry], ['apps/x/src/y.ts']).stale).toEqual([]);
 });

@@ -1,18 +1,18 @@
-/** Mutants that no test can kill, each with the reason why: tools/mutants/equivalent.json. */
+/** Mutants that no test can kill, each with the reason: tools/mutants/equivalent.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Mutant } from './catalogue.ts';
+import type { Mutant } from './mutations/catalogue.ts';
 
-/** Named by what it is, not by where: lines move. */
+/** Identified by content, because line numbers change. */
 export interface Equivalent {
   readonly file: string;
   /** The function, method or constant around it. */
   readonly within: string;
   readonly original: string;
   readonly what: string;
-  /** Which one, where a function has the same guard more than once; from 1. All of them, where it is not said. */
+  /** Which one, if a function has the same guard more than once; from 1. By default all of them. */
   readonly occurrence?: number;
-  /** Which index, constraint or rule makes the guard say nothing new. */
+  /** The index, constraint or rule that makes the guard redundant. */
   readonly reason: string;
 }
 
@@ -22,11 +22,11 @@ export function readEquivalents(): Equivalent[] {
 
 export interface Matched {
   readonly reasons: ReadonlyMap<Mutant, string>;
-  /** Entries of the files at hand that name no mutant, or give no reason. */
+  /** Entries for the given files that name no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
 
-/** @param mutants all of each file, of which entries may speak */
+/** @param mutants all of each file that entries may name */
 export function matchEquivalents(
   mutants: readonly Mutant[],
   entries: readonly Equivalent[],

@@ -1,5 +1,5 @@
-// What Stryker runs against its mutants: the unit tests of jest.config.mjs and nothing else. Stryker merges the folder
-// under test into it (tools/mutants/stryker.ts).
+// Stryker runs only the unit tests of jest.config.mjs. Stryker merges the folder under test into this configuration
+// (tools/mutants/stryker.ts).
 import jestConfig from '../../jest.config.mjs';
 
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
@@ -8,14 +8,14 @@ if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 // Stryker loads the environment itself, and does not know <rootDir>.
 const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 
-// Jest's own 5 s are too few for a property on a busy machine; Stryker itself ends a mutant that runs for ever.
+// Jest's own 5 s are too few for a property test on a busy machine; Stryker itself ends a mutant that hangs.
 const testTimeout = 60_000;
 
-// Bounds the size of what is built from the files under test: with all of their mutants in it, it is many times as large.
+// This spec limits the size of the built page, and instrumented files are many times larger.
 const testPathIgnorePatterns = [
   ...(unit.testPathIgnorePatterns ?? []),
   '<rootDir>/apps/hosted-gateway/browser/build\\.spec\\.ts$',
 ];
 
-// Jest would start a program for each mutant, only to learn whether watchman is there.
+// Otherwise Jest would start a program for each mutant, only to check whether watchman is installed.
 export default { ...unit, testEnvironment, testTimeout, testPathIgnorePatterns, watchman: false };

@@ -1,23 +1,23 @@
-/** The entry of `npm run mutants`; what it does says options.ts. */
+/** The entry point of `npm run mutants`; options.ts has its usage. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepare } from '../svc/install/prepare.ts';
 import { makeDataDir, readSettings } from '../svc/base/settings.ts';
 import { createSteps } from '../svc/base/steps.ts';
 import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
-import { openBaselineCache } from './baseline-cache.ts';
-import { mutantsOf } from './catalogue.ts';
-import type { Mutant } from './catalogue.ts';
+import { openBaselineCache } from './runs/baseline-cache.ts';
+import { mutantsOf } from './mutations/catalogue.ts';
+import type { Mutant } from './mutations/catalogue.ts';
 import { matchEquivalents, readEquivalents } from './equivalents.ts';
-import type { Verdict } from './judge.ts';
+import type { Verdict } from './runs/judge.ts';
 import { USAGE, parseOptions } from './options.ts';
 import type { Options } from './options.ts';
 import { createProgress } from './progress.ts';
 import { describeMutant, reportJson, reportText } from './report.ts';
 import type { Outcome } from './report.ts';
-import { runMutants } from './run-mutants.ts';
+import { runMutants } from './runs/run-mutants.ts';
 import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
-import { startLanes } from './servers.ts';
+import { startLanes } from './runs/servers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -29,7 +29,7 @@ try {
   console.error(known.message === USAGE ? USAGE : `mutants: ${known.line}`);
   process.exitCode = known.exitCode;
 }
-// What tests have left open must not hold the command back.
+// Open handles of tests must not keep the command running.
 process.exit();
 
 function help(): number {
@@ -43,7 +43,7 @@ async function run(options: Options): Promise<number> {
   const { reasons, stale } = matchEquivalents(all, readEquivalents(), files);
   if (stale.length > 0) {
     const named = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
-    throw new SvcError(`equivalent.json names mutants that there are not, or gives no reason: ${named.join('; ')}`);
+    throw new SvcError(`equivalent.json has entries without a mutant or without a reason: ${named.join('; ')}`);
   }
   const numbered = changed(all, options).map((mutant, at) => ({ mutant, number: at + 1 }));
   const wanted = numbered.filter(({ number }) => options.only?.includes(number) ?? true);

@@ -2,7 +2,7 @@ import { SvcError } from '../svc/base/svc-error.ts';
 
 export interface Options {
   readonly paths: readonly string[];
-  /** Only what differs from this commit. */
+  /** Only lines that differ from this commit. */
   readonly changedSince: string | undefined;
   readonly isList: boolean;
   /** Numbers of `--list`. */
@@ -11,8 +11,8 @@ export interface Options {
 
 export const USAGE = `usage: ./svc npm run mutants -- [folder or file …] [--changed [base]] [--list] [--only n[,n…]]
 
-Drops and weakens each guard on owner, mode, version, state, lease and expiry in production code, one at a time, and says
-which of these mutants the tests of the same app or lib do not notice. Exit code 1 when there are any.
+Drops and weakens each guard on owner, mode, version, state, lease and expiry in production code, one at a time, and
+lists the mutants that no test of the same app or lib notices. Exit code 1 if there are any.
 
   --changed [base]  only mutants on lines that differ from base (main), committed or not
   --list            shows the mutants and runs nothing

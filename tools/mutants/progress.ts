@@ -1,14 +1,14 @@
 import { describeMutant } from './report.ts';
-import type { Progress } from './run-mutants.ts';
+import type { Progress } from './runs/run-mutants.ts';
 
-const SAY_EVERY_MS = 10_000;
+const PRINT_INTERVAL_MS = 10_000;
 
-/** A line every few seconds: what is done, and how long the rest will take when it goes on like this. */
+/** Prints a line every few seconds: the progress, and an estimate of the remaining time. */
 export function createProgress(name: string): Progress {
   let saidAt = 0;
   let from = performance.now();
   const say = (text: string, isLast: boolean) => {
-    if (!isLast && performance.now() - saidAt < SAY_EVERY_MS) return;
+    if (!isLast && performance.now() - saidAt < PRINT_INTERVAL_MS) return;
     saidAt = performance.now();
     console.log(`  … ${name}: ${text}`);
   };
@@ -18,7 +18,7 @@ export function createProgress(name: string): Progress {
       if (done === all) from = performance.now();
     },
     survived: (mutant) => console.log(`  survived: ${describeMutant(mutant)}`),
-    unfit: (reason) => console.log(`  not asked: ${reason}`),
+    unfit: (reason) => console.log(`  not used: ${reason}`),
     judged(done, all, survived) {
       const seconds = (performance.now() - from) / 1000;
       const left = done === 0 ? '' : `, ${duration((seconds / done) * (all - done))} left`;

@@ -33,7 +33,7 @@ test.each([
   "import { readFileSync } from 'node:fs';",
   "import { readFile } from 'node:fs/promises';",
   "import { ServiceLog } from '@svc/service';",
-])('a file that says %j is left to the integration tests', (line) => {
+])('a file with %j is left to the integration tests', (line) => {
   write('apps/shop/src/orders/order.ts', `import { a } from './a.js';\n${line}\n`);
   expect(pureFiles(root, 'apps/shop')).toEqual([]);
 });
@@ -42,18 +42,18 @@ test.each([
   "import type { FastifyReply } from 'fastify';",
   "import { createHash } from 'node:crypto';",
   "import type { NewEvent } from '@svc/messaging';\nimport { a } from './a.js';",
-])('a file that says %j is mutated', (line) => {
+])('a file with %j is mutated', (line) => {
   write('apps/shop/src/orders/order.ts', line);
   expect(pureFiles(root, 'apps/shop')).toHaveLength(1);
 });
 
-test('of contracts, kernel and SDK every file is, except tests, indexes and what was built', () => {
+test('every file of contracts, kernel and SDK is mutated, except tests, indexes and build output', () => {
   for (const path of ['src/a.ts', 'src/a.spec.ts', 'src/index.ts', 'dist/a.d.ts', 'dist/a.ts', 'src/http/b.ts'])
     write(`libs/sdk/${path}`);
   expect(pureFiles(root, 'libs/sdk')).toEqual(['libs/sdk/src/a.ts', 'libs/sdk/src/http/b.ts']);
 });
 
-test('folders without such files are left out', () => {
+test('folders without such files are omitted', () => {
   write('libs/kernel/src/uuid.ts');
   write('apps/shop/src/app.module.ts');
   expect(foldersWithPureFiles(root)).toEqual([{ folder: 'libs/kernel', files: ['libs/kernel/src/uuid.ts'] }]);

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** Every file of theirs is plain rules. */
+/** All files of these are plain rules. */
 const ALL_OF = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
 
-/** What a noun must not know, not even as a type (.dependency-cruiser.cjs). */
+/** Imports that a noun must not have, not even as a type (.dependency-cruiser.cjs). */
 const FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
-/** What a unit test cannot run alone: servers, files and sockets. */
+/** Things that a unit test cannot run alone: servers, files and sockets. */
 const RUNS_OUTSIDE =
   /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
 
 /**
- * The files of a folder (`libs/sdk`, `apps/identity`) that unit tests alone must hold: all of contracts, kernel and SDK;
+ * The files of a folder (`libs/sdk`, `apps/identity`) that unit tests alone must cover: all of contracts, kernel and SDK;
  * elsewhere each file without framework that has a `*.spec.ts` beside it or is the noun of its folder (`sites/site.ts`).
  * A noun without a test counts too: all its mutants survive.
  */

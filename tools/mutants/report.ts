@@ -1,6 +1,6 @@
-/** What came of the mutants, for people and as JSON. */
-import type { Mutant } from './catalogue.ts';
-import type { Verdict } from './judge.ts';
+/** The results of the mutants, as text and as JSON. */
+import type { Mutant } from './mutations/catalogue.ts';
+import type { Verdict } from './runs/judge.ts';
 
 export type Outcome = Verdict | { readonly is: 'equivalent'; readonly reason: string };
 export type Outcomes = readonly (readonly [Mutant, Outcome])[];
@@ -44,7 +44,7 @@ function because(outcome: Outcome): string {
   return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
 }
 
-/** For other programs: everything that is known of each mutant but the statement it is in. */
+/** Everything about each mutant except its statement. */
 export function reportJson(outcomes: Outcomes): string {
   const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
   const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));

@@ -12,7 +12,7 @@ export interface Score {
   readonly percent: number;
 }
 
-/** Mutants that are ignored by a comment, or that do not compile, do not count. */
+/** Ignored mutants, and those that do not compile, do not count. */
 export function scoreOf(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
   const count = (...statuses: MutantStatus[]): number =>
     mutants.filter(({ status }) => statuses.includes(status)).length;

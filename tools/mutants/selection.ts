@@ -1,14 +1,14 @@
-/** Which files are mutated, and which specs test them. */
+/** Selects the files to mutate, and the specs that test them. */
 import { execFileSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { SvcError } from '../svc/base/svc-error.ts';
 
-/** Production code of an app or a lib: neither its tests nor what they share, nor migrations, nor a start-up file. */
+/** Production code of an app or a lib: no tests and their helpers, no migrations, no start-up file. */
 export function isProduction(file: string): boolean {
   return (
     /^(tools\/mutants\/fixtures\/)?(apps|libs)\/[^/]+\/(src|browser)\/.*\.tsx?$/.test(file) &&
-    !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|contract|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
+    !/\.(spec|int-spec|d)\.tsx?$|\/(migrations|test)\/|\/(main|migrate|build)\.ts$/.test(file) &&
     !file.startsWith('libs/testing/')
   );
 }
@@ -30,7 +30,7 @@ function isElsewhere(path: string): boolean {
   return /(^|[\\/])(node_modules|dist|\.data|\.git)$/.test(path);
 }
 
-/** `apps/identity` of a file in it: where the tests are that it must be killed by. */
+/** `apps/identity` for a file in it: only its own tests judge a mutant. */
 export function packageOf(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -41,12 +41,12 @@ export function specsOf(root: string, folder: string): string[] {
     .toSorted();
 }
 
-/** Slow, and with servers of their own: they are asked only about what nothing else reaches. */
+/** Slow, with their own servers: they run only for mutants that no other spec reaches. */
 export function isLastResort(spec: string): boolean {
   return spec.includes('.timed.') || /\/rabbitmq[^/]*$/.test(spec);
 }
 
-/** The lines that differ from `base`, by file; what is not committed counts, and so does a new file. */
+/** The lines that differ from `base`, by file; uncommitted changes and new files count. */
 export function changedLines(root: string, base: string): ReadonlyMap<string, ReadonlySet<number>> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
   const start = git('merge-base', base, 'HEAD').trim();

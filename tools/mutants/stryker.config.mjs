@@ -1,5 +1,5 @@
-// How Stryker makes and runs mutants; tools/mutants/stryker.ts says of which files. StrykerJS does not mutate decorators
-// and numbers: the bounds of a request are held by tables of tests instead (libs/contracts/src/http/*.spec.ts).
+// Stryker's settings; tools/mutants/stryker.ts selects the files. StrykerJS does not mutate decorators and numbers, so
+// tables of tests cover the limits of requests (libs/contracts/src/http/*.spec.ts).
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
@@ -13,8 +13,8 @@ export default {
   clearTextReporter: { allowEmojis: false, logTests: false, reportTests: false, reportScoreTable: false },
   logLevel: 'warn',
   warnings: { slow: false },
-  // Compared for each folder by tools/mutants/stryker.ts.
+  // tools/mutants/stryker.ts compares them for each folder.
   thresholds: { high: 90, low: 90, break: null },
-  // A test that is slow because the machine is busy must not count as a mutant that ran for ever.
+  // A slow test on a busy machine must not count as a mutant that hangs.
   timeoutMS: 10_000,
 };

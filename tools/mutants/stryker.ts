@@ -1,7 +1,7 @@
 /**
  * Mutation tests of the plain rules: `./svc npm run stryker -- [--concurrency <n>] [--incremental] [folder or file …]`.
- * Stryker changes one expression at a time and runs the unit tests that reach it; a mutant that no test notices has
- * survived. Fails where fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
+ * Stryker changes one expression at a time and runs the unit tests that reach it; a mutant survives if no test fails. The
+ * command fails if fewer than 90 % of a folder's mutants are killed. Reports: `.data/mutants/`.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     concurrency: { type: 'string', default: String(cpus().length) },
-    /** Keeps results of mutants and tests that did not change since the last run. For work on tests, not for a release. */
+    /** Reuses results of unchanged mutants and tests. For work on tests, not for a release. */
     incremental: { type: 'boolean', default: false },
   },
 });
@@ -36,15 +36,15 @@ for (const { folder, files } of targets(positionals)) {
 console.log(`\n${scoreTable(scores, REQUIRED)}`);
 process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
 
-/** Each folder with the files to mutate; files that are named themselves are kept together by folder. */
+/** Each folder with the files to mutate; single files are grouped by folder. */
 function targets(paths: readonly string[]): { folder: string; files: string[] }[] {
   if (paths.length === 0) return foldersWithPureFiles(root);
   const found = new Map<string, string[]>();
   for (const path of paths.map((text) => text.replace(/^\.\/|\/+$/g, ''))) {
     const [folder] = /^(?:apps|libs)\/[^/]+/.exec(path) ?? [];
-    if (folder === undefined || !existsSync(path)) throw new Error(`${path} is no folder or file of apps or libs`);
+    if (folder === undefined || !existsSync(path)) throw new Error(`${path} is not a folder or file of apps or libs`);
     const files = path.endsWith('.ts') ? [path] : pureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
-    if (files.length === 0) throw new Error(`${path} has no files that unit tests alone hold`);
+    if (files.length === 0) throw new Error(`${path} has no files that unit tests alone cover`);
     found.set(folder, [...(found.get(folder) ?? []), ...files]);
   }
   return [...found].map(([folder, files]) => ({ folder, files }));
@@ -56,7 +56,7 @@ function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutatio
   return new Stryker({
     configFile: 'tools/mutants/stryker.config.mjs',
     mutate: files,
-    // Other packages are imported as they are, through node_modules: only this one has mutants.
+    // Other packages are imported unchanged through node_modules: only this one has mutants.
     ignorePatterns: ['/.data', '/.nx', '**/dist'].concat(others).concat(`!/${folder}`),
     jest: { config: { roots: [`<rootDir>/${folder}`] } },
     concurrency: Number(values.concurrency),

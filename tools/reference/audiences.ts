@@ -1,7 +1,7 @@
 /** Who reads which reference, and what each needs to know before the first call. */
 import { appFor } from '../../libs/contracts/src/routes.ts';
-import type { Operation } from './operations.ts';
-import type { Schema } from './schema.ts';
+import type { Operation } from './source/operations.ts';
+import type { Schema } from './source/schema.ts';
 
 export interface Audience {
   readonly name: 'partner' | 'merchant' | 'gateway' | 'administration' | 'transformer';

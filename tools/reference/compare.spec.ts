@@ -8,7 +8,7 @@ interface Form {
   readonly path?: string;
 }
 
-/** A document of one operation, whose schemas are components as those of the reference are. */
+/** A document with one operation, whose schemas are components like those of the reference. */
 function documentOf({ request, parameters = [], responses, answer = {}, path = '/things' }: Form) {
   const content = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } });
   return {
@@ -29,7 +29,7 @@ const object = (properties: object, required: readonly string[] = []) => ({ type
 const text = { type: 'string' };
 const NAME = { name: 'page', in: 'query', schema: text };
 
-describe('what breaks a client', () => {
+describe('breaking changes', () => {
   it.each<[string, Form, Form, string]>([
     ['an operation that is gone', {}, { path: '/others' }, 'POST /things is gone'],
     ['a success that is gone', {}, { responses: { 202: {} } }, 'POST /things 200 is gone'],
@@ -162,7 +162,7 @@ describe('what breaks a client', () => {
     expect(found.join('\n')).toContain(change);
   });
 
-  it('what a webhook says less of, and an event', () => {
+  it('a field that is gone from a webhook or an event', () => {
     const webhook = (schema: object) => ({
       webhooks: { paid: { post: { requestBody: { content: { 'application/json': { schema } } } } } },
     });
@@ -177,7 +177,7 @@ describe('what breaks a client', () => {
   });
 });
 
-describe('what breaks nobody', () => {
+describe('compatible changes', () => {
   it.each<[string, Form, Form]>([
     [
       'the same',

@@ -1,9 +1,9 @@
 /**
- * What a client that was written for a released document can trip over in the present one. An answer may gain fields; a request
- * may lose limits. Both sides follow `$ref`s, so that a renamed component is no difference.
+ * Finds changes that break a client of the released document. An answer may gain fields; a request may lose limits. Follows
+ * `$ref`s on both sides, so that a renamed component is no difference.
  */
 type Json = { readonly [key: string]: unknown };
-/** `request`: what clients send, which may not be narrowed. `answer`: what they read, which may not be widened or lose anything. */
+/** `request`: clients send it, so it may not be narrowed. `answer`: clients read it, so it may not be widened or lose anything. */
 type Side = 'request' | 'answer';
 
 interface Documents {
@@ -60,7 +60,7 @@ function changedBody(name: string, was: Json, is: Json, documents: Documents): s
   return changedContent(name, at(was, 'content'), at(is, 'content'), 'request', documents);
 }
 
-/** A refusal that is no longer made breaks nobody, but a success that is gone, or another than before, does. */
+/** A removed refusal breaks no client, but a removed or new success does. */
 function changedResponses(name: string, was: Json, is: Json, documents: Documents): string[] {
   const [old, now] = [at(was, 'responses'), at(is, 'responses')];
   const gone = Object.keys(old).filter((status) => status.startsWith('2') && now[status] === undefined);
@@ -86,7 +86,7 @@ function changedContent(name: string, was: Json, is: Json, side: Side, documents
   );
 }
 
-/** What the platform sends to a webhook is read, as an answer is. */
+/** Clients read webhooks like answers. */
 function changedWebhooks(documents: Documents): string[] {
   return Object.keys(at(documents.before, 'webhooks')).flatMap((name) => {
     const [was, is] = [documents.before, documents.after].map((each) =>
@@ -97,7 +97,7 @@ function changedWebhooks(documents: Documents): string[] {
   });
 }
 
-/** Releases run beside each other, so each must read what the other sends. */
+/** The log keeps events for ever, and releases run side by side, so readers of the released document must understand them. */
 function changedMessages(documents: Documents): string[] {
   return Object.keys(at(documents.before, 'components', 'messages')).flatMap((name) => {
     const [was, is] = [documents.before, documents.after].map((each) => at(each, 'components', 'messages', name));
@@ -165,7 +165,7 @@ function typesOf({ type }: Json): string[] {
 
 /** Words such as a description restrict nothing. */
 function isAnything(schema: Json): boolean {
-  return !['type', 'enum', 'const', 'anyOf', 'allOf', ...LEAST, ...MOST, 'pattern', 'properties'].some(
+  return !['type', 'enum', 'const', 'anyOf', 'allOf', ...LOWER_LIMITS, ...UPPER_LIMITS, 'pattern', 'properties'].some(
     (key) => key in schema,
   );
 }
@@ -186,15 +186,15 @@ function changedValues(name: string, was: Json, is: Json, side: Side): string[] 
   return added.length > 0 ? [`${name} may be ${JSON.stringify(added)} now`] : [];
 }
 
-const LEAST = ['minimum', 'minLength', 'minItems'];
-const MOST = ['maximum', 'maxLength', 'maxItems'];
+const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'];
+const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'];
 
 function narrowedLimits(name: string, was: Json, is: Json): string[] {
   const isNarrower = (key: string, by: (old: number, now: number) => boolean): boolean =>
     is[key] !== undefined && (was[key] === undefined || by(was[key] as number, is[key] as number));
   const narrower = [
-    ...LEAST.filter((key) => isNarrower(key, (old, now) => now > old)),
-    ...MOST.filter((key) => isNarrower(key, (old, now) => now < old)),
+    ...LOWER_LIMITS.filter((key) => isNarrower(key, (old, now) => now > old)),
+    ...UPPER_LIMITS.filter((key) => isNarrower(key, (old, now) => now < old)),
     ...['pattern', 'format'].filter((key) => is[key] !== undefined && is[key] !== was[key]),
   ];
   return narrower.map((key) => `${name} ${key} was ${wordOf(was[key])} and is ${wordOf(is[key])}`);
@@ -223,7 +223,7 @@ function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: D
   ];
 }
 
-/** Alternatives are compared one by one, and so are parts that all count. */
+/** Compares alternatives one by one, in order; likewise the parts of `allOf`. */
 function changedAlternatives(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
   return ['anyOf', 'allOf'].flatMap((key) => {
     const [old, now] = [was, is].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];

@@ -1,18 +1,18 @@
-/** An OpenAPI 3.1 document of one audience. */
+/** Builds the OpenAPI 3.1 document of one audience. */
 import ts from 'typescript';
 import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
 import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
 import { limitsOf } from './limits.ts';
-import type { Operation } from './operations.ts';
-import { parameterOf } from './parameters.ts';
-import { typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import type { Operation } from './source/operations.ts';
+import { parameterOf } from './source/parameters.ts';
+import { typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
-/** Answers that tests recorded: audience and operationId, status, and what was sent and answered. */
+/** Recorded by tests: audience and operationId, status, request and answer. */
 export type Examples = Readonly<
   Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
 >;
@@ -32,18 +32,18 @@ interface Context {
   readonly source: Source;
   readonly schemas: Schemas;
   readonly examples: Examples;
-  /** Answers that several operations have word for word, by their code. */
+  /** Answers that several operations share word for word, by their code. */
   readonly responses: Record<string, Schema>;
   readonly usedHeaders: Set<string>;
 }
 
-/** Every service may answer with these, whatever was asked. */
-const ALWAYS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
-/** What stands between a caller and a service of the platform. */
-const OF_THE_PROXY: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
+/** Every service may answer any request with these. */
+const SERVICE_ERRORS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
+/** Answers of the proxy between caller and service. */
+const PROXY_ERRORS: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
 /** A segment of a path is at most 200 characters. */
-const OF_A_PATH: readonly ErrorCode[] = ['request.invalid'];
-const OF_A_BODY: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
+const PATH_ERRORS: readonly ErrorCode[] = ['request.invalid'];
+const BODY_ERRORS: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
 
 export function documentOf(
   audience: Audience,
@@ -71,12 +71,12 @@ export function documentOf(
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, webhookOf(webhook, context)]));
-  // Of several controllers of one group, the one that has its name speaks of it.
-  const speakers = own.toSorted((a, b) => Number(b.isGuest) - Number(a.isGuest));
+  // If several controllers have one tag, the one with the tag's name describes it.
+  const speakers = own.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
   const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
-  if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'What the platform sends.' });
+  if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'Requests that the platform sends.' });
   const { url, variable, example, description } = audience.server;
   return {
     openapi: '3.1.0',
@@ -100,11 +100,11 @@ const HEADERS: Readonly<Record<string, Schema>> = {
     schema: { type: 'string', format: 'uuid' },
   },
   'retry-after': {
-    description: 'Seconds after which the same request may succeed. Only where waiting helps.',
+    description: 'Seconds after which the same request may succeed. Only if waiting helps.',
     schema: { type: 'integer', minimum: 0 },
   },
   'idempotency-replayed': {
-    description: '`true`: it had been done before, and this is its present state (C7).',
+    description: '`true`: a repeated request; the answer is the current state (C7).',
     schema: { const: 'true' },
   },
 };
@@ -232,14 +232,14 @@ const STATUS_WORDS: Readonly<Record<string, string>> = {
   204: 'Success, without a body.',
 };
 
-/** Codes by status; of each what the docstring says of it. */
+/** Codes by status, each with the docstring's text. */
 function errorsOf(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
   const thrown = operation.tags.filter(({ name }) => name === 'throws');
   const always = [
-    ...(operation.path.includes('{') ? OF_A_PATH : []),
-    ...(operation.body ? OF_A_BODY : []),
-    ...ALWAYS,
-    ...(audience.errors === 'transformer' ? [] : OF_THE_PROXY),
+    ...(operation.path.includes('{') ? PATH_ERRORS : []),
+    ...(operation.body ? BODY_ERRORS : []),
+    ...SERVICE_ERRORS,
+    ...(audience.errors === 'transformer' ? [] : PROXY_ERRORS),
   ];
   const all = new Map<string, string>([...always.map((code) => [code, ''] as const)]);
   for (const { key, text } of [...thrown].reverse()) all.set(key, text || (all.get(key) ?? ''));
@@ -286,7 +286,7 @@ function errorOf(
   return { $ref: `#/components/responses/${component}` };
 }
 
-/** Where no test recorded an answer: a tool would make up one whose status is a success. */
+/** For operations without a recorded answer: a tool would invent one with a success status. */
 function envelopeOf(status: string, [first]: readonly [ErrorCode, string][]): Schema {
   const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
   const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');
@@ -322,7 +322,7 @@ function webhookOf(webhook: Audience['webhooks'][number], { source, schemas }: C
 }
 
 const STANDARD_WEBHOOKS: readonly Schema[] = [
-  ['webhook-id', 'The same for all tries of one notification: apply it once (E8).'],
-  ['webhook-timestamp', 'Seconds since 1970, when this try was signed.'],
+  ['webhook-id', 'The same for all attempts of one notification: apply it once (E8).'],
+  ['webhook-timestamp', 'Seconds since 1970, the time of this signature.'],
   ['webhook-signature', '`v1,<base64 HMAC-SHA256>`; several, separated by blanks, during a rotation (E4).'],
 ].map(([name, description]) => ({ name, in: 'header', required: true, description, schema: { type: 'string' } }));

@@ -2,12 +2,12 @@
  * An AsyncAPI 3.0 document of the events and commands between services: their types from the contracts, and the services that publish,
  * consume, request and answer them from service-messages.ts.
  */
-import { commandDeclarations, eventDeclarations, SERVICES } from './declarations.ts';
-import type { CommandDeclaration, EventDeclaration } from './declarations.ts';
-import { typeNamed } from './program.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
+import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
+import { typeNamed } from './source/program.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 export function eventsDocument(source: Source, version: string): object {
   const schemas = new Schemas(source.checker);
@@ -55,7 +55,7 @@ export function eventsDocument(source: Source, version: string): object {
   return withoutSiblings(document) as object;
 }
 
-/** A `$ref` of AsyncAPI's schemas has nothing beside it, unlike one of OpenAPI 3.1. */
+/** In AsyncAPI a `$ref` of a schema allows no other keywords beside it, unlike in OpenAPI 3.1. */
 function withoutSiblings(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSiblings);
   if (typeof value !== 'object' || value === null) return value;
@@ -65,9 +65,9 @@ function withoutSiblings(value: unknown): unknown {
   return Object.keys(others).length === 0 ? { $ref } : { ...others, allOf: [{ $ref }] };
 }
 
-const DESCRIPTION = `Each event says that something happened and carries the full state it speaks of. A type is versioned by its name: a change that an old reader would misunderstand is a new type.
+const DESCRIPTION = `Each event reports a change and carries the full new state. A type is versioned by its name: a change that an old reader would misunderstand is a new type.
 
-Delivered at least once and in no order: apply an event once by its \`id\`, and take only a newer \`aggregateVersion\`. Over RabbitMQ the address is the routing key of a durable topic exchange; events of one type that are handed over together share a message, as an array of at most 50 (ADR 34). In one process they are handed over without a broker.
+Delivered at least once and in no order: apply an event once by its \`id\`, and only if its \`aggregateVersion\` is newer. Over RabbitMQ the address is the routing key of a durable topic exchange; a message may contain several events of one type, as an array of at most 50 (ADR 34). In one process no broker is involved.
 
 A command is a request that a service answers while a person waits: never stored, with a deadline. Its reply is \`{ok: true, reply}\` with the reply of this document, or \`{ok: false, code, message, fields}\` with a code of the error catalogue.
 

@@ -1,7 +1,7 @@
 /**
- * The reference, made from the code: `node tools/reference/generate.ts` writes docs/reference and the schemas of messages; with
- * `--release` also docs/reference/released, what was last released. `npm run check` refuses files
- * that are stale, that a linter objects to, or that break what was released.
+ * Generates the reference from the code: `node tools/reference/generate.ts` writes docs/reference and the schemas of messages; with
+ * `--release` also docs/reference/released, the last released version. `npm run check` fails on stale files, on the linter's problems, and
+ * on changes that break the released version.
  */
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -12,14 +12,14 @@ import type { Examples } from './document.ts';
 import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
-import { operationsOf } from './operations.ts';
-import { readSource, root } from './program.ts';
-import type { Source } from './program.ts';
+import { operationsOf } from './source/operations.ts';
+import { readSource, root } from './source/program.ts';
+import type { Source } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
 
-/** Contents by the name of the file. */
+/** Contents by file name. */
 export function generate(source: Source): Map<string, string> {
   const operations = operationsOf(source);
   const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
@@ -32,14 +32,14 @@ export function generate(source: Source): Map<string, string> {
   return new Map(documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`]));
 }
 
-/** What is wrong with the committed files: `npm run check`. */
+/** The problems of the committed files, for `npm run check`. */
 export async function referenceProblems(): Promise<string[]> {
   const source = readSource();
   const problems: string[] = [];
   for (const [file, text] of generate(source)) {
     if (isStale(join(FOLDER, file), text)) problems.push(`docs/reference/${file} is stale: ${COMMAND}`);
     problems.push(...(await lint(`docs/reference/${file}`, text)));
-    problems.push(...brokenPromises(file, text));
+    problems.push(...breaksOfReleased(file, text));
   }
   problems.push(...staleSchemas(messageSchemaFiles(source)));
   return problems;
@@ -63,7 +63,7 @@ function isStale(path: string, text: string): boolean {
 
 const RELEASED = join(FOLDER, 'released');
 
-function brokenPromises(file: string, text: string): string[] {
+function breaksOfReleased(file: string, text: string): string[] {
   const released = join(RELEASED, file);
   if (!existsSync(released)) return [];
   const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
@@ -72,8 +72,8 @@ function brokenPromises(file: string, text: string): string[] {
   );
 }
 
-/** What a comparison needs. */
-function withoutWords(text: string): string {
+/** Without texts, which a comparison does not need. */
+function withoutTexts(text: string): string {
   const isWords = (key: string, value: unknown): boolean =>
     ['description', 'summary', 'title'].includes(key) && typeof value === 'string';
   const reviver = (key: string, value: unknown): unknown =>
@@ -86,7 +86,7 @@ if (import.meta.main) {
   mkdirSync(RELEASED, { recursive: true });
   for (const [file, text] of generate(source)) {
     writeFileSync(join(FOLDER, file), text);
-    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutWords(text));
+    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutTexts(text));
   }
   const schemas = messageSchemaFiles(source);
   for (const file of schemasWithoutType(schemas)) rmSync(join(root, file));

@@ -1,15 +1,15 @@
-/** Limits and lifetimes that no single field has, as a table of a document's description: their numbers are those of the code. */
+/** Limits and lifetimes that belong to no single field, as a table in a document's description; the numbers come from the code. */
 import ts from 'typescript';
-import type { Source } from './program.ts';
-import { valueOf } from './validators.ts';
+import type { Source } from './source/program.ts';
+import { valueOf } from './source/validators.ts';
 
 type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 
-/** Words, a constant or a setting's default, the end of its file's name, and its unit. */
+/** Description, a constant or a setting's default, the end of its file's name, and its unit. */
 export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
-  ['Largest body of a request', 'BODY_BYTES_MAX', 'libs/service/src/http.ts', 'bytes'],
+  ['Largest body of a request', 'MAX_BODY_BYTES', 'libs/service/src/http/http.ts', 'bytes'],
   ['Largest amount', 'MAX_AMOUNT_CENTS', 'libs/contracts/src/validation.ts', 'cents'],
   ['Longest identifier, in characters', 'MAX_IDENTIFIER_LENGTH', 'libs/contracts/src/validation.ts', ''],
   ['Longest URL, in characters', 'MAX_URL_LENGTH', 'libs/contracts/src/validation.ts', ''],
@@ -20,8 +20,13 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
     ...EVERY_API,
     ['An identity token is accepted for', 'TOKEN_SECONDS', 'http/identity-token.ts', 'seconds'],
     ['Logins of an email or address are counted over', 'WINDOW_MS', 'logins/login-limits.ts', 'ms'],
-    ['Most payments on a page', 'HISTORY_PAGE_SIZE_MAX', 'http/payments.ts', ''],
-    ['`POST /v1/payments` waits for the bank for at most', 'ANSWER_MS_MAX', 'partner-payments/make-payment.ts', 'ms'],
+    ['Most payments on a page', 'MAX_HISTORY_PAGE_SIZE', 'http/payments/payments.ts', ''],
+    [
+      '`POST /v1/payments` waits for the bank for at most',
+      'RESPONSE_TIMEOUT_MS',
+      'partner-payments/make-payment.ts',
+      'ms',
+    ],
     ['A card encrypted with the previous key is accepted for', 'CARD_KEY_OVERLAP_MS', 'card-data/card-key.ts', 'ms'],
   ],
   merchant: [
@@ -40,7 +45,7 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   ],
 };
 
-/** Markdown; empty for an audience without limits of its own. */
+/** Markdown; empty for an audience without its own limits. */
 export function limitsOf(audience: string, source: Source): string {
   const limits = LIMITS[audience];
   if (!limits) return '';

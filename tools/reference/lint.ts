@@ -1,11 +1,11 @@
-/** What Redocly's linter objects to in a document of the reference. */
+/** Problems that Redocly's linter finds in a document of the reference. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 
 export async function lint(file: string, text: string): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // Health and public keys refuse nothing.
+      // Health and public keys have no error answers.
       'operation-4xx-response': 'off',
       'info-license': 'off',
     },

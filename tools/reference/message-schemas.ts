@@ -2,10 +2,10 @@
  * JSON Schemas of what services send to each other: a file for each event payload, request and reply in libs/contracts/schemas, and the
  * same without words as a module of libs/messaging, which validates with them what enters a service (ADR 62).
  */
-import { commandDeclarations, eventDeclarations } from './declarations.ts';
-import type { Source } from './program.ts';
-import { Schemas } from './schema.ts';
-import type { Schema } from './schema.ts';
+import { commandDeclarations, eventDeclarations } from './source/declarations.ts';
+import type { Source } from './source/program.ts';
+import { Schemas } from './source/schema.ts';
+import type { Schema } from './source/schema.ts';
 
 export const SCHEMA_FOLDER = 'libs/contracts/schemas';
 export const SCHEMA_MODULE = 'libs/messaging/src/validation/message-schemas.ts';

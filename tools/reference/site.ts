@@ -1,6 +1,7 @@
 /**
- * The pages that serve the reference: `node tools/reference/site.ts` writes apps/identity/dist/reference-pages from docs/reference and
- * Swagger UI. Part of every build (tools/svc/install/build.ts, docker/steps/build.sh); needs no compiled code.
+ * Builds the web pages of the reference: `node tools/reference/site.ts` writes apps/identity/dist/reference-pages from
+ * docs/reference and Swagger UI. Part of every build (tools/svc/install/build.ts, docker/steps/build.sh); needs no compiled
+ * code.
  */
 import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,7 +9,7 @@ import { basename, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const PAGES_FOLDER = join(root, 'apps/identity/dist/reference-pages');
 
-/** File, title, and for whom: in the order of the navigation. */
+/** File, title and audience, in the order of the navigation. */
 const PAGES: readonly (readonly [file: string, title: string, what: string])[] = [
   [
     'gateway',
@@ -22,7 +23,7 @@ const PAGES: readonly (readonly [file: string, title: string, what: string])[] =
   ],
   ['partner', 'Partner', 'log-in, customers, cards, codes, payments and their history'],
   ['transformer', 'Transformer', 'both dialects of tills, in a store'],
-  ['administration', 'Administration', 'on-boarding and operation; reached on a private network alone'],
+  ['administration', 'Administration', 'on-boarding and operation; on a private network only'],
 ];
 
 export function writeSite(folder = PAGES_FOLDER): void {

@@ -1,8 +1,8 @@
 /**
  * Makes the package that merchants and partners install: `./svc nx pack sdk`. Prints the path of the tarball.
  *
- * It is put together in a folder of its own, because what the workspace compiles has source maps and resolves to sources, and
- * an installed package needs both kinds of modules: ES modules, and CommonJS for programs that `require` it.
+ * It is built in its own folder, because the workspace's output has source maps and resolves to sources, and a package needs
+ * both kinds of modules: ES modules, and CommonJS for programs that `require` it.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const sdk = join(root, 'libs', 'sdk');
-/** `node pack.ts <folder>`: where it is made, and stays. */
+/** `node pack.ts <folder>`: the folder to build in, which is kept. */
 const target = process.argv[2] ?? join(root, 'dist');
 const staged = join(target, 'sdk-package');
 
@@ -18,11 +18,11 @@ rmSync(staged, { recursive: true, force: true });
 mkdirSync(staged, { recursive: true });
 compile('tsconfig.json', 'dist');
 compile('tsconfig.commonjs.json', 'dist/commonjs');
-// What Node.js and TypeScript take the scripts of a folder for.
+// Module type of the scripts in a folder, for Node.js and TypeScript.
 writeJson('dist/commonjs/package.json', { type: 'commonjs' });
 cpSync(join(sdk, 'bin'), join(staged, 'bin'), { recursive: true });
 writeJson('package.json', manifest());
-// Nothing outside the package can be linked to from within it.
+// Links from the package to files outside it would be broken.
 writeFileSync(join(staged, 'webhooks.md'), insidePackage(readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8')));
 writeFileSync(join(staged, 'README.md'), insidePackage(readFileSync(join(sdk, 'README.md'), 'utf8')));
 const [{ filename }] = JSON.parse(
@@ -53,17 +53,17 @@ function manifest(): object {
     type: 'module',
     engines: { node: '>=22.12' },
     sideEffects: false,
-    exports: { '.': entry('index'), './card': entry('card'), './package.json': './package.json' },
-    // For compilers and bundlers that know no "exports".
+    exports: { '.': entry('index'), './card': entry('card/card'), './package.json': './package.json' },
+    // For compilers and bundlers that do not support "exports".
     main: './dist/commonjs/index.js',
     types: './dist/commonjs/index.d.ts',
-    typesVersions: { '*': { card: ['./dist/commonjs/card.d.ts'] } },
+    typesVersions: { '*': { card: ['./dist/commonjs/card/card.d.ts'] } },
     ...{ bin, dependencies },
     files: ['bin', 'dist', 'webhooks.md'],
   };
 }
 
-/** Links to the repository become links to what is in the package, or text. */
+/** Turns links to the repository into links within the package, or into text. */
 function insidePackage(markdown: string): string {
   return markdown
     .replaceAll('](../../docs/webhooks.md', '](webhooks.md')

@@ -1,7 +1,7 @@
 import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, Max, MaxLength, Min, MinLength } from 'class-validator';
 
-/** What the process that runs all services is told; each service has a file of its own in SVC_ENV_DIR. */
+/** Configuration of the process that runs all services. Each service has a file of its own in SVC_ENV_DIR. */
 export class AllInOneConfig extends TlsListenerConfig {
   /** Folder with one `<app>.env` for each service. */
   @IsString()
@@ -9,7 +9,7 @@ export class AllInOneConfig extends TlsListenerConfig {
   @MaxLength(4096)
   SVC_ENV_DIR: string;
 
-  /** Address to listen on; another than loopback shows the platform to the network. */
+  /** Address to listen on. Any address but loopback exposes the platform to the network. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
@@ -38,16 +38,16 @@ export class AllInOneConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
-  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
+  /** Public address of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
-  /** Given to every program alike; the services read their own. Always development: see main.ts. */
+  /** Accepted because every program gets this variable; the services read their own. Always development: see main.ts. */
   @IsOptional()
   @IsIn(['development'])
   SVC_ENVIRONMENT: string = 'development';
 
-  /** Of this process's own lines; each service has its own. */
+  /** For this process's own log lines; each service has its own level. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';

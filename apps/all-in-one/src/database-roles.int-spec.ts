@@ -7,7 +7,7 @@ interface Table {
   readonly name: string;
   readonly privileges: readonly string[];
   readonly isPartition: boolean;
-  /** It has a trigger that refuses TRUNCATE. */
+  /** It has a trigger that refuses TRUNCATE, as append-only tables have. */
   readonly refusesChange: boolean;
   readonly owned: boolean;
 }
@@ -31,7 +31,7 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))('%s',
     [{ mayCreate }] = await dataSource.query<[{ mayCreate: boolean }]>(
       `SELECT has_schema_privilege(current_schema(), 'CREATE') OR rolsuper AS "mayCreate" FROM pg_roles WHERE rolname = current_user`,
     );
-    // A function that runs as its owner without a fixed search_path does what its caller's schema says.
+    // A SECURITY DEFINER function without a fixed search_path would use the caller's search_path.
     unfixed = await dataSource.query<unknown[]>(
       `SELECT proname AS name FROM pg_proc WHERE prosecdef AND pronamespace = current_schema()::regnamespace
           AND NOT coalesce(array_to_string(proconfig, ';'), '') LIKE 'search_path=%, pg_temp'`,
@@ -40,13 +40,13 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))('%s',
     await database.drop();
   });
 
-  test('owns nothing and makes nothing', () => {
+  test('owns no table and may create none', () => {
     expect(tables.length).toBeGreaterThan(0);
     expect(tables.filter(({ owned }) => owned)).toEqual([]);
     expect(mayCreate).toBe(false);
   });
 
-  test('adds to what is append-only, reads and writes the rest, and reaches partitions through their tables', () => {
+  test('may only insert into append-only tables, may write other tables, and uses partitions through their parents', () => {
     const expected = tables.map(({ name, isPartition, refusesChange }) => {
       if (isPartition) return [name, []];
       if (name === 'migrations') return [name, ['SELECT']];
@@ -55,5 +55,5 @@ describe.each(SERVICES.map((service) => [service.name, service] as const))('%s',
     expect(tables.map(({ name, privileges }) => [name, privileges])).toEqual(expected);
   });
 
-  test('has no function that runs as the owner with the search_path of its caller', () => expect(unfixed).toEqual([]));
+  test('has no SECURITY DEFINER function without a fixed search_path', () => expect(unfixed).toEqual([]));
 });

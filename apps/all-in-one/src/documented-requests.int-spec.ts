@@ -1,8 +1,8 @@
 /**
- * A request generator over every operation of the reference: with the right credentials, with wrong ones and without; whole, and
- * damaged. No answer has a status that is not documented there, or a body that does not fit its schema.
+ * Sends generated requests to every operation of the reference: with right, wrong and no credentials, valid and invalid. No response
+ * may have an undocumented status, or a body that does not match its schema.
  *
- * `SVC_GENERATED_REQUESTS=200` sends more; `SVC_DOCS_EXAMPLES=1` writes docs/reference/examples.json anew.
+ * `SVC_GENERATED_REQUESTS=200` sends more requests; `SVC_DOCS_EXAMPLES=1` regenerates docs/reference/examples.json.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const examples = new Examples();
 const lines: string[] = [];
 
 test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
-  'what the %s reference does not allow is never answered',
+  'every response matches the %s reference',
   async (name) => {
     const caller = callers.find((each) => each.name === name)!;
     const document = new DocumentedApi(
@@ -84,7 +84,7 @@ function lineOf(name: string, operations: number, statuses: ReadonlyMap<number, 
   return `| ${name} | ${operations} | ${requests} | ${counted.join(', ')} |`;
 }
 
-/** Whatever the parameters are called. */
+/** Without the names of the parameters. */
 function endpointOf({ method, path }: Operation): string {
   return withoutNames(`${method} ${path}`);
 }
@@ -97,7 +97,7 @@ function withoutNames(endpoint: string): string {
     .replace('{service}', ':');
 }
 
-/** Content types of a success beside JSON. */
+/** Content types of successful responses other than JSON. */
 function formsOf({ responses }: Operation): string[] {
   const types = Object.entries(responses).flatMap(([status, { content }]) =>
     status.startsWith('2') ? Object.keys(content ?? {}) : [],

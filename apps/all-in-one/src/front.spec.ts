@@ -5,7 +5,7 @@ import type { RunningService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import { FRONT_TIMEOUTS_MS, newFront, stopListening } from './front.js';
 
-/** A service that reads a whole body before it answers, as every real one does. */
+/** A service that reads the whole body before it responds, as the real services do. */
 const readsBodies = {
   name: 'hosted-gateway',
   app: {
@@ -23,7 +23,7 @@ interface LateAnswer {
   end(text: string): void;
 }
 
-/** A front whose answers have begun, and end when they are told to. */
+/** A front whose responses have begun, and end when the test ends them. */
 async function answeringLater(timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS, number> = FRONT_TIMEOUTS_MS): Promise<{
   front: Server;
   answers: LateAnswer[];
@@ -58,7 +58,7 @@ async function answeringLater(timeoutsMs: Record<keyof typeof FRONT_TIMEOUTS_MS,
   return { front, answers, ask };
 }
 
-test('stopping waits for an answer under way, and for no stream of events', async () => {
+test('stopping waits for a response in flight, but not for an event stream', async () => {
   const { front, answers, ask } = await answeringLater();
   const page = await ask('text/html');
   const stream = await ask('text/event-stream');
@@ -71,7 +71,7 @@ test('stopping waits for an answer under way, and for no stream of events', asyn
   await stopped;
 });
 
-test('an answer that takes longer than a request may is not cut', async () => {
+test('the request timeouts do not cut a long response', async () => {
   const { front, answers, ask } = await answeringLater({ head: 100, request: 200, checkedEvery: 20 });
   const stream = await ask('text/event-stream');
   const begin = performance.now();
@@ -84,7 +84,7 @@ test('an answer that takes longer than a request may is not cut', async () => {
   await stopListening(front);
 });
 
-test('stopping waits for a bounded time for an answer that does not end', async () => {
+test('stopping waits only for a bounded time for a response that does not end', async () => {
   const { front, ask } = await answeringLater();
   const endless = await ask('*/*');
   await stopListening(front, 20);
@@ -103,7 +103,7 @@ describe('newFront', () => {
     front.close();
   });
 
-  /** All that the front says to these bytes until it closes the connection. */
+  /** The whole response to these bytes, until the front closes the connection. */
   async function answerTo(bytes: string): Promise<string> {
     const socket = connect((front.address() as AddressInfo).port, '127.0.0.1');
     let answer = '';
@@ -113,23 +113,23 @@ describe('newFront', () => {
     return answer;
   }
 
-  it('lets go of a client that never finishes its head', async () => {
+  it('disconnects a client that never completes its headers', async () => {
     expect(await answerTo('GET /pay HTTP/1.1\r\nHost: gateway\r\nX-Slow: ')).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it('lets go of a client that never finishes its body', async () => {
+  it('disconnects a client that never completes its body', async () => {
     expect(await answerTo('POST /pay/x HTTP/1.1\r\nHost: gateway\r\nContent-Length: 9\r\n\r\n{')).toMatch(
       /^HTTP\/1.1 408 /,
     );
   });
 
-  it('hands over what arrives whole', async () => {
+  it('forwards a complete request', async () => {
     const whole = 'POST /pay/x HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}';
     expect(await answerTo(whole)).toMatch(/^HTTP\/1.1 200 .*read/s);
   });
 
   it.each(['//admin/v1/merchants', '/pay;/../admin', '/%61dmin/v1/merchants', 'http://gateway/pay', '/PAY'])(
-    'hands %s to nobody',
+    'forwards %s to no service',
     async (path) => {
       expect(await answerTo(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`)).toMatch(
         /^HTTP\/1.1 404 /,

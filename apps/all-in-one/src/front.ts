@@ -4,22 +4,22 @@ import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type RunningService, type TlsOptions, writeProxyError } from '@svc/service';
 
 /**
- * What a client may take its time for. Node.js's own bounds are 60 s for the head and 300 s for the whole, so a few
- * hundred connections that send a byte now and then could hold every file descriptor.
+ * Timeouts for slow clients. With the defaults of Node.js, 60 s for the headers and 300 s for the request, a few hundred
+ * connections that send very slowly could use up all file descriptors.
  */
 export const FRONT_TIMEOUTS_MS = { head: 10_000, request: 30_000, checkedEvery: 5_000 } as const;
-/** Most connections of one listener; those beyond are closed at once, and the other hosts keep answering. */
-const CONNECTIONS_MAX = 5_000;
+/** Of one listener. Further connections are closed at once, so that the other hosts stay available. */
+const MAX_CONNECTIONS = 5_000;
 
 export interface FrontOptions {
-  /** Speaks TLS with these; without, plain HTTP. */
+  /** Without it the listener uses plain HTTP. */
   readonly tls?: TlsOptions | undefined;
-  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  /** Address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
   readonly timeoutsMs?: Record<keyof typeof FRONT_TIMEOUTS_MS, number>;
 }
 
-/** One listener for a host: hands each request to the service that the route table names, within the process. */
+/** Creates the listener of a host. It passes each request to the service that the route table names, within the process. */
 export function newFront(
   host: Host,
   services: readonly RunningService[],
@@ -33,8 +33,7 @@ export function newFront(
   };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const address = request.url ?? '/';
-    if (host === 'admin' && address.split('?', 1)[0] === '/health/ready')
-      return void answerReadiness(services, response);
+    if (host === 'admin' && address.split('?', 1)[0] === '/health/ready') return void sendReadiness(services, response);
     const handle = handlers.get(appForAddress(host, address, request.method) ?? '');
     if (!handle) {
       const { status, headers, body } = writeProxyError(
@@ -47,22 +46,22 @@ export function newFront(
     handle(request, response);
   };
   const front = tls ? createTlsServer({ ...limits, ...tls }, answer) : createServer(limits, answer);
-  front.maxConnections = CONNECTIONS_MAX;
+  front.maxConnections = MAX_CONNECTIONS;
   return front;
 }
 
-/** Longest that a shutdown waits for requests under way: a payment is answered within about 20 s (P6). */
-const CLOSE_MS_MAX = 25_000;
+/** A shutdown waits at most this long for requests in flight: a payment takes up to about 20 s (P6). */
+const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 /**
- * Stops listening, and resolves when the requests under way are answered. A stream of events would never be: it is
- * ended, and the browser opens it again wherever somebody listens. A client that reads one without asking for its type has
- * until `closeMsMax`, as one that never reads its answer.
+ * Stops listening, and resolves when the requests in flight have been answered. Event streams do not end by themselves, so they
+ * are closed at once; browsers reopen them. `timeoutMs` limits the wait for clients that never read their response, and for
+ * event streams of clients without `text/event-stream` in their Accept header.
  */
-export async function stopListening(front: Server, closeMsMax = CLOSE_MS_MAX): Promise<void> {
+export async function stopListening(front: Server, timeoutMs = SHUTDOWN_TIMEOUT_MS): Promise<void> {
   front.closeIdleConnections();
   front.emit(STOPPING);
-  const lastCall = setTimeout(() => front.closeAllConnections(), closeMsMax);
+  const lastCall = setTimeout(() => front.closeAllConnections(), timeoutMs);
   await new Promise((resolve) => front.close(resolve));
   clearTimeout(lastCall);
 }
@@ -83,8 +82,8 @@ function handlerOf(service: RunningService): (request: IncomingMessage, response
   return (request, response) => fastify.routing(request, response);
 }
 
-/** The platform is ready when every service is. */
-async function answerReadiness(services: readonly RunningService[], response: ServerResponse): Promise<void> {
+/** The platform is ready when every service is ready. */
+async function sendReadiness(services: readonly RunningService[], response: ServerResponse): Promise<void> {
   const states = await Promise.all(
     services.map(async (service) => {
       const { statusCode, body } = await service.app.inject({ method: 'GET', url: '/health/ready' });

@@ -1,6 +1,6 @@
 /**
- * A partner that has been let in and sends whatever it likes: every field of every body with every kind of value that does
- * not belong there. It is told what is wrong, nothing breaks, nothing is charged, and nothing of a card is said back.
+ * An authenticated partner sends invalid values of every kind in every field of every body. Each response names the error; nothing
+ * breaks, nothing is charged, and no response contains card data.
  */
 import { randomUUID } from 'node:crypto';
 import type { JWK } from 'jose';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** None of them is a whole number from 1 to 100 000 000 000, nor text that a person would send. */
+/** Values that are neither a whole number from 1 to 100 000 000 000 nor ordinary text. */
 const HOSTILE: readonly unknown[] = [
   ...[-1, -0.5, 0.5, 1e11 + 1, 2 ** 53, -(2 ** 53), 1e21, 1.7e308],
   ...[
@@ -54,7 +54,7 @@ interface Target {
   readonly field?: string;
 }
 
-/** Of a payment; each is refused for one thing alone, and the invoice is as it was. */
+/** Body of a payment. Only the changed field may cause a refusal, and the invoice stays unchanged. */
 const payment = (over: object = {}) => ({
   reference: randomUUID(),
   invoiceReference: invoice.reference,
@@ -128,13 +128,13 @@ function withValue(body: object, path: readonly string[], value: unknown): objec
   return copy;
 }
 
-/** What is no refusal in the form of C5, or says something of a card. */
+/** Problems of a response: an error that does not follow C5, or card data in it. */
 function problemsOf({ status, text }: Answer): string[] {
   return [
     ...(status >= 500 ? [`${status}`] : []),
     ...(status >= 400 && status !== 401 && !text.includes('"errorReference"') ? [`${status} without a reason`] : []),
-    ...(/4242424242424242|"123"/.test(text) ? ['it says a card'] : []),
-    ...(status >= 400 && /passwd|DROP TABLE|7\*7/.test(text) ? ['it repeats what was sent'] : []),
+    ...(/4242424242424242|"123"/.test(text) ? ['it contains card data'] : []),
+    ...(status >= 400 && /passwd|DROP TABLE|7\*7/.test(text) ? ['it repeats the input'] : []),
   ];
 }
 
@@ -157,7 +157,7 @@ function mayBe(path: readonly string[], value: unknown): boolean {
   return FREE_TEXT.has(field) && typeof value === 'string' && value.length <= 128;
 }
 
-test.each(Object.entries(TARGETS))('%s: every field with everything that does not belong there', async (_, target) => {
+test.each(Object.entries(TARGETS))('%s: every field with every invalid value', async (_, target) => {
   const wrong: string[] = [];
   const accepts = async (): Promise<void> => {
     const answer = await two.ask('A', 'A', { method: 'POST', path: target.path, body: await target.body() });
@@ -175,24 +175,24 @@ test.each(Object.entries(TARGETS))('%s: every field with everything that does no
       const answer = await two.ask('A', 'A', { method: 'POST', path: target.path, body });
       const what = `${path.join('.')} = ${JSON.stringify(value).slice(0, 60)}: ${answer.status} ${answer.text.slice(0, 160)}`;
       for (const problem of problemsOf(answer)) wrong.push(`${problem}: ${what}`);
-      // What a login has wrong is who logs in.
+      // A login with wrong values is a failed login, not an invalid request.
       if (answer.status === 401 && target !== TARGETS['a login']) wrong.push(`not let in: ${what}`);
       if (answer.status >= 300) {
         refused++;
         continue;
       }
       if (!mayBe(path, value)) wrong.push(`accepted: ${what}`);
-      // It is paid, and the next one needs another.
+      // The invoice is paid, and the next payment needs another one.
       if (target.path === '/v1/payments') invoice = await two.newInvoice();
     }
   }
   expect(wrong).toEqual([]);
-  // Of each field most are refused, and what is right is accepted still.
+  // Most values of each field are refused, and a valid body is still accepted.
   expect(refused).toBeGreaterThan((paths.length * HOSTILE.length) / 2);
   await accepts();
 });
 
-test('what is put in an address or a header breaks nothing either', async () => {
+test('invalid values in an address or a header break nothing', async () => {
   const texts = ['%00', '%0d%0a', '%ED%A0%80', '..', '%2e%2e%2f', "'", '%27', '*', '%', '%zz', 'x'.repeat(8_000), '💸'];
   const addresses = texts.flatMap((text) => [
     ['GET', `/v1/payments/${text}`],
@@ -224,7 +224,7 @@ test('what is put in an address or a header breaks nothing either', async () => 
     const { status, text } = await two.ask('A', 'A', { method: 'GET', path: '/v1/payments', headers: one });
     if (status !== 401 || text !== '') wrong.push(`${JSON.stringify(one).slice(0, 60)}: ${status}`);
   }
-  // What others may take for an instruction is none here.
+  // Method overrides and similar headers are ignored.
   for (const name of ['x-http-method-override', 'x-original-url', 'x-forwarded-prefix', 'x-rewrite-url']) {
     const answer = await two.ask('B', 'B', { method: 'GET', path: '/v1/payments', headers: { [name]: '/admin/v1' } });
     if (![200, 204].includes(answer.status)) wrong.push(`${name}: ${answer.status}`);

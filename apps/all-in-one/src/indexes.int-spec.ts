@@ -10,11 +10,11 @@ const PAGE = readFileSync(join(import.meta.dirname, '..', '..', '..', 'docs', 'i
 interface Index {
   readonly table: string;
   readonly index: string;
-  /** The index that begins with the same columns, where this one is no guard and has no condition. */
+  /** An index that begins with the same columns, if this one is neither unique nor partial: this one is redundant. */
   readonly covered: string | null;
 }
 
-/** Neither primary keys nor the indexes of partitions, which are those of their table. */
+/** Without primary keys, and without the indexes of partitions, which belong to the index of the parent table. */
 const INDEXES = `
   SELECT i.indrelid::regclass::text AS "table", i.indexrelid::regclass::text AS "index",
          (SELECT min(o.indexrelid::regclass::text) FROM pg_index o
@@ -35,7 +35,7 @@ async function indexesOf(definition: (typeof SERVICES)[number]): Promise<Index[]
   }
 }
 
-/** `table index` for each index of the page; a row without a table goes on with the one above. */
+/** `table index` for each index of the page; a row without a table belongs to the table above. */
 function listed(): string[] {
   let table = '';
   return [...PAGE.matchAll(/^\| ([^|]*?) *\| (`[^|]*?) *\|[^|]*\|$/gm)].flatMap(([, first, indexes]) => {
@@ -44,7 +44,7 @@ function listed(): string[] {
   });
 }
 
-test('every index has a line that says what needs it, and none is the beginning of another', async () => {
+test('every index is documented with its purpose, and none is a prefix of another', async () => {
   const indexes: Index[] = [];
   for (const service of SERVICES) indexes.push(...(await indexesOf(service)));
   const there = new Set(indexes.map(({ table, index }) => `${table} ${index}`));

@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// First, so that modules loaded later can be instrumented.
 import '@svc/service/telemetry';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
@@ -11,8 +11,8 @@ import { newFront, stopListening } from './front.js';
 import { envOf, SERVICES } from './services.js';
 
 /**
- * All services in one process, over the embedded broker or over RabbitMQ: what `./svc up` runs. Test mode only: with all
- * services in one process the boundary around card data is not one.
+ * All services in one process, with the embedded broker or RabbitMQ; `./svc up` runs it. Test mode only: in one process there is
+ * no boundary around card data.
  */
 await runUntilStopped(async () => {
   const config = loadConfig(AllInOneConfig, process.env);
@@ -22,7 +22,7 @@ await runUntilStopped(async () => {
   const services = await Promise.all(
     SERVICES.map((definition) => startService(definition, { env: envOf(definition.name, config.SVC_ENV_DIR), broker })),
   );
-  // Only now, when every consumer is there, so that none is taken for one that is not interested.
+  // Start relaying only after all consumers have subscribed: an event type without a subscriber is skipped.
   await Promise.all(services.map((service) => service.startRelaying()));
 
   const ports: Record<Host, number> = {
@@ -41,7 +41,7 @@ await runUntilStopped(async () => {
   log.info({ ports }, 'all services are up');
 
   return async () => {
-    // First no new requests, then no new hand-overs, then each service finishes what it has begun.
+    // First stop accepting requests, then stop relaying messages, then let each service finish its work.
     await Promise.all(fronts.map((front) => stopListening(front)));
     await Promise.all(services.map((service) => service.stopRelaying()));
     await Promise.all(services.map((service) => service.close()));

@@ -2,7 +2,7 @@ import { loadConfig, migrateService } from '@svc/service';
 import { AllInOneConfig } from './config.js';
 import { envOf, SERVICES } from './services.js';
 
-/** Brings the schema of every service up to date: `node dist/migrate.js`, before the services start. */
+/** Runs the migrations of every service: `node dist/migrate.js`, before the services start. */
 const { SVC_ENV_DIR } = loadConfig(AllInOneConfig, process.env);
 for (const definition of SERVICES) {
   const ran = await migrateService(definition, envOf(definition.name, SVC_ENV_DIR));

@@ -1,20 +1,20 @@
-/** A day of mixed trade in all services: every book agrees, and a row that is written into any of them by hand is found and named. */
-import { BooksOfADay, type Named, type StatementLine } from '../test/books-of-a-day.js';
-import { rowsByHand } from '../test/rows-by-hand.js';
+/** After a day of mixed payments in all services, all books agree. The reconciliation reports every row that is changed by SQL. */
+import { ReconciledDay, type NamedDifference, type StatementLine } from '../test/books/reconciled-day.js';
+import { manualChanges } from '../test/books/manual-changes.js';
 
-let books: BooksOfADay;
+let books: ReconciledDay;
 beforeAll(async () => {
-  books = await BooksOfADay.trade();
+  books = await ReconciledDay.trade();
 });
 afterAll(() => books?.api.stop());
 
 const merchantOf = (site: 'site 1' | 'site of merchant 2'): number =>
   Number(books.merchants.numbers.get(site)!.merchantId);
 
-test('all books agree, and the table counts what there is', async () => {
+test('all books agree, and the report has the right totals', async () => {
   const { merchants, named, differences, open } = await books.reconcile();
   expect(named).toEqual([]);
-  // The day is not over, so it has to be looked at again.
+  // The day is not over, so it must be reconciled again.
   expect([differences, open]).toEqual([0, 1]);
   const agree = Object.fromEntries(
     ['payments', 'ledger', 'acquirer', 'notifications', 'webhooks', 'stream', 'retrieval', 'history', 'sessions'].map(
@@ -34,13 +34,13 @@ test('all books agree, and the table counts what there is', async () => {
   const one = { ...none, payments: 1, processed: 12_345 };
   expect(merchants).toEqual([
     { ...none, merchantId: 1001, mode: 'test', payments: 3, processed: 3 * 8_950 - 2_345, failed: 1 },
-    // Notifications are not delivered in this test: of the session, and of the site with its refunds.
+    // This test delivers no notifications: those of the session, and those of the site with its refunds.
     { ...one, merchantId: merchantOf('site 1'), mode: 'live', undelivered: 2 },
     {
       ...none,
       merchantId: merchantOf('site 1'),
       mode: 'test',
-      // The last one is an invoice of a till, paid with a tip by a phone: no session has it, and no partner.
+      // The last payment, of a till's invoice with a tip, has neither a session nor a partner.
       payments: 3,
       processed: 2 * 12_345 + 8_950 + 1_050,
       refunds: 3,
@@ -51,14 +51,14 @@ test('all books agree, and the table counts what there is', async () => {
   ]);
 });
 
-describe('written by hand', () => {
-  test.each(rowsByHand())('$what is found and named', async ({ service, table, statement, named: expected }) => {
+describe('a manual change', () => {
+  test.each(manualChanges())('$what is found and named', async ({ service, table, statement, named: expected }) => {
     const { undo } = await books.tamper(service, table, statement);
     try {
       const { named, differences } = await books.reconcile();
       expect(named[0]).toMatchObject(expected);
       expect(differences).toBe(named.length);
-      // The transfers of a payment that is gone cannot say which one it was.
+      // The transfers of a deleted payment do not contain its reference.
       const isGone = expected.book === 'payments' && expected.kind === 'missing';
       expect(named.filter(({ book }) => book !== expected.book && !(isGone && book === 'ledger'))).toEqual([]);
     } finally {
@@ -66,7 +66,7 @@ describe('written by hand', () => {
     }
   });
 
-  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<Named>]>([
+  test.each<[string, (lines: StatementLine[]) => StatementLine[], Partial<NamedDifference>]>([
     [
       'an amount',
       ([line, ...rest]) => [{ ...line!, amount: line!.amount + 1 }, ...rest],
@@ -101,7 +101,7 @@ describe('written by hand', () => {
     }
   });
 
-  test('is found for its merchant alone where one is asked for', async () => {
+  test('is reported only for its merchant, if the request is for one merchant', async () => {
     const ofOther = `merchant_id = ${merchantOf('site of merchant 2')}`;
     const { undo } = await books.tamper('merchant-retrieval', 'notices', `DELETE FROM notices WHERE ${ofOther}`);
     try {
@@ -117,7 +117,7 @@ describe('written by hand', () => {
   });
 });
 
-test('a payment that the bank takes after midnight, and what is refunded then, is on no day a difference', async () => {
+test('a payment that the bank charges after midnight, and its refund, cause no difference on either day', async () => {
   const { api } = books;
   api.clock.advance(Date.parse('2026-03-01T23:59:59.500Z') - api.clock.now().getTime());
   const { acquirer } = books;

@@ -1,7 +1,7 @@
 /**
- * Each service's tables, functions and triggers as all migrations leave them stand in its `schema.sql`, to be read in one place.
- * SVC_WRITE_SCHEMAS=1 writes them anew: `SVC_WRITE_SCHEMAS=1 ./svc test --selectProjects postgres-15 --testPathPatterns apps/all-in-one/src/schemas`.
- * On the oldest PostgreSQL alone, because another one dumps in words of its own.
+ * The `schema.sql` of each service shows its tables, functions and triggers after all migrations.
+ * SVC_WRITE_SCHEMAS=1 regenerates the files: `SVC_WRITE_SCHEMAS=1 ./svc test --selectProjects postgres-15 --testPathPatterns apps/all-in-one/src/schemas`.
+ * On the oldest supported PostgreSQL only, because the output of pg_dump differs between versions.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { newMigratedDatabase } from '@svc/testing';
 import { SERVICES } from './services.js';
 
-/** Where Debian has the programs of the PostgreSQL that these tests run on. */
+/** Path on Debian of the PostgreSQL version on which these tests run. */
 const PG_DUMP = '/usr/lib/postgresql/15/bin/pg_dump';
 const APPS = join(import.meta.dirname, '../..');
 const HEADER =
@@ -19,7 +19,7 @@ const HEADER =
 const NOT_OF_THE_SCHEMA = /^(--|\\(un)?restrict |SET |SELECT pg_catalog\.set_config)/;
 
 test.each(SERVICES.map((service) => [service.name, service] as const))(
-  'schema.sql of %s is what its migrations make',
+  'schema.sql of %s matches its migrations',
   async (name, service) => {
     const file = join(APPS, name, 'schema.sql');
     const schema = await schemaOf(service);

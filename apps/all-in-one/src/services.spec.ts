@@ -8,8 +8,8 @@ function textsOf(pattern: string): string {
   return files.map((file) => readFileSync(join(root, file), 'utf8')).join('\n');
 }
 
-// Over RabbitMQ an event that nobody is bound to has nowhere to go: the relay tries again, and what comes after waits.
-test('every event that services publish has a service that hears it', () => {
+// RabbitMQ cannot route an event without a bound queue: the relay retries it, and all later events wait.
+test('every event type that services publish has a subscriber', () => {
   const contracts = textsOf('libs/contracts/src/events/*.ts');
   const services = textsOf('{apps,libs}/*/src/**/*.ts');
   const events = [...contracts.matchAll(/export const (\w+) = eventType</g)].map(([, name]) => name!);

@@ -11,7 +11,7 @@ import { paymentProcessorService } from '@svc/payment-processor';
 import { ConfigError, type ServiceDefinition } from '@svc/service';
 import { webhookDispatcherService } from '@svc/webhook-dispatcher';
 
-/** Every service of the platform, in the order in which they start. */
+/** All services of the platform. */
 export const SERVICES = [
   identityService,
   paymentProcessorService,
@@ -23,7 +23,7 @@ export const SERVICES = [
   demoShopService,
 ] as unknown as readonly ServiceDefinition[];
 
-/** The environment of one service: its own file and nothing of the process's, so that no secret strays. */
+/** The environment of one service: only its own file, so that no service sees another's secrets. */
 export function envOf(app: string, envDir: string): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync(join(envDir, `${app}.env`), 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * Every endpoint of the hosted gateway, every site with every key, what is one's own and what is somebody else's. The
- * tables that this prints stand in docs/who-may-do-what.md, and are compared with it.
+ * Calls every endpoint of the hosted gateway with every site and key, for own and foreign objects. The test compares the tables that
+ * it prints with docs/who-may-do-what.md.
  */
 import { ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
@@ -12,9 +12,15 @@ import {
   hostedCallerOf,
   TwoMerchants,
 } from '../test/hosted-callers.js';
-import { HOSTED_ROWS, type HostedObjects, type HostedRow, type Owner, OWNERS } from '../test/hosted-rows.js';
+import {
+  HOSTED_ROWS,
+  type HostedObjects,
+  type HostedRow,
+  type Owner,
+  OWNERS,
+} from '../test/who-may-do-what/hosted-rows.js';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
-import { expectDocumented, tableOf } from '../test/table.js';
+import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 
 let api: MainApi;
 let two: TwoMerchants;
@@ -22,11 +28,11 @@ let objects: HostedObjects;
 beforeAll(async () => {
   api = await startMainApi({ hostedGateway: true });
   two = await TwoMerchants.onboard(api);
-  objects = await makeObjects();
+  objects = await createObjects();
 });
 afterAll(() => api?.stop());
 
-async function makeObjects(): Promise<HostedObjects> {
+async function createObjects(): Promise<HostedObjects> {
   const paid = new Map<Owner, Awaited<ReturnType<TwoMerchants['newPaidSession']>>>();
   for (const owner of OWNERS) paid.set(owner, await two.newPaidSession(owner));
   const [tillCode, busyTillCode] = [await newTillCode('TILL-1'), await newTillCode('TILL-2')];
@@ -61,7 +67,7 @@ async function newTillCode(till: string): Promise<string> {
   return code;
 }
 
-test('every endpoint that can be reached has rows, and every route of the table has endpoints', () => {
+test('every reachable endpoint has rows, and every route has endpoints', () => {
   expect([...new Set(HOSTED_ROWS.map(({ endpoint }) => endpoint))].sort()).toEqual(
     [...new Set(api.hostedEndpoints)].sort(),
   );
@@ -78,7 +84,7 @@ test('each caller gets the documented answer', async () => {
   for (const row of HOSTED_ROWS) {
     const expected = row.answers?.split(' ');
     const cells = new Map<string, Set<string>>();
-    // Where nobody is asked for credentials, one site and none tell as much as all of them.
+    // Endpoints without credentials answer every caller alike: one site and no site are enough.
     const claims = expected ? CLAIMS : (['site 1', 'no headers'] as const);
     for (const claim of claims) {
       for (const key of HOSTED_KEYS) {
@@ -109,7 +115,7 @@ test('each caller gets the documented answer', async () => {
   expectDocumented(tables);
 });
 
-test('a caller without credentials gets 401, whatever else is wrong with the call', async () => {
+test('a caller without credentials gets 401, also with an invalid request', async () => {
   const wrong: string[] = [];
   for (const { endpoint } of HOSTED_ROWS.filter(({ answers }) => answers !== undefined)) {
     const [method = '', pattern = ''] = endpoint.split(' ');
@@ -141,7 +147,7 @@ function cellOf({ status, text }: Answer): string {
   return listed ? `${status}:${listed.length}` : String(status);
 }
 
-/** What is not as the specification of the hosted gateway has it (C5): each refusal says so in the envelope, or on a page. */
+/** Differences from the specification of the hosted gateway (C5): each refusal is an envelope or a page. */
 function formProblems({ status, headers, text }: Answer): string[] {
   const problems: string[] = [];
   if (!/^[0-9a-f-]{36}$/.test(headers.get('x-request-id') ?? '')) problems.push('no x-request-id');
@@ -152,7 +158,7 @@ function formProblems({ status, headers, text }: Answer): string[] {
   return problems;
 }
 
-/** What is in the answer and not the caller's to see. */
+/** Data of other callers in the response. */
 function foreignIn({ answers }: HostedRow, { text }: Answer, caller: HostedCaller | undefined): string[] {
   if (answers === undefined) return [];
   const isOwn = (owner: Owner): boolean =>

@@ -1,12 +1,12 @@
 /**
- * Every endpoint of the main API, every key with every token, what is one's own and what is somebody else's. The tables
- * that this prints stand in docs/who-may-do-what.md, and are compared with it.
+ * Calls every endpoint of the main API with every key and token, for own and foreign objects. The test compares the tables that it
+ * prints with docs/who-may-do-what.md.
  */
 import { randomUUID } from 'node:crypto';
 import { patternOf, ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
-import { expectDocumented, tableOf } from '../test/table.js';
+import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 import {
   CUSTOMERS,
   type Invoice,
@@ -18,7 +18,15 @@ import {
   TwoPartners,
 } from '../test/two-partners.js';
 
-import { callerOf, COLUMNS, type MadePayment, type Needs, type Objects, type Row, ROWS } from '../test/who-may-rows.js';
+import {
+  callerOf,
+  COLUMNS,
+  type TestPayment,
+  type Needs,
+  type Objects,
+  type Row,
+  ROWS,
+} from '../test/who-may-do-what/who-may-rows.js';
 
 let api: MainApi;
 let two: TwoPartners;
@@ -26,11 +34,11 @@ let objects: Objects;
 beforeAll(async () => {
   api = await startMainApi();
   two = await TwoPartners.onboard(api);
-  objects = await makeObjects();
+  objects = await createObjects();
 });
 afterAll(() => api?.stop());
 
-async function makeObjects(): Promise<Objects> {
+async function createObjects(): Promise<Objects> {
   const payments: Objects['payments'] = new Map();
   const cards: Objects['cards'] = new Map();
   const invoices = { test: await two.newInvoice('test'), live: await two.newInvoice('live') };
@@ -40,12 +48,12 @@ async function makeObjects(): Promise<Objects> {
   for (const owner of [...SERVERS, ...CUSTOMERS]) made.cards.set(owner, await two.newCard(owner));
   const till = { method: 'PUT', path: `${two.sitePath}/tills/TILL-1/code` };
   expect((await two.ask('site 1', 'none', till)).status).toBe(201);
-  await merchantsFind([...payments.values()].map(({ paymentReference }) => paymentReference));
+  await waitUntilMerchantsSee([...payments.values()].map(({ paymentReference }) => paymentReference));
   return { two, payments, cards, invoices };
 }
 
-/** Merchant-retrieval receives keys and payments with events. */
-async function merchantsFind(references: readonly string[]): Promise<void> {
+/** Waits for merchant-retrieval, which receives keys and payments by events. */
+async function waitUntilMerchantsSee(references: readonly string[]): Promise<void> {
   await waitUntil('merchants to find their payments', 20_000, async () => {
     await api.tellEverybody();
     let found = 0;
@@ -66,7 +74,7 @@ async function pay(
   payer: Partner,
   invoice: Invoice,
   id = two.customers.get(payer as 'A’s 1')?.customerReference ?? randomUUID(),
-): Promise<MadePayment> {
+): Promise<TestPayment> {
   const request = { reference: randomUUID(), invoiceReference: invoice.reference, amount: invoice.amount };
   const paymentMethod = { card: { token: await two.newCard(payer) } };
   const { paymentReference } = await two.as<{ paymentReference: string }>(payer, {
@@ -77,14 +85,14 @@ async function pay(
   return { paymentReference, externalReference: invoice.externalReference, request };
 }
 
-test('every endpoint that can be reached has rows, and every route of the table has endpoints', () => {
+test('every reachable endpoint has rows, and every route has endpoints', () => {
   expect([...new Set(ROWS.map(({ endpoint }) => endpoint))].sort()).toEqual([...new Set(api.endpoints)].sort());
   const paths = api.endpoints.map((endpoint) => endpoint.split(' ')[1]!);
   for (const { path } of ROUTES.filter(({ host }) => host === 'api'))
     expect([path, paths.some((known) => covers(path, known))]).toEqual([path, true]);
 });
 
-/** Whether a route of the table leads to an endpoint as its controller names it. */
+/** Whether a route leads to an endpoint of a controller. */
 function covers(route: string, endpoint: string): boolean {
   const pattern = patternOf(route);
   return pattern === undefined
@@ -92,7 +100,7 @@ function covers(route: string, endpoint: string): boolean {
     : new RegExp(pattern).test(endpoint);
 }
 
-test('who is answered what, and nobody more', async () => {
+test('every caller gets the documented answer, and no foreign data', async () => {
   const wrong: string[] = [];
   const seen = new Map<Needs, string[][]>();
   let asked = 0;
@@ -132,7 +140,7 @@ test('who is answered what, and nobody more', async () => {
   expectDocumented(tables);
 });
 
-test('what B calls by the name of A’s customer is B’s own, and A’s customer never sees it', async () => {
+test('objects of B with the reference of A’s customer belong to B, and A’s customer never sees them', async () => {
   const { customerReference } = two.customers.get('A’s 1')!;
   const listed = async (partner: Partner): Promise<string[]> => {
     const page = await two.as<{ payments: { paymentReference: string }[] }>(partner, {
@@ -148,8 +156,8 @@ test('what B calls by the name of A’s customer is B’s own, and A’s custome
   expect(await listed('A')).toEqual(before);
 });
 
-/** Nothing that the caller has sent is looked at before the caller is known (C5). */
-test('whatever else is wrong: whoever is not let in is told that, and nothing else', async () => {
+/** Authentication comes before validation (C5). */
+test('an unauthenticated caller gets 401 and nothing else, also with an invalid request', async () => {
   const wrong: string[] = [];
   for (const { endpoint, needs } of ROWS.filter((row) => row.needs !== 'nobody')) {
     const [method = '', pattern = ''] = endpoint.split(' ');
@@ -185,7 +193,7 @@ function cellOf({ status, text }: Answer): string {
   return reference === undefined || reference === '40' ? String(status) : `${status}/${reference}`;
 }
 
-/** What is not as C5 has it. */
+/** Differences from the error format of C5. */
 function formProblems({ endpoint }: Row, { status, headers, text }: Answer): string[] {
   const problems: string[] = [];
   const requestId = headers.get('x-request-id') ?? '';
@@ -202,7 +210,7 @@ function formProblems({ endpoint }: Row, { status, headers, text }: Answer): str
   return problems;
 }
 
-/** What is in the answer and not the caller's to see. */
+/** Data of other callers in the response. */
 function foreignIn({ endpoint }: Row, { status, text }: Answer, caller: string | undefined): string[] {
   if (endpoint.startsWith('GET /v1/verifications')) return [];
   const isOwn = (owner: Partner): boolean =>
@@ -214,7 +222,7 @@ function foreignIn({ endpoint }: Row, { status, text }: Answer, caller: string |
   const secrets = [
     ...[...objects.payments].map(([owner, { paymentReference }]) => [owner, paymentReference] as const),
     ...[...objects.cards].map(([owner, token]) => [owner, token] as const),
-    // B's server has been told the name of A's customer by the call itself, and is given it back.
+    // B's server may see the reference of A's customer in the response, because B sent it in the request.
     ...(status < 300 ? [] : [...two.customers].map(([owner, known]) => [owner, known.customerReference] as const)),
   ];
   return secrets.flatMap(([owner, secret]) => (text.includes(secret) && !isOwn(owner) ? [`what is ${owner}’s`] : []));

@@ -15,28 +15,27 @@ import { type Fault, startUnreliableAcquirer, type UnreliableAcquirer } from './
 
 const SITE = { merchantId: 1001, siteId: 5001 };
 
-/** The payer's page and the payments behind it, on a bank that cannot be relied on, under a clock that tests move. */
+/** Hosted-gateway and payment-processor with an unreliable bank and a manual clock. */
 export interface BankAndPlatform {
   readonly clock: ManualClock;
   readonly acquirer: UnreliableAcquirer;
   readonly processor: TestService;
   createSession(amount: number): Promise<string>;
   /** The page as a payer loads it. */
-  page(sessionId: string): Promise<PageSeen>;
-  /** Presses Pay on a page that shows a form. */
-  press(page: PageSeen): Promise<void>;
-  /** What the bank's own books say was taken for this amount and not given back. */
-  standing(amount: number): number;
-  givenBack(amount: number): number;
-  /** Hands over what happened, until everybody knows. */
-  tellEverybody(): Promise<void>;
+  page(sessionId: string): Promise<PageSnapshot>;
+  /** Submits the form of a page. */
+  pay(page: PageSnapshot): Promise<void>;
+  /** Number of charges of this amount in the bank's records that were not reversed. */
+  chargeCount(amount: number): number;
+  reversalCount(amount: number): number;
+  /** Relays the events of both services. */
+  relayAllEvents(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export interface PageSeen {
+export interface PageSnapshot {
   readonly sessionId: string;
   readonly state: string;
-  /** Everything on it. */
   readonly html: string;
 }
 
@@ -68,11 +67,11 @@ export async function startBankAndPlatform(
     env: { SVC_GATEWAY_URL: 'https://pay.example', SVC_CODES_URL: 'https://pay.example', SVC_ADMIN_KEY: adminKey },
   });
   await gateway.deliver(anEvent(SiteChangedV1, '5001', 1, aSite()), ...signingKeys());
-  const tellEverybody = async (): Promise<void> => {
+  const relayAllEvents = async (): Promise<void> => {
     await processor.relay();
     await gateway.relay();
   };
-  await tellEverybody();
+  await relayAllEvents();
   const call = (method: 'GET' | 'POST', url: string, payload?: object) =>
     gateway.service.app.inject({ method, url, ...(payload ? { payload, headers: headersOf(url) } : {}) });
 
@@ -80,7 +79,7 @@ export async function startBankAndPlatform(
     clock,
     acquirer,
     processor,
-    tellEverybody,
+    relayAllEvents,
     createSession: async (amount) => {
       const answer = await call('POST', '/api/v3.1/sessions', aSession(amount));
       if (answer.statusCode !== 201) throw new Error(answer.body);
@@ -90,13 +89,14 @@ export async function startBankAndPlatform(
       const html = (await call('GET', `/pay?sessionId=${sessionId}`)).body;
       return { sessionId, state: dataOf(html, 'state') ?? 'no page', html };
     },
-    press: async ({ sessionId, html }) => {
+    pay: async ({ sessionId, html }) => {
       const nth = Number(dataOf(html, 'try'));
       const encryptedCard = await encrypt(html, sessionId, nth);
       await call('POST', `/pay/${sessionId}/payments`, { reference: randomUUID(), try: nth, encryptedCard });
     },
-    standing: (amount) => latest(store).filter((line) => line.amount === amount && line.outcome === 'approved').length,
-    givenBack: (amount) =>
+    chargeCount: (amount) =>
+      latest(store).filter((line) => line.amount === amount && line.outcome === 'approved').length,
+    reversalCount: (amount) =>
       latest(store).filter((line) => line.amount === amount && line.outcome === 'reversed' && line.charged).length,
     stop: async () => {
       await acquirer.close();

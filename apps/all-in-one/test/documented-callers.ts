@@ -5,21 +5,21 @@ import { TwoMerchants } from './hosted-callers.js';
 import { ADMIN_KEY, type Answer, type Call, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';
 
-/** A caller of one API, with what its document needs: credentials and existing ids. Used by documented-requests.int-spec.ts. */
+/** A caller of one API, with the credentials and ids that its operations need. Used by documented-requests.int-spec.ts. */
 export interface DocumentedCaller {
   /** `docs/reference/<name>.openapi.json` */
   readonly name: 'partner' | 'merchant' | 'gateway' | 'administration';
   readonly endpoints: readonly string[];
   readonly call: (call: Call) => Promise<Answer>;
-  /** Opens everything that `known` names. */
+  /** Credentials with access to all objects in `known`. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly wrong: readonly Readonly<Record<string, string>>[];
   readonly known: Known;
-  /** Operations whose success needs what cannot be made here, and what that is. */
+  /** Operations that cannot succeed in this test, with the reason. */
   readonly neverDone: Readonly<Record<string, string>>;
 }
 
-/** Everything that the documents speak of, once: so that a request about it is done. */
+/** Creates one object of each kind, so that each operation can succeed. */
 export async function documentedCallers(api: MainApi): Promise<DocumentedCaller[]> {
   const [partners, merchants] = [await TwoPartners.onboard(api), await TwoMerchants.onboard(api)];
   return [
@@ -170,7 +170,7 @@ async function deliveriesOf(api: MainApi, two: TwoMerchants): Promise<{ id: stri
   return deliveries;
 }
 
-/** Has a merchant and a partner of its own: its requests change them, and no other caller may notice. */
+/** Has its own merchant and partner, because its requests change them and must not affect other callers. */
 async function administrator(api: MainApi): Promise<DocumentedCaller> {
   const make = (path: string, body: object) => api.administer('POST', path, body);
   const { merchantId } = await make('/merchants', { name: 'Karoo Roastery' });

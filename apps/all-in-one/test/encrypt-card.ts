@@ -1,7 +1,7 @@
 import { CompactEncrypt, importJWK, type JWK } from 'jose';
 import { aCard } from './two-partners.js';
 
-/** A card as a page or a partner's app sends it: encrypted, and bound to what it pays (P8). */
+/** Encrypts a card as a page or a partner's app does, bound to its payable (P8). */
 export async function encryptCard(key: JWK & { kid: string }, binding: object): Promise<string> {
   return new CompactEncrypt(Buffer.from(JSON.stringify({ card: aCard(), binding })))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.kid, cty: 'json' })

@@ -7,7 +7,7 @@ interface Example {
   readonly response?: unknown;
 }
 
-/** The first answer of each status of each operation, with what was sent: what differs from run to run is made the same. */
+/** The first request and response of each status of each operation. Values that differ between runs are replaced by fixed ones. */
 export class Examples {
   private readonly byOperation = new Map<string, Map<number, Example>>();
 
@@ -23,7 +23,7 @@ export class Examples {
       (text !== '' && !text.startsWith('{') && !text.startsWith('['))
     )
       return;
-    // A refused request is generated data: no useful example.
+    // A refused request contains generated data, which is no useful example.
     const request = isSuccess && body !== undefined ? { request: JSON.parse(body) as unknown } : {};
     const isTelling = isSuccess || status === 409 || status === 404 || status === 422;
     const response = text === '' || !isTelling ? {} : { response: JSON.parse(text) as unknown };
@@ -31,7 +31,7 @@ export class Examples {
     if (Object.keys(example).length > 0) known.set(status, example);
   }
 
-  /** Those of operations that were not called stay. */
+  /** Keeps the examples of operations that were not called. */
   write(file: string): void {
     const before = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : {};
     const recorded = [...this.byOperation].map(([operation, examples]) => [
@@ -65,6 +65,6 @@ function stable<T>(example: T): T {
   };
   let text = JSON.stringify(example).replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, numbered);
   for (const [pattern, replacement] of STABLE) text = text.replaceAll(pattern, replacement);
-  // One of a list says it; what is in a list depends on what else was done.
+  // One element of a list is enough; the length of a list depends on other tests.
   return JSON.parse(text, (_, value: unknown) => (Array.isArray(value) ? value.slice(0, 1) : value)) as T;
 }

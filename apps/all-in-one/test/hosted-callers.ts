@@ -5,15 +5,15 @@ import { waitUntil } from '@svc/testing';
 import { encrypt } from './bank-and-platform.js';
 import type { Answer, Call, MainApi } from './main-api.js';
 
-/** Merchant 1 has three sites, of which one takes calls without a key; merchant 2 has one. */
+/** Merchant 1 has three sites, one of which accepts calls without a key; merchant 2 has one site. */
 export const SITES = ['site 1', 'site 2', 'open site', 'site of merchant 2'] as const;
 export type Site = (typeof SITES)[number];
 
-/** Pairs of numbers that a caller may send; the last three are no site of the merchant. */
+/** Pairs of merchant and site numbers that a caller sends; the last three are not valid. */
 export const CLAIMS = [...SITES, 'site 1 as of merchant 2', 'no site', 'no headers'] as const;
 export type Claim = (typeof CLAIMS)[number];
 
-/** What may stand in `x-api-key`. */
+/** Values of `x-api-key`. */
 export const HOSTED_KEYS = [
   'none',
   'merchant 1',
@@ -33,7 +33,7 @@ export const HOSTED_KEYS = [
 ] as const;
 export type HostedKey = (typeof HOSTED_KEYS)[number];
 
-/** A site in one mode; who is let in is one of these, whichever of its keys it shows. */
+/** A site in one mode: an authenticated caller is one of these, with any of its keys. */
 export const HOSTED_COLUMNS = [
   'site 1',
   'site 1 live',
@@ -47,7 +47,7 @@ export const HOSTED_COLUMNS = [
 ] as const;
 export type HostedCaller = (typeof HOSTED_COLUMNS)[number];
 
-/** The column that what is sent belongs to; undefined: refused. */
+/** The column of a caller with these numbers and this key; undefined if it is refused. */
 export function hostedCallerOf(claim: Claim, key: HostedKey): HostedCaller | undefined {
   const site = SITES.find((one) => one === claim);
   if (!site) return undefined;
@@ -72,7 +72,7 @@ export interface PaidInvoice {
   readonly paymentReference: string;
 }
 
-/** Two merchants, on-boarded as an administrator does it, and what they ask the hosted gateway for. */
+/** Two on-boarded merchants, and their requests to the hosted gateway. */
 export class TwoMerchants {
   readonly keys = new Map<HostedKey, string>();
   readonly numbers = new Map<Site, { readonly merchantId: string; readonly siteId: string }>();
@@ -102,7 +102,7 @@ export class TwoMerchants {
     });
   }
 
-  /** Any that are let in as this. */
+  /** Calls as this caller, with any of its valid credentials. */
   as(caller: HostedCaller, call: Call): Promise<Answer> {
     const site = SITES.find((one) => caller.startsWith(one) && !caller.startsWith(`${one} of`))!;
     const owner: HostedKey = site === 'site of merchant 2' ? 'merchant 2' : 'merchant 1';
@@ -128,7 +128,7 @@ export class TwoMerchants {
     return { sessionId, code: await this.api.codeOf(sessionId), paymentReference, requestId };
   }
 
-  /** Of R 89.50, at a till of site 1. */
+  /** Creates an invoice of R 89.50, at a till of site 1. */
   async newInvoice(siteReference = 'TILL-1'): Promise<Omit<PaidInvoice, 'paymentReference'>> {
     const { merchantId, siteId } = this.numbers.get('site 1')!;
     const body = { siteReference, currencyISOCode: 'ZAR', amount: 8_950, origin: 'Karoo POS' };
@@ -144,7 +144,7 @@ export class TwoMerchants {
     return { reference, code: code.slice(-20) };
   }
 
-  /** The same, paid on the page of its code. */
+  /** Creates the same invoice and pays it on the page of its code. */
   async newPaidInvoice(tipAmount = 0): Promise<PaidInvoice> {
     const invoice = await this.newInvoice();
     const path = `/c/${invoice.code}`;
@@ -182,7 +182,7 @@ export class TwoMerchants {
       const { siteId = '' } = await this.api.administer('POST', `/merchants/${merchantId}/sites`, body);
       this.numbers.set(site, { merchantId: String(merchantId), siteId: String(siteId) });
       this.keys.set(site, await keyOf(`/sites/${siteId}`, 'test'));
-      // Of every site: it signs the notifications of what a merchant's live key makes there.
+      // The live webhook secret of every site.
       const live = await keyOf(`/sites/${siteId}`, 'live');
       if (site === 'site 1' || site === 'site 2') this.keys.set(`${site} live`, live);
       if (site === 'site 1') this.keys.set('site 1 revoked', await keyOf(`/sites/${siteId}`, 'test'));
@@ -204,7 +204,7 @@ export class TwoMerchants {
   private async revokeOne(merchantId: string): Promise<void> {
     const path = `/merchants/${merchantId}/sites/${this.numbers.get('site 1')!.siteId}/keys`;
     const { keys } = (await this.api.administer('GET', path)) as unknown as { keys: { keyId: string; mode: string }[] };
-    // The newest of its mode is the one that was made last.
+    // The newest key of its mode is the one just created.
     const { keyId } = keys.find(({ mode }) => mode === 'test')!;
     await this.api.administer('DELETE', `${path}/${keyId}`);
     await this.api.tellEverybody();

@@ -14,7 +14,7 @@ import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { newFront } from '../src/front.js';
 import { SERVICES } from '../src/services.js';
 
-/** What is sent; the body as JSON, or as text of another type. */
+/** A request; the body is sent as JSON, or as text of another type. */
 export interface Call {
   readonly method: string;
   readonly path: string;
@@ -28,28 +28,28 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The main API as it is reached: every service that answers on it, behind the listener, under a clock that tests move. */
+/** The main API with all of its services behind the listener, and a manual clock. */
 export interface MainApi {
   readonly clock: ManualClock;
-  /** A service that answers here. Throws where it was not started. */
+  /** @throws Error if the service was not started */
   service(name: string): TestService;
-  /** `POST /v1/payments`, as the services' own controllers have them and the route table lets them be reached. */
+  /** Endpoints such as `POST /v1/payments`, from the controllers of the services, that the route table exposes. */
   readonly endpoints: readonly string[];
-  /** The same of the hosted gateway; none unless it was started. */
+  /** Endpoints of the hosted gateway; empty if it was not started. */
   readonly hostedEndpoints: readonly string[];
-  /** The same of administration. */
+  /** Endpoints of the administration API. */
   readonly adminEndpoints: readonly string[];
-  /** The text of a stream of events is left out. */
+  /** Calls the main API. The text of an event stream is left out. */
   call(call: Call): Promise<Answer>;
-  /** On the hosted gateway. */
+  /** Calls the hosted gateway. */
   callHosted(call: Call): Promise<Answer>;
-  /** On administration, with the headers alone that are given. */
+  /** Calls the administration API with exactly these headers. */
   callAdmin(call: Call): Promise<Answer>;
   /** Digits of the QR code that the page of a session shows. */
   codeOf(sessionId: string): Promise<string>;
-  /** As an administrator. Throws unless it is done. */
+  /** Calls the administration API as an administrator. Throws unless the call succeeds. */
   administer(method: string, path: string, body?: object): Promise<Record<string, string>>;
-  /** Hands over what happened, once. */
+  /** Relays the events of all services once. */
   tellEverybody(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -57,25 +57,25 @@ export interface MainApi {
 export const ADMIN_KEY = randomBytes(32).toString('base64url');
 const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
-/** Everything that answers on the main API, and who is needed to make merchants' keys. */
+/** Environment of each service of the main API, and of the service that creates merchants' keys. */
 const environments = (acquirerUrl: string): Readonly<Record<string, Record<string, string>>> => ({
   identity: { SVC_SEALING_KEY: SEALING_KEY },
   'webhook-dispatcher': { SVC_SEALING_KEY: SEALING_KEY, SVC_DELIVERY: 'off' },
   'payment-processor': {
     SVC_SEALING_KEY: SEALING_KEY,
     SVC_ACQUIRER_URL: acquirerUrl,
-    // The table has rows of callers in live mode.
+    // Some callers use live mode.
     SVC_ACQUIRER_LIVE: 'simulated',
     SVC_API_URL: 'https://api.example',
     SVC_CODES_URL: 'https://pay.example',
   },
   'code-decoder': { SVC_CODES_URL: 'https://pay.example' },
   'payment-history': {},
-  // The table calls with one key more often than it may.
+  // The tests exceed the rate limit of a key.
   'merchant-retrieval': { SVC_RETRIEVAL_BURST: '100000', SVC_STREAM_READERS_PER_KEY: '100' },
 });
 
-/** Called more often than anybody may, from one address. */
+/** The tests exceed the rate limit of an address. */
 const HOSTED_GATEWAY = {
   'hosted-gateway': {
     SVC_GATEWAY_URL: 'https://pay.example',
@@ -166,7 +166,7 @@ export async function startMainApi({ hostedGateway = false } = {}): Promise<Main
   };
 }
 
-/** What a service's controllers answer, where the route table hands it to this service. */
+/** Endpoints of a service's controllers that the route table forwards to this service. */
 function endpointsOf(host: Host, { service }: TestService): string[] {
   const controllers = [...service.app.get(ModulesContainer).values()].flatMap((module) => [
     ...module.controllers.values(),
@@ -193,7 +193,7 @@ function endpointsOf(host: Host, { service }: TestService): string[] {
   return [...new Set(all)].filter(isReached).sort();
 }
 
-/** Of a controller or a method: one path, or several. */
+/** The paths of a controller or of a method. */
 function pathsOf(target: object): string[] {
   const paths = Reflect.getMetadata(PATH_METADATA, target) as string | string[];
   return Array.isArray(paths) ? paths : [paths];

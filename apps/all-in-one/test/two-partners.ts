@@ -3,7 +3,7 @@ import { newApiKey } from '@svc/auth';
 import { waitUntil } from '@svc/testing';
 import type { Answer, Call, MainApi } from './main-api.js';
 
-/** What may stand in `x-api-key`. A and B are two organisations, 1 and 2 two merchants; site 1 and site 2 are of merchant 1. */
+/** Values of `x-api-key`. A and B are two organisations, 1 and 2 two merchants; site 1 and site 2 belong to merchant 1. */
 export const KEYS = [
   'none',
   'A',
@@ -19,7 +19,7 @@ export const KEYS = [
 ] as const;
 export type Key = (typeof KEYS)[number];
 
-/** What may stand behind `Bearer`: tokens of the organisations’ servers and of their customers. */
+/** Bearer tokens of the organisations’ servers and of their customers. */
 export const TOKENS = [
   'none',
   'A',
@@ -34,7 +34,7 @@ export const TOKENS = [
 ] as const;
 export type Token = (typeof TOKENS)[number];
 
-/** Who can call the main API as a partner or one of its customers. */
+/** Callers of the main API: partners and their customers. */
 export const PARTNERS = ['A', 'A’s 1', 'A’s 2', 'B', 'B’s 1', 'B’s 2', 'A live'] as const satisfies readonly Token[];
 export type Partner = (typeof PARTNERS)[number];
 export const CUSTOMERS = ['A’s 1', 'A’s 2', 'B’s 1', 'B’s 2'] as const satisfies readonly Partner[];
@@ -63,11 +63,11 @@ export interface Invoice {
   readonly amount: number;
 }
 
-/** Two organisations with two customers each, on-boarded as an administrator does it, and what they ask for. */
+/** Two on-boarded organisations with two customers each, and their requests. */
 export class TwoPartners {
   readonly keys = new Map<Key, string>();
   readonly tokens = new Map<Token, string>();
-  /** Of each server: what it logs in with. */
+  /** Login credentials of each server. */
   readonly logins = new Map<Server, { readonly organisationId: string; readonly apiToken: string }>();
   readonly customers = new Map<Customer, KnownCustomer>();
   readonly password = 'correct horse battery';
@@ -82,7 +82,7 @@ export class TwoPartners {
     await two.makePartners();
     await two.makeMerchants();
     await two.everybodyKnows();
-    // What is expired or revoked has been good before.
+    // Expired and revoked credentials were valid before.
     two.tokens.set('A expired', await two.logIn('A'));
     expectStatus(200, await two.ask('A revoked', 'A expired', { method: 'GET', path: '/v1/cards/encryption-key' }));
     await two.revoke();
@@ -108,7 +108,7 @@ export class TwoPartners {
     });
   }
 
-  /** As one that is let in. Throws where it is refused. */
+  /** Calls with valid credentials. Throws if the call is refused. */
   async as<T>(partner: Partner, call: Call): Promise<T> {
     const answer = await this.ask(serverOf(partner), partner, call);
     if (answer.status >= 300)
@@ -116,7 +116,7 @@ export class TwoPartners {
     return JSON.parse(answer.text) as T;
   }
 
-  /** A new one of site 1. */
+  /** Creates an invoice of site 1. */
   async newInvoice(mode: 'test' | 'live' = 'test', siteReference = 'TILL-1'): Promise<Invoice> {
     const [externalReference, amount] = [randomUUID(), 8_950];
     const body = { externalReference, siteReference, currencyISOCode: 'ZAR', amount, origin: 'Karoo POS' };
@@ -193,7 +193,7 @@ export class TwoPartners {
     const { keys } = (await this.api.administer('GET', `${this.organisation('A')}/keys`)) as unknown as {
       keys: { keyId: string; mode: string }[];
     };
-    // The newest of its mode is the one that was made last.
+    // The newest key of its mode is the one just created.
     const { keyId } = keys.find(({ mode }) => mode === 'test')!;
     await this.api.administer('DELETE', `${this.organisation('A')}/keys/${keyId}`);
     await this.api.tellEverybody();
@@ -226,12 +226,12 @@ export class TwoPartners {
   }
 }
 
-/** Whose key somebody sends. */
+/** The server whose key a partner or customer uses. */
 export function serverOf(partner: Partner): Server {
   return (SERVERS as readonly Partner[]).includes(partner) ? (partner as Server) : partner.startsWith('A') ? 'A' : 'B';
 }
 
-/** A card in clear, as a partner sends it inside TLS. */
+/** An unencrypted card, as a partner sends it over TLS. */
 export function aCard(): Record<string, unknown> {
   return { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
 }

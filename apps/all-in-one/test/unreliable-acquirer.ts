@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What can go wrong on the way to a bank and back; the bank itself keeps its books right. */
+/** Faults between the platform and the bank. The records of the bank itself stay correct. */
 export const FAULTS = [
   'answer dropped',
   'answer after the time limit',
@@ -18,7 +18,7 @@ export type Fault = (typeof FAULTS)[number];
 
 export interface UnreliableAcquirer {
   readonly url: string;
-  /** Lets the requests go on that were held on their way to the bank. */
+  /** Forwards the held requests to the bank. */
   release(fault: Fault): void;
   close(): Promise<void>;
 }
@@ -35,12 +35,12 @@ interface Key {
 }
 
 const BROKEN: Answer = { status: 503, body: '{}' };
-/** The connection ends without an answer. */
+/** The connection ends without a response. */
 const NONE = undefined;
 
 /**
- * A way to the simulated bank that fails as networks and banks do. Each charge has the fault of its amount; a repeated
- * look or reversal under its key has it, too.
+ * A proxy in front of the simulated bank that fails as networks and banks do. The amount of a charge determines its fault, which
+ * also applies to polls and reversals of its key.
  */
 export async function startUnreliableAcquirer(
   bankUrl: string,
@@ -95,7 +95,7 @@ export async function startUnreliableAcquirer(
   const reverse = async (path: string): Promise<Answer | undefined> => {
     const key = keys.get(path.split('/')[2]!);
     if (key?.fault === 'silent for 15 minutes' && ++key.reversals === 1) return NONE;
-    // It confirms that it will never charge, and forgets it.
+    // The bank confirms the reversal, and charges nevertheless.
     if (key?.fault === 'approves what it said it never would' && ++key.reversals === 1)
       return { status: 200, body: JSON.stringify({ outcome: 'reversed', charged: false, acquirerReference: 'none' }) };
     return toBank(path);

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, PartnerAuthModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
 import { CodeDecoderConfig } from './config.js';

@@ -1,38 +1,38 @@
 /**
- * An order that is not paid: asks for its page again until it says something else, and puts that in its place. Focus and
- * position stay where they are, unlike with a page that loads itself again.
+ * Fetches the page of an unpaid order again and replaces the progress section when it has changed. Unlike a reload, this keeps
+ * focus and scroll position.
  */
 const section = document.querySelector('section.order[data-refresh-seconds]');
 
-async function look() {
-  // A tab that nobody looks at asks when it is looked at again.
+async function refresh() {
+  // A hidden tab refreshes when it becomes visible again.
   if (document.visibilityState === 'hidden') return;
-  const answer = await fetch(location.href, { cache: 'no-store', credentials: 'same-origin' });
-  if (!answer.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  const [shown, told] = [document, page].map((each) => each.getElementById('order-progress'));
-  if (!shown || !told || shown.innerHTML === told.innerHTML) return;
-  // The same element, so that a screen reader says what is new in it.
-  shown.replaceChildren(...told.childNodes);
+  const response = await fetch(location.href, { cache: 'no-store', credentials: 'same-origin' });
+  if (!response.ok) return;
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+  const [current, updated] = [document, page].map((each) => each.getElementById('order-progress'));
+  if (!current || !updated || current.innerHTML === updated.innerHTML) return;
+  // Keep the element itself, so that a screen reader announces the change.
+  current.replaceChildren(...updated.childNodes);
   document.title = page.title;
   const next = page.querySelector('section.order')?.dataset.refreshSeconds;
   if (next === undefined) delete section.dataset.refreshSeconds;
   else section.dataset.refreshSeconds = next;
 }
 
-function plan() {
+function scheduleRefresh() {
   const seconds = Number(section.dataset.refreshSeconds);
   if (seconds > 0)
     setTimeout(
       () =>
-        void look()
+        void refresh()
           .catch(() => undefined)
-          .finally(plan),
+          .finally(scheduleRefresh),
       seconds * 1000,
     );
 }
 
 if (section) {
-  plan();
-  document.addEventListener('visibilitychange', () => void look().catch(() => undefined));
+  scheduleRefresh();
+  document.addEventListener('visibilitychange', () => void refresh().catch(() => undefined));
 }

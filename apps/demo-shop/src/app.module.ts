@@ -1,12 +1,12 @@
 import { Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { readShopBodies } from './http-bodies.js';
+import { addBodyParsers } from './body-parsers.js';
 import { OrderRepository } from './orders/order.repository.js';
 import { OrdersController } from './pages/orders.controller.js';
 import { PayOrder } from './orders/pay-order.js';
 import { PlaceOrder } from './orders/place-order.js';
-import { SendPage } from './pages/send-page.js';
+import { PageSender } from './pages/page-sender.js';
 import { ShopAssets } from './pages/shop-assets.js';
 import { ShopController } from './pages/shop.controller.js';
 import { ShopCredentials } from './platform/shop-credentials.js';
@@ -20,7 +20,7 @@ import { WebhooksController } from './webhooks/webhooks.controller.js';
     PayOrder,
     PlaceOrder,
     RecordPayment,
-    SendPage,
+    PageSender,
     ShopCredentials,
     { provide: ShopAssets, useFactory: () => new ShopAssets() },
   ],
@@ -29,6 +29,6 @@ export class DemoShopModule implements OnModuleInit {
   constructor(@Inject(HttpAdapterHost) private readonly http: HttpAdapterHost) {}
 
   onModuleInit(): void {
-    readShopBodies(this.http.httpAdapter.getInstance<FastifyInstance>());
+    addBodyParsers(this.http.httpAdapter.getInstance<FastifyInstance>());
   }
 }

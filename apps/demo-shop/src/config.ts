@@ -6,7 +6,7 @@ export class DemoShopConfig extends ServiceConfig {
   @IsBaseUrl()
   SVC_GATEWAY_URL: string;
 
-  /** Where the gateway's payment pages are, when customers reach them under another address than this shop calls. */
+  /** Address of the gateway's payment pages for customers, if it differs from the address that this shop calls. */
   @IsOptional()
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_PAYMENT_PAGES_URL?: string;
@@ -15,14 +15,14 @@ export class DemoShopConfig extends ServiceConfig {
   @IsBaseUrl()
   SVC_SHOP_URL: string;
 
-  /** Where the platform sends its notifications, when that is another address than the customers'. */
+  /** Address to which the platform sends webhooks, if it differs from the address for customers. */
   @IsOptional()
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_SHOP_NOTIFICATIONS_URL?: string;
 
   /**
-   * File with the merchant's keys (demo.json): the shop is the first merchant's first site. It is written after the
-   * platform has been seeded, so it is read when it is first needed, and again when it has changed.
+   * File with the merchant's keys (demo.json): the shop is the first site of the first merchant. The file is written after the
+   * platform has been seeded, so the shop reads it on first use, and again after each change.
    */
   @IsString()
   @MinLength(1)

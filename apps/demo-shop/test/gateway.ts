@@ -10,11 +10,11 @@ export interface ReceivedRequest {
   readonly body: Record<string, unknown>;
 }
 
-/** Stands in for the platform's gateway: the same requestId gives the same session, as the public API promises (C7). */
+/** A fake of the platform's gateway: the same requestId gives the same session, as the public API promises (C7). */
 export interface Gateway {
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** From now on every call is answered with this status and no session. */
+  /** From now on every call gets this status and no session. */
   refuseWith(httpStatus: number): void;
   stop(): Promise<void>;
 }

@@ -16,19 +16,19 @@ export interface Answer {
   readonly text: string;
 }
 
-/** The shop on a database of its own, beside a stand-in for the gateway, and what customers and the platform do to it. */
+/** The shop with a database of its own and a fake gateway, and the requests of customers and of the platform. */
 export interface TestShop extends TestService {
   readonly gateway: Gateway;
   readonly credentialsFile: string;
   get(url: string): Promise<Answer>;
   post(url: string, form?: Record<string, string>): Promise<Answer>;
-  /** Sends a notification as the platform would, signed at the shop's present time unless told otherwise. */
-  notify(payment: Record<string, unknown>, how?: Notifying): Promise<Answer>;
-  /** Checks out the first product once; the address of its order page and its session. */
+  /** Sends a webhook as the platform does, by default signed at the shop's current time. */
+  notify(payment: Record<string, unknown>, how?: NotifyOptions): Promise<Answer>;
+  /** Checks out the first product once. Returns the address of the order page, and the session. */
   order(): Promise<{ orderPath: string; sessionId: string; merchantOrderId: string }>;
 }
 
-export interface Notifying {
+export interface NotifyOptions {
   readonly webhookId?: string;
   readonly secret?: string;
   readonly signedAt?: Date;
@@ -98,7 +98,7 @@ export async function startTestShop(): Promise<TestShop> {
   };
 }
 
-/** A notification's body. */
+/** Body of a webhook. */
 export function aPayment(
   of: { sessionId: string; merchantOrderId: string },
   changes: Record<string, unknown> = {},
@@ -117,7 +117,7 @@ export function aPayment(
   };
 }
 
-/** A second reading of E4, apart from the library that both sides use. */
+/** A second implementation of E4, independent of the library that both sides use. */
 function signatureOf(webhookId: string, signedAt: Date, body: string, secret: string): string {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signed = `${webhookId}.${Math.floor(signedAt.getTime() / 1000)}.${body}`;

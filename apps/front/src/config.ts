@@ -3,9 +3,9 @@ import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator'
 
 const UPSTREAM = { protocols: ['http'], require_tld: false, require_protocol: true };
 
-/** What the front is told. An upstream's variable is `SVC_UPSTREAM_` and the app's folder name, in capitals. */
+/** Configuration of the front. The variable of an upstream is `SVC_UPSTREAM_` and the app's folder name, in capitals. */
 export class FrontConfig extends TlsListenerConfig {
-  /** Address to listen on; another than loopback shows the platform to the network. */
+  /** Address to listen on. Any address but loopback exposes the platform to the network. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
@@ -34,7 +34,7 @@ export class FrontConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_ADMIN_PORT: number;
 
-  /** Where identity listens: `http://host:port`. Plain HTTP: the front and the apps share a machine or a network. */
+  /** Address of identity: `http://host:port`. Plain HTTP, because the front and the apps share a machine or a network. */
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_IDENTITY: string;
 
@@ -59,7 +59,7 @@ export class FrontConfig extends TlsListenerConfig {
   @IsUrl(UPSTREAM)
   SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
 
-  /** Public address of the pages of errors, `{base_url}/errors`. Not set: answers name the path `/errors/<code>` (ADR 60). */
+  /** Public address of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR 60). */
   @IsErrorPagesUrl()
   SVC_ERROR_PAGES_URL?: string;
 
@@ -72,7 +72,7 @@ export class FrontConfig extends TlsListenerConfig {
   SVC_ENVIRONMENT: string = 'development';
 }
 
-/** Where each app listens, by its folder name. */
+/** Origin of each app, by its folder name. */
 export function upstreamsOf(config: FrontConfig): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(config)

@@ -9,7 +9,7 @@ import { newLog, type TlsOptions } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import type { FastifyInstance } from 'fastify';
 import { newFront } from './front.js';
-import { Gates } from './gates.js';
+import { AppDraining } from './draining.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -18,12 +18,12 @@ describe('the front', () => {
   let port: number;
   let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
   let handle: Handler;
-  let gates: Gates;
+  let draining: AppDraining;
   const fronts: FastifyInstance[] = [];
 
   beforeEach(async () => {
     seen = [];
-    gates = new Gates();
+    draining = new AppDraining();
     handle = (_request, response) => response.end('answered');
     app = newApp();
     await listen(0);
@@ -63,12 +63,12 @@ describe('the front', () => {
       ['hosted-gateway', `http://127.0.0.1:${port}`],
       ['identity', `http://127.0.0.1:${port}`],
     ]);
-    const front = newFront({ host, upstreams, gates, log: newLog('front', 'silent'), tls });
+    const front = newFront({ host, upstreams, draining, log: newLog('front', 'silent'), tls });
     fronts.push(front);
     return front.listen({ port: 0, host: '127.0.0.1' });
   }
 
-  it('hands over path, query, body and headers as they were sent, and says who sent them', async () => {
+  it('forwards path, query, body and headers unchanged, and adds the client address', async () => {
     const url = await frontOf('gateway');
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const response = await fetch(`${url}/api/v3.1/sessions?a=1&b=../%2F'"%`, {
@@ -89,7 +89,7 @@ describe('the front', () => {
     });
   });
 
-  it('speaks TLS where it is told to, and still says who sent a request', async () => {
+  it('uses TLS when it is configured, and still adds the client address', async () => {
     const tls = await newCertificate();
     const url = await frontOf('gateway', tls);
     const request = sendWithTls(`${url}/api/v3.1/sessions`, { ca: tls.cert, method: 'POST', agent: false });
@@ -104,7 +104,7 @@ describe('the front', () => {
     await expect(plainly).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   });
 
-  it('lets go of a client that begins TLS and says no more', async () => {
+  it('disconnects a client that does not complete the TLS handshake', async () => {
     const { port: tlsPort } = new URL(await frontOf('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }));
     const socket = connect(Number(tlsPort), '127.0.0.1');
     await once(socket, 'connect');
@@ -113,7 +113,7 @@ describe('the front', () => {
     expect([socket.destroyed, socket.bytesRead, seen]).toEqual([true, 0, []]);
   });
 
-  it('passes an answer on while it is being written', async () => {
+  it('streams a response to the client', async () => {
     let finish = (): void => undefined;
     handle = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -127,7 +127,7 @@ describe('the front', () => {
   });
 
   it.each([{ accept: 'text/event-stream' }, { accept: '*/*' }, {}])(
-    'lets neither a restart nor its own end wait for a stream of events, of a client with %j',
+    'an event stream of a client with %j delays neither a restart of the app nor a shutdown of the front',
     async (headers) => {
       handle = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -139,21 +139,21 @@ describe('the front', () => {
       answer.on('error', () => undefined);
       const ended = new Promise((resolve) => answer.once('close', resolve));
       const begin = performance.now();
-      await gates.close('hosted-gateway');
-      gates.open('hosted-gateway');
+      await draining.drain('hosted-gateway');
+      draining.resume('hosted-gateway');
       await Promise.all(fronts.splice(0).map((front) => front.close()));
       await ended;
-      // Each of the two waits 10 s for what does not end.
+      // Each of the two waits up to 10 s for requests in flight.
       expect(performance.now() - begin).toBeLessThan(9_000);
       expect([answer.destroyed, seen.length]).toEqual([true, 1]);
     },
   );
 
-  it('keeps a POST while nobody listens, and sends it once when the app is back', async () => {
+  it('holds a POST while the app is down, and sends it once when the app is back', async () => {
     const url = await frontOf('gateway');
     await stopApp();
     const answer = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
-    // Round trips enough for it to have been tried, and refused.
+    // Enough round trips for the first attempt to be refused.
     for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/nobody`)).status).toBe(404);
     app = newApp();
     await listen(port);
@@ -161,7 +161,7 @@ describe('the front', () => {
     expect(seen.map(({ body }) => body)).toEqual(['once']);
   });
 
-  it('answers 503 in the form of the host when the app stays away', async () => {
+  it('answers 503 in the format of the host when the app stays down', async () => {
     await stopApp();
     const [gateway, admin] = await Promise.all(
       [`${await frontOf('gateway')}/api/v3.1/payments`, `${await frontOf('admin')}/admin/v1/merchants`].map((url) =>
@@ -177,7 +177,7 @@ describe('the front', () => {
     expect(await admin!.json()).toMatchObject({ status: 503, title: expect.any(String) });
   });
 
-  it('repeats a GET that broke off once, and a POST never', async () => {
+  it('retries a GET once after a lost connection, and never a POST', async () => {
     const url = await frontOf('gateway');
     handle = (request, response) => (seen.length === 1 ? request.socket.destroy() : response.end('second time'));
     expect(await (await fetch(`${url}/api/v3.1/payments`)).text()).toBe('second time');
@@ -189,29 +189,29 @@ describe('the front', () => {
     expect([(await fetch(`${url}/api/v3.1/payments`)).status, seen.length]).toEqual([502, 2]);
   });
 
-  it('does not repeat what the app refused with 503', async () => {
+  it('does not retry after a 503 of the app', async () => {
     handle = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy');
     const response = await fetch(`${await frontOf('gateway')}/api/v3.1/payments`);
     expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([503, '1', 'busy']);
     expect(seen).toHaveLength(1);
   });
 
-  it('refuses a body that no app would take', async () => {
+  it('refuses a body that is too large for every app', async () => {
     const post = await fetch(`${await frontOf('gateway')}/api/x`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
     expect([post.status, seen.length]).toEqual([413, 0]);
   });
 
-  it('holds requests at a closed gate', async () => {
+  it('holds requests of a draining app', async () => {
     const url = await frontOf('gateway');
-    await gates.close('hosted-gateway');
+    await draining.drain('hosted-gateway');
     const answer = fetch(`${url}/api/v3.1/payments`);
     expect((await fetch(`${url}/nobody`)).status).toBe(404); // a whole round trip later
     expect(seen).toHaveLength(0);
-    gates.open('hosted-gateway');
+    draining.resume('hosted-gateway');
     expect((await answer).status).toBe(200);
   });
 
-  it('finishes what is under way when it closes', async () => {
+  it('completes the requests in flight when it closes', async () => {
     const url = await frontOf('gateway');
     let finish = (): void => undefined;
     handle = (_request, response) => (finish = () => response.end('late'));
@@ -224,7 +224,7 @@ describe('the front', () => {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('is ready when every app is, and names the one that is not', async () => {
+  it('is ready when every app is ready, and names the apps that are not', async () => {
     const url = `${await frontOf('admin')}/health/ready`;
     expect((await fetch(url)).status).toBe(200);
     handle = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');
@@ -246,7 +246,7 @@ describe('the front', () => {
     '/%61dmin/v1/merchants',
     'http://gateway/pay',
     '/PAY',
-  ])('hands %s to nobody', async (path) => {
+  ])('forwards %s to no app', async (path) => {
     const { port: at } = new URL(await frontOf('gateway'));
     const socket = connect(Number(at), '127.0.0.1');
     let answer = '';
@@ -257,7 +257,7 @@ describe('the front', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('takes a GET that announces a body, and a POST without one', async () => {
+  it('accepts a GET with a body, and a POST without one', async () => {
     const url = await frontOf('gateway');
     const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
     get.end('{}');

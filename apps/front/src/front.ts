@@ -1,53 +1,53 @@
 /**
- * The hosts of the platform as one process: each request goes to the app that the route table names, over HTTP. It
- * decides nothing else: no authentication, no caching, no rewriting of bodies. `./svc up --distributed` runs it; in
- * compose and Kubernetes others do the same, and their rules are made from the same table (deploy/).
+ * A reverse proxy for all hosts of the platform: it forwards each request over HTTP to the app that the route table names. It
+ * does not authenticate, cache or rewrite bodies. `./svc up --distributed` runs it; compose and Kubernetes use other proxies,
+ * whose rules are generated from the same table (deploy/).
  */
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
 import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Gates } from './gates.js';
+import type { AppDraining } from './draining.js';
 import { sendProxyError, proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 import { readinessOf } from './readiness.js';
 
 export interface Front {
   readonly host: Host;
-  /** Where each app listens: `http://host:port`, by its folder name. */
+  /** Origin of each app, `http://host:port`, by its folder name. */
   readonly upstreams: ReadonlyMap<string, string>;
-  readonly gates: Gates;
+  readonly draining: AppDraining;
   readonly log: ServiceLog;
-  /** Where the pages of errors are (SVC_ERROR_PAGES_URL). */
+  /** Address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
-  /** Speaks TLS with these; without, plain HTTP. */
+  /** Without it the listener uses plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
 
-/** As the embedded listener: a client that sends a byte now and then holds no file descriptor for long. */
-const HEAD_MS_MAX = 10_000;
-const REQUEST_MS_MAX = 30_000;
-const CONNECTIONS_MAX = 5_000;
+/** As in the listener of all-in-one: a client that sends very slowly must not keep a file descriptor for long. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const MAX_CONNECTIONS = 5_000;
 /**
- * Bodies are kept until the app has answered, so that a request can wait for an app that starts again. Twice what the
- * apps accept (C6): up to there the refusal, and its form, is theirs.
+ * The front buffers bodies until the app has answered, so that a request can wait for an app that restarts. The limit is twice
+ * that of the apps (C6): bodies between the two limits get the error of the app.
  */
-const BODY_BYTES_MAX = 512 * 1024;
+const MAX_BODY_BYTES = 512 * 1024;
 /**
  * `POST /v1/payments` answers within about 20 s (P6). Streams send a heartbeat every 15 s: this bounds the silence within an
  * answer, not its length.
  */
-const ANSWER_MS_MAX = 60_000;
-const CONNECT_MS_MAX = 2_000;
-/** Longest that a shutdown waits for requests under way. */
-const CLOSE_MS_MAX = 10_000;
-/** Connections to one app. Streams hold theirs for as long as they are read: a replica has up to 1 000 (M6). */
-const UPSTREAM_CONNECTIONS_MAX = 2_048;
-/** How often, and how long in all, a request that nobody was there for is tried again. */
-const TRY_AGAIN_MS = 200;
-const TRIES_MAX = 25;
+const UPSTREAM_TIMEOUT_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 2_000;
+/** A shutdown waits at most this long for requests in flight. */
+const SHUTDOWN_TIMEOUT_MS = 10_000;
+/** Connections to one app. Each open event stream keeps one: a replica has up to 1 000 streams (M6). */
+const MAX_UPSTREAM_CONNECTIONS = 2_048;
+/** Retries of a request whose connection was refused. */
+const RETRY_INTERVAL_MS = 200;
+const MAX_RETRIES = 25;
 
-/** Of one connection, not of the request; or added here. The client's own X-Forwarded-For is anybody's claim. */
+/** Hop-by-hop headers, and headers that the front sets. The client's own X-Forwarded-For cannot be trusted. */
 const NOT_FORWARDED = [
   'connection',
   'expect',
@@ -63,26 +63,26 @@ const NOT_FORWARDED = [
 /** One listener for a host, not yet listening. */
 export function newFront(front: Front): FastifyInstance {
   const fastify = newServer(front.tls);
-  fastify.server.maxConnections = CONNECTIONS_MAX;
-  const streams = closeInOrder(fastify);
+  fastify.server.maxConnections = MAX_CONNECTIONS;
+  const streams = closeGracefully(fastify);
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   void fastify.register(replyFrom, {
     disableRequestLogging: true,
     disableCache: true,
-    // Its connections to the apps are not destroyed on closing, which comes before the requests under way are done.
+    // Closing must not destroy the connections to the apps: it begins before the requests in flight have completed.
     destroyAgent: false,
     undici: {
-      connections: UPSTREAM_CONNECTIONS_MAX,
-      connect: { timeout: CONNECT_MS_MAX },
-      headersTimeout: ANSWER_MS_MAX,
-      bodyTimeout: ANSWER_MS_MAX,
+      connections: MAX_UPSTREAM_CONNECTIONS,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      headersTimeout: UPSTREAM_TIMEOUT_MS,
+      bodyTimeout: UPSTREAM_TIMEOUT_MS,
     },
   });
   fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, proxyErrorOf(error)));
-  // Registered after the plugin has been loaded, so that its decoration is there.
+  // Registered in a plugin of its own, so that `reply.from` of the plugin above exists.
   void fastify.register((routes, _options, done) => {
-    routes.all('/', (request, reply) => answer({ ...front, streams }, request, reply));
+    routes.all('/', (request, reply) => handle({ ...front, streams }, request, reply));
     done();
   });
   fastify.setNotFoundHandler((request, reply) => sendProxyError(front, request, reply, NOT_FOUND));
@@ -90,38 +90,38 @@ export function newFront(front: Front): FastifyInstance {
 }
 
 function newServer(tls: TlsOptions | undefined): FastifyInstance {
-  const limits = { headersTimeout: HEAD_MS_MAX, connectionsCheckingInterval: 5_000 };
+  const limits = { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: 5_000 };
   const options = {
     logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    requestTimeout: REQUEST_MS_MAX,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
-    // The route table decides, with the path as it was sent; Fastify's router would have opinions about it.
+    // The route table routes by the path as it was sent. Fastify's router would normalise it.
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
   return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
-/** Answers that have no end to wait for; a client opens its stream again by itself. */
+/** Responses that do not end by themselves. A client reopens its stream. */
 type Streams = Set<FastifyReply['raw']>;
 
-/** Whatever the client has said that it accepts: not all name the type. */
+/** The response decides, not the Accept header of the request: some clients do not name the type there. */
 function isStream(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
 }
 
 /**
- * Requests under way are completed, also those whose client then keeps its connection, or never reads its answer. Those that
- * are added to the result are closed instead.
+ * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that
+ * are added to the result are closed at once.
  */
-function closeInOrder(fastify: FastifyInstance): Streams {
+function closeGracefully(fastify: FastifyInstance): Streams {
   let closing = false;
   const streams: Streams = new Set();
   fastify.addHook('preClose', (done) => {
     closing = true;
     for (const stream of streams) stream.destroy();
-    const lastCall = setTimeout(() => fastify.server.closeAllConnections(), CLOSE_MS_MAX);
+    const lastCall = setTimeout(() => fastify.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS);
     fastify.server.once('close', () => clearTimeout(lastCall));
     done();
   });
@@ -136,7 +136,7 @@ interface StreamingFront extends Front {
   readonly streams: Streams;
 }
 
-async function answer(front: StreamingFront, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function handle(front: StreamingFront, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const address = request.originalUrl;
   if (front.host === 'admin' && address.split('?', 1)[0] === '/health/ready') {
     const { ready, services } = await readinessOf(front.upstreams);
@@ -145,14 +145,14 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
   const app = appForAddress(front.host, address, request.method);
   const upstream = app === undefined ? undefined : front.upstreams.get(app);
   if (app === undefined || upstream === undefined) return sendProxyError(front, request, reply, NOT_FOUND);
-  const leave = await front.gates.enter(app);
-  // Also when the client hangs up, or the answer breaks off in the middle.
+  const leave = await front.draining.enter(app);
+  // 'close' is also emitted when the client disconnects or the response is aborted.
   reply.raw.once('close', leave);
   const { raw } = reply;
   const onStream = (): void => {
-    // Its 'close' event came before: nothing would remove the stream later.
+    // 'close' was emitted already: the stream would stay in the set for ever.
     if (raw.destroyed) return;
-    // A restart of the app does not wait for it.
+    // A restart of the app must not wait for the stream.
     leave();
     front.streams.add(raw);
     raw.once('close', () => front.streams.delete(raw));
@@ -163,7 +163,7 @@ async function answer(front: StreamingFront, request: FastifyRequest, reply: Fas
 interface Upstream {
   readonly app: string;
   readonly upstream: string;
-  /** Called when the answer turns out to be a stream of events. */
+  /** Called when the response is an event stream. */
   readonly onStream: () => void;
 }
 
@@ -179,7 +179,7 @@ function forward(
   const isReading = request.method === 'GET' || request.method === 'HEAD';
   return reply.from(`${upstream}${path}`, {
     queryString: () => query.join('?'),
-    // With a type of its own the library takes the bytes as they are; the caller's is put back below.
+    // With this content type the library sends the bytes unchanged; `forwardedHeaders` restores the caller's type.
     ...(body ? { body, contentType: 'application/octet-stream' } : {}),
     rewriteRequestHeaders: (_request, headers) =>
       forwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
@@ -187,12 +187,12 @@ function forward(
       if (isStream(headers['content-type'])) onStream();
       return headers;
     },
-    retriesCount: TRIES_MAX,
+    retriesCount: MAX_RETRIES,
     retryDelay: ({ err, attempt }) => {
       // The library's own rule would repeat every 503 of an app ten times.
       if (!err || reply.raw.destroyed) return null;
-      if (wasNeverSent(err)) return attempt < TRIES_MAX ? TRY_AGAIN_MS : null;
-      // The connection was closed under it; a second look does no harm.
+      if (wasNeverSent(err)) return attempt < MAX_RETRIES ? RETRY_INTERVAL_MS : null;
+      // The app closed the connection. Repeating a read is safe.
       return isReading && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
     },
     onError: (_reply, { error }) => {
@@ -216,11 +216,11 @@ function forwardedHeaders(
     if (type === undefined) delete headers['content-type'];
     else headers['content-type'] = type;
   } else if (headers['content-length'] !== '0') {
-    delete headers['content-length']; // announced for a request that has no body to forward
+    delete headers['content-length']; // The request has no body to forward.
   }
   const sent = request.headers.host;
   if (sent !== undefined) headers['host'] = sent;
-  // The app is told of our own span, which hangs on the caller's. With both the header would be no longer readable.
+  // The instrumentation adds the header of our own span, a child of the caller's. Two values would make the header invalid.
   if (trace.getActiveSpan()) for (const name of ['traceparent', 'tracestate']) delete headers[name];
   headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
   headers['x-forwarded-proto'] = isTls ? 'https' : 'http';

@@ -2,15 +2,15 @@ import type { Host } from '@svc/contracts';
 import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
 import { FrontConfig, upstreamsOf } from './config.js';
 import { newFront } from './front.js';
-import { Gates } from './gates.js';
+import { AppDraining } from './draining.js';
 
-/** Asked by the process that started this one, when it did and is about to restart an app. */
+/** Sent by the parent process, when there is one and it restarts an app. */
 type Order = { readonly close: string } | { readonly open: string };
 
 await runUntilStopped(async () => {
   const config = loadConfig(FrontConfig, process.env);
   const log = newLog('front', config.SVC_LOG_LEVEL);
-  const gates = new Gates();
+  const draining = new AppDraining();
   const ports: Record<Host, number> = {
     api: config.SVC_API_PORT,
     gateway: config.SVC_GATEWAY_PORT,
@@ -20,17 +20,17 @@ await runUntilStopped(async () => {
   const upstreams = upstreamsOf(config);
   const fronts = await Promise.all(
     listenersOf(ports, config).map(async ({ host, port, address, tls }) => {
-      const front = newFront({ host, upstreams, gates, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
+      const front = newFront({ host, upstreams, draining, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
       await front.listen({ port, host: address });
       return front;
     }),
   );
   process.on('message', (order: Order) => {
-    if ('open' in order) return gates.open(order.open);
-    void gates.close(order.close).then(() => process.send?.({ closed: order.close }));
+    if ('open' in order) return draining.resume(order.open);
+    void draining.drain(order.close).then(() => process.send?.({ closed: order.close }));
   });
-  // Who closed a gate and is gone will not open it.
-  process.on('disconnect', () => [...upstreams.keys()].forEach((app) => gates.open(app)));
+  // The parent process has ended: it cannot resume the apps that it drained.
+  process.on('disconnect', () => [...upstreams.keys()].forEach((app) => draining.resume(app)));
   log.info({ ports, upstreams: Object.fromEntries(upstreams) }, 'the front listens');
 
   return async () => {

@@ -6,19 +6,19 @@ import { proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 const withCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
 
 test.each([
-  ['nobody listens', withCode('ECONNREFUSED'), 503],
-  ['nobody listens, wrapped by the library', new Error('x', { cause: withCode('ECONNREFUSED') }), 503],
-  ['nobody listens on any address', new AggregateError([withCode('ECONNREFUSED')]), 503],
+  ['connection refused', withCode('ECONNREFUSED'), 503],
+  ['connection refused, wrapped by the library', new Error('x', { cause: withCode('ECONNREFUSED') }), 503],
+  ['connection refused on every address', new AggregateError([withCode('ECONNREFUSED')]), 503],
   ['no connection within the time', withCode('UND_ERR_CONNECT_TIMEOUT'), 503],
   ['the connection broke', withCode('UND_ERR_SOCKET'), 502],
   ['the connection was reset', withCode('ECONNRESET'), 502],
   ['no answer within the time', withCode('UND_ERR_HEADERS_TIMEOUT'), 504],
   ['no body within the time', withCode('UND_ERR_BODY_TIMEOUT'), 504],
-  ['an address nobody can write', withCode('UND_ERR_INVALID_ARG'), 404],
-  ['an address the library would not read', { statusCode: 400 }, 404],
+  ['an address that cannot be sent', withCode('UND_ERR_INVALID_ARG'), 404],
+  ['an address that the library cannot parse', { statusCode: 400 }, 404],
   ['a body that is too large', { statusCode: 413 }, 413],
-  ['nothing that says more', new Error('x'), 502],
-])('%s: %p is answered', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
+  ['any other error', new Error('x'), 502],
+])('%s: %p has a status', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
 
 test('every app of the route table has an upstream to configure', () => {
   const config = Object.assign(new FrontConfig(), {
@@ -37,7 +37,7 @@ test('every app of the route table has an upstream to configure', () => {
 });
 
 test.each(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'])(
-  'after %s nothing was sent, so the request may be repeated',
+  'after %s the request was not sent, so it may be repeated',
   (code) => {
     expect(wasNeverSent(withCode(code))).toBe(true);
     expect(wasNeverSent({ errors: [null, withCode(code)] })).toBe(true);
@@ -45,11 +45,14 @@ test.each(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREA
   },
 );
 
-test.each(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', ''])('after %j it may have been', (code) => {
-  expect(wasNeverSent(withCode(code))).toBe(false);
-});
+test.each(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', ''])(
+  'after %j the request may have been sent',
+  (code) => {
+    expect(wasNeverSent(withCode(code))).toBe(false);
+  },
+);
 
-test('causes are looked at five deep, which ends a circle of them', () => {
+test('the search for codes ends at depth five, also in circular causes', () => {
   const nested = (depth: number): unknown => (depth === 0 ? withCode('ECONNREFUSED') : { cause: nested(depth - 1) });
   expect([wasNeverSent(nested(4)), wasNeverSent(nested(5))]).toEqual([true, false]);
   const circle: { cause?: unknown } = {};
@@ -60,12 +63,12 @@ test('causes are looked at five deep, which ends a circle of them', () => {
 it.each([
   [
     withCode('ECONNRESET'),
-    'The service broke off before it answered. Find out what was done before you repeat',
+    'The connection to the service broke before it responded. Check the result before you repeat',
     undefined,
   ],
-  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not answer in time. Find out what was done', undefined],
+  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result', undefined],
   [{ statusCode: 413 }, 'The request is too large.', undefined],
-])('the answer to %p warns where the request may have been executed', (error, words, retryAfter) => {
+])('the response to %p warns when the request may have been executed', (error, words, retryAfter) => {
   const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, proxyErrorOf(error));
   expect((JSON.parse(body) as { title: string }).title).toContain(words);
   expect(headers['retry-after']).toBe(retryAfter);

@@ -1,6 +1,6 @@
-const ANSWER_MS_MAX = 3_000;
+const READINESS_TIMEOUT_MS = 3_000;
 
-/** The platform is ready when every app is: `GET /health/ready` of the administration host. */
+/** The platform is ready when every app is ready: `GET /health/ready` of the administration host. */
 export async function readinessOf(
   upstreams: ReadonlyMap<string, string>,
 ): Promise<{ ready: boolean; services: Record<string, string> }> {
@@ -10,7 +10,7 @@ export async function readinessOf(
 
 async function stateOf(url: string): Promise<string> {
   try {
-    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(READINESS_TIMEOUT_MS) });
     const body = await response.text();
     return response.status === 200 ? 'ready' : (detailOf(body) ?? 'not ready');
   } catch {

@@ -2,17 +2,17 @@
  * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the browser,
  * and polls until the server has a new state to show. It never decides the result of a payment.
  */
-import { formatTime } from '../src/page-views/format-amount.js';
-import { AmountFields } from './amount-fields.js';
-import { CardForm } from './card-form.js';
-import { byId } from './document-parts.js';
-import { ExpiryWarning } from './expiry-warning.js';
+import { formatTime } from '../src/languages/format-amount.js';
+import { AmountFields } from './amounts/amount-fields.js';
+import { CardForm } from './card-form/card-form.js';
+import { byId } from './views/document-parts.js';
+import { ExpiryWarning } from './views/expiry-warning.js';
 import { messages } from './messages.js';
-import { data, now, reload, shown } from './page-document.js';
-import { isChanged, LATE_AFTER_MS } from './payment-flow.js';
+import { data, now, reload, shown } from './views/page-document.js';
+import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
 import { PaymentController } from './press-of-pay.js';
-import { showLate } from './processing-view.js';
-import { startReturn, showBrand } from './receipt.js';
+import { showLate } from './views/processing-view.js';
+import { startReturn, showBrand } from './views/receipt.js';
 import { idleWatch, pollerFor } from './session-watches.js';
 import { watchTill } from './till-watch.js';
 

@@ -1,13 +1,13 @@
 import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
-import type { AmountFields } from './amount-fields.js';
-import { readBrowserData } from './browser-data.js';
-import { type CardFieldTexts, readCard } from './card-fields.js';
-import type { CardForm } from './card-form.js';
-import { fetchState, type PaymentBody, postPayment } from './gateway-calls.js';
-import type { IdleWatch } from './idle-watch.js';
+import type { AmountFields } from './amounts/amount-fields.js';
+import { readBrowserData } from './payment-flow/browser-data.js';
+import { type CardFieldTexts, readCard } from './card-form/card-fields.js';
+import type { CardForm } from './card-form/card-form.js';
+import { fetchState, type PaymentBody, postPayment } from './payment-flow/gateway-calls.js';
+import type { IdleWatch } from './payment-flow/idle-watch.js';
 import { messages } from './messages.js';
 import { storeOwnPayment } from './own-payment.js';
-import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './page-document.js';
+import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
 import {
   afterPoll,
   afterPost,
@@ -26,9 +26,9 @@ import {
   type Waiting,
   waitingAfterSend,
   whileIdle,
-} from './payment-flow.js';
-import { rememberBrand } from './receipt.js';
-import { showStatus, showLate, showStillChecking, showProcessing, showStoreLink } from './processing-view.js';
+} from './payment-flow/payment-flow.js';
+import { rememberBrand } from './views/receipt.js';
+import { showStatus, showLate, showStillChecking, showProcessing, showStoreLink } from './views/processing-view.js';
 import { pollerFor } from './session-watches.js';
 
 /** Normally the response to the POST comes first; polling covers a connection that broke silently. */

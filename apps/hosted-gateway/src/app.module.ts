@@ -1,27 +1,22 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import {
-  adminKeyFrom,
-  CredentialsConsumer,
-  CredentialsHeartbeatModule,
-  deadLettersOf,
-  SiteCredentials,
-} from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, SiteCredentials } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
+import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
-import { RefreshPayments } from './pay/ask-for-news.js';
-import { CardKey } from './pay/card-key.js';
-import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './pay/csp-reports.controller.js';
+import { RefreshPayments } from './pay/payables/ask-for-news.js';
+import { CardKey } from './pay/page/card-key.js';
+import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
 import { ExtendSession } from './pay/extend-session.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
-import { InFlightPayments } from './pay/presses-under-way.js';
-import { ShowPage } from './pay/show-page.js';
-import { PagePayableRepository } from './pay/shown-payables.js';
+import { InFlightPayments } from './pay/payables/presses-under-way.js';
+import { ShowPage } from './pay/page/show-page.js';
+import { PagePayableRepository } from './pay/payables/shown-payables.js';
 import { StateStreams } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { ReadSessionController } from './payments/read-session.controller.js';

@@ -3,7 +3,7 @@ import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
 import { BuiltManifest } from './pay/page-parts.js';
-import { languagePreferenceOf, pageResponse } from './pay/send-answer.js';
+import { languagePreferenceOf, pageResponse } from './pay/page/send-answer.js';
 import { chooseLanguage } from './languages/languages.js';
 
 /** Error response of the hosted gateway: `{status, errors: [{message}]}` (H1, C5), or an HTML page if a payer's browser requested one. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { adminKeyFrom, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
 import { ListApiKeys } from './api-keys/list-api-keys.js';
@@ -88,7 +89,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // The guard of every service; here it reads views of identity's own tables.
+    // The guard of all services; in identity it reads views of its own tables.
     PartnerCredentials,
     PartnerTokens,
     LogInService,

@@ -90,7 +90,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     expect(stored).not.toContain('unknown');
   });
 
-  it('refuses what is well-formed and wrong; a 401 has no body', async () => {
+  it('rejects well-formed but wrong input; a 401 has no body', async () => {
     for (const { with: changes, status } of row.refused) {
       const answer = await send({ ...body, ...changes });
       expect([changes, answer.status]).toEqual([changes, status]);
@@ -101,7 +101,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     }
   });
 
-  it('lets nobody in with less, before it looks at the body; a 401 has no body', async () => {
+  it('checks the credentials before the body; a 401 has no body', async () => {
     const { key } = headersOf;
     const tooLittle: Record<string, string>[] = [
       {},
@@ -142,7 +142,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     }
   });
 
-  it('bounds size and depth, and refuses what is no JSON object', async () => {
+  it('limits size and depth, and accepts only JSON objects', async () => {
     const large = JSON.stringify({ ...body, more: 'x'.repeat(256 * 1024) });
     expect((await raw(large)).status).toBe(413);
     const nestedTooDeeply = await send({ ...body, more: nested() });
@@ -158,7 +158,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     expect(await raw(deep)).toEqual({ status: 400, text: noObject });
   });
 
-  it('knows no other method and no other path', async () => {
+  it('has no other method and no other path', async () => {
     const others = [
       ['GET', row.path],
       ['PATCH', row.path],
@@ -170,7 +170,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   });
 });
 
-/** What equals an answer of exactly these fields. */
+/** A matcher for a response with exactly these fields. */
 function shapeOf(fields: AuthenticationRow['answer']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, shapeOfField(type)]));
 }

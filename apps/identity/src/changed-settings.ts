@@ -4,8 +4,8 @@ export interface ChangedSettings<S> {
 }
 
 /**
- * Which settings differ, each as it was and as it is. Undefined when none does. Both must have been settled: what is
- * compared is how JSON writes them, so members in another order are a difference.
+ * Settings that differ, with their old and new values, or undefined. Both arguments must be normalised: it compares JSON
+ * texts, so another order of members is a difference.
  */
 export function changedSettings<S extends object>(before: S, after: S): ChangedSettings<S> | undefined {
   const changed = (Object.keys(after) as (keyof S)[]).filter(

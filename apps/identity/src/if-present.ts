@@ -1,6 +1,6 @@
 import { ValidateIf } from 'class-validator';
 
-/** For what a PATCH may leave out; unlike `IsOptional` it lets no null through, which is not "left out". */
+/** For optional fields of a PATCH; unlike `IsOptional` it rejects null. */
 export function IfPresent(): PropertyDecorator {
   return ValidateIf((_, value: unknown) => value !== undefined);
 }

@@ -19,8 +19,8 @@ import { SiteRow } from './sites/site.row.js';
 import { WebhookSecretRow } from './webhook-secrets/webhook-secret.row.js';
 
 /**
- * Partners, their users and customers, merchants and sites, and the credentials of them all: the only service that
- * writes them; all others are told by its events.
+ * Partners, their users and customers, merchants, sites, and the credentials of all of them. Only this service writes them;
+ * the others receive its events.
  */
 export const identityService: ServiceDefinition<IdentityConfig> = {
   name: 'identity',

@@ -1,7 +1,7 @@
 import { type PipeTransform } from '@nestjs/common';
 import { DomainError, isNumericId, isUuid } from '@svc/kernel';
 
-// What cannot be an id is not found, like an id that nobody has: the caller need not tell the two apart.
+// An invalid id is not found, like an unknown one.
 
 /** A merchantId or siteId of the path, as a number. */
 export const numericId: PipeTransform<unknown, number> = {

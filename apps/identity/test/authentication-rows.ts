@@ -1,33 +1,33 @@
 import { BODY_DEPTH_MAX } from '@svc/service';
 
-/** What a value in an answer has to be; `''` stays what it is. */
+/** Type of a value in a response. */
 export type FieldType = 'text' | 'uuid' | 'date' | 'jwt' | 'seconds' | { readonly [member: string]: FieldType };
 
-/** What is sent with a call. */
+/** The credentials of a request. */
 export type Credentials = 'none' | 'key' | 'key and service token' | 'key and customer token';
 
 export interface AuthenticationRow {
-  /** Of the decisions. */
+  /** Row of the decisions. */
   readonly row: string;
   readonly path: string;
-  /** The least that is let in. */
+  /** The required credentials. */
   readonly needs: Credentials;
-  /** Required fields of the body, and the longest each may be. */
+  /** Required fields of the body, with their maximum length. */
   readonly required: Readonly<Record<string, number>>;
   readonly optional?: Readonly<Record<string, number>>;
   readonly status: number;
-  /** Exactly the fields of the answer. */
+  /** All fields of the response. */
   readonly answer: Readonly<Record<string, FieldType>>;
-  /** What the same call is answered when it is made again. */
+  /** Status of the same request when it is sent again. */
   readonly again: number;
-  /** Well-formed bodies that are refused, and with what; a 401 has no body. */
+  /** Well-formed bodies that are rejected, with their status; a 401 has no body. */
   readonly refused: readonly { readonly with: Readonly<Record<string, string>>; readonly status: 401 | 404 | 409 }[];
 }
 
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const TOKEN = { identityToken: 'jwt', tokenType: 'text', expiresIn: 'seconds' } as const;
 
-/** The Authentication endpoints: what the contract tests are made from. */
+/** The Authentication endpoints, for the contract tests. */
 export const AUTHENTICATION: readonly AuthenticationRow[] = [
   {
     row: 'A1',
@@ -39,7 +39,7 @@ export const AUTHENTICATION: readonly AuthenticationRow[] = [
     again: 200,
     refused: [
       { with: { apiToken: `svc_test_token_${'A'.repeat(43)}` }, status: 401 },
-      { with: { organisationId: NOBODYS }, status: 401 },
+      { with: { organisationId: UNKNOWN_ID }, status: 401 },
       { with: { organisationId: 'nonsense' }, status: 401 },
     ],
   },
@@ -63,7 +63,7 @@ export const AUTHENTICATION: readonly AuthenticationRow[] = [
     answer: { customerReference: 'uuid', userId: 'uuid', organisationId: 'uuid', createdUTCDate: 'date' },
     again: 200,
     refused: [
-      { with: { userId: NOBODYS }, status: 404 },
+      { with: { userId: UNKNOWN_ID }, status: 404 },
       { with: { userId: 'nonsense' }, status: 404 },
     ],
   },
@@ -82,10 +82,10 @@ export const AUTHENTICATION: readonly AuthenticationRow[] = [
   },
 ];
 
-/** Of other types than the text that every field is. */
+/** Values that are not text; every field must be text. */
 export const NO_TEXT: readonly unknown[] = [null, 7, true, {}, ['text'], [], { toString: 'text' }];
 
-/** JSON nested more deeply than a body may be. */
+/** JSON nested deeper than the limit of a body. */
 export function nested(depth = BODY_DEPTH_MAX + 1): unknown {
   let value: unknown = 'deep';
   for (let i = 0; i < depth; i++) value = { deeper: value };

@@ -18,7 +18,7 @@ export function startIdentityWithoutSealingKey({
   });
 }
 
-/** identity on a database of its own, ready to make sites and keys. A sealing key that a test delivers replaces this one. */
+/** identity on a database of its own, ready to create sites and keys. A sealing key that a test delivers replaces this one. */
 export async function startIdentity(options: TestServiceOptions = {}): Promise<TestService> {
   const identity = await startIdentityWithoutSealingKey(options);
   const { publicJwk } = await newSealedKeyPair('sealing-key-of-the-builder', SEALING_KEY);
@@ -33,7 +33,7 @@ export function adminOf({ service }: TestService): Client {
   return httpClient(service, { 'x-admin-key': ADMIN_KEY });
 }
 
-/** A partner in one mode, as an administrator on-boards it; a fresh one for each test. */
+/** A partner in one mode, as an administrator creates it; a new one for each test. */
 export interface TestPartner {
   readonly organisationId: string;
   readonly keyId: string;
@@ -42,7 +42,7 @@ export interface TestPartner {
   readonly apiToken: string;
 }
 
-/** @param existing an organisation that has credentials already, of the other mode for example */
+/** @param existing an organisation that has credentials already, for example of the other mode */
 export async function aPartner(
   identity: TestService,
   mode: 'test' | 'live' = 'test',
@@ -62,11 +62,11 @@ export async function logIn(identity: TestService, partner: TestPartner): Promis
   const { organisationId, apiToken, apiKey } = partner;
   const client = httpClient(identity.service, { 'x-api-key': apiKey });
   const answer = await client('POST', '/v1/auth/service/login', { organisationId, apiToken });
-  if (answer.status !== 200) throw new Error(`The login was answered ${answer.status}.`);
+  if (answer.status !== 200) throw new Error(`The login failed with status ${answer.status}.`);
   return answer.body.identityToken;
 }
 
-/** Calls with the partner's key and this token. */
+/** Client with the partner's key and this token. */
 export function clientOf(identity: TestService, partner: TestPartner, token: string): Client {
   return httpClient(identity.service, { 'x-api-key': partner.apiKey, authorization: `Bearer ${token}` });
 }

@@ -1,14 +1,14 @@
 import type { TestService } from '@svc/testing';
 import { adminOf } from './identity.js';
 
-/** Paths of the administration API: of a merchant with two sites, and of another with one. */
+/** Paths of the administration API of a merchant with two sites, and of another one with one site. */
 export interface TwoMerchants {
   readonly merchant: string;
   readonly site: string;
   readonly sibling: string;
   readonly other: string;
   readonly sites: Readonly<Record<'site' | 'sibling' | 'foreign', string>>;
-  /** The site below the merchant that it is not of. */
+  /** The path of the site below the other merchant. */
   readonly misplaced: string;
 }
 

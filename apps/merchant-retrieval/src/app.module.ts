@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, deadLettersOf, rebuildOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { MerchantRetrievalConfig } from './config.js';
 import { KeyLimit } from './limits/key-limit.js';

@@ -1,7 +1,7 @@
 import { IsAdminKey, ServiceConfig } from '@svc/service';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 
-/** Configuration of merchant-retrieval. */
+/** Environment variables of merchant-retrieval. */
 export class MerchantRetrievalConfig extends ServiceConfig {
   /** Opens the administration API of this service. A secret. */
   @IsAdminKey()
@@ -14,7 +14,7 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   @Max(100_000)
   SVC_RETRIEVAL_CALLS_PER_SECOND: number = 5;
 
-  /** Calls that a key which has paused may make at once (M4). */
+  /** Calls that a key may make at once after a pause (M4). */
   @IsOptional()
   @IsInt()
   @Min(1)

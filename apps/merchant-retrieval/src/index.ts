@@ -8,7 +8,7 @@ import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
 import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
 import { Books1763500008050 } from './migrations/1763500008050-books.js';
 
-/** Payments of merchants, by invoice, by the merchant's own reference and by service payment id; and the stream of them. */
+/** Payments of merchants, by invoice, by the merchant's reference and by service payment id; and their stream. */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
   // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).

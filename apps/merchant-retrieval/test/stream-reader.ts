@@ -56,7 +56,7 @@ export function readStream(
         const blocks = (rest + chunk).split('\n\n');
         rest = blocks.pop()!;
         for (const block of blocks) {
-          // What a socket still hands over after the client has left is lost to it.
+          // A client that has disconnected ignores later data of its socket.
           if (request.destroyed) return;
           const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
           const [id, event, data] = [field('id'), field('event'), field('data')];

@@ -11,7 +11,7 @@ export async function uncommitted(
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
   const inTransaction = { query: runner.query.bind(runner) } as unknown as Retrieval['dataSource'];
-  await new NoticeRepository(inTransaction, clock).keep(events);
+  await new NoticeRepository(inTransaction, clock).insertNew(events);
   return {
     commit: async () => {
       await runner.commitTransaction();

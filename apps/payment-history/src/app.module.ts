@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, deadLettersOf, PartnerAuthModule, rebuildOf } from '@svc/auth';
+import { adminKeyFrom, PartnerAuthModule } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
+import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { PaymentHistoryConfig } from './config.js';
 import { PaymentPagesQuery } from './payments/payment-pages.query.js';

@@ -1,6 +1,6 @@
 import { IsAdminKey, ServiceConfig } from '@svc/service';
 
-/** What payment-history is told by its environment. */
+/** Environment variables of payment-history. */
 export class PaymentHistoryConfig extends ServiceConfig {
   /** Opens the administration API of this service. A secret. */
   @IsAdminKey()

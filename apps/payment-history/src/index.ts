@@ -11,14 +11,14 @@ import { CustomerIdAsSent1763500007030 } from './migrations/1763500007030-custom
 import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
 import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-customer-id-as-sent-holds.js';
 
-/** What partners and their customers have paid: one payment, or all of them in pages. */
+/** Payments of partners and their customers: one payment, or the history in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   name: 'payment-history',
-  // As much as Node.js takes of an address: what is too long for a reference is not found, and first asked who it is (C3, C5).
+  // Accepts long path parameters, so that the caller is authenticated first and then gets a 404 (C3, C5).
   paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  // A payment that somebody waits for is shown by a command (show-payment); its events say the same once more.
+  // A command (show-payment) delivers a payment that a partner waits for; its events have the same content.
   gatherMs: 20,
   migrations: [
     PartnerCredentials1763500000020,

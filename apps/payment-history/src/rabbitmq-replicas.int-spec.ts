@@ -85,7 +85,7 @@ async function startAnew(name: 'payment-history-late' | 'payment-history-anew'):
   return services.start(anew, await services.environment(anew, SETTINGS));
 }
 
-test('on a database of its own a replica is ready only when it knows every payment there was', async () => {
+test('on a new database a replica is ready only when it has all earlier payments', async () => {
   await services.stop(paying);
   const late = await startAnew('payment-history-late');
   expect(await isReady(late)).toBe(false);
@@ -97,23 +97,26 @@ test('on a database of its own a replica is ready only when it knows every payme
   await services.stop(late);
 });
 
-/** In this replica whatever tells of that payment stops before it reaches the database; everything else goes on. */
-function stopAt({ reference }: PartnerPayment, replica: RunningService): { reached: Promise<void>; goOn: () => void } {
+/** In this replica, events of that payment block before the database; all others continue. */
+function stopAt(
+  { reference }: PartnerPayment,
+  replica: RunningService,
+): { reached: Promise<void>; resume: () => void } {
   const payments = replica.app.get(PaymentRepository);
-  const keep = payments.keep.bind(payments);
+  const keep = payments.upsertAll.bind(payments);
   const [reached, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  jest.spyOn(payments, 'keep').mockImplementation(async (batch) => {
+  jest.spyOn(payments, 'upsertAll').mockImplementation(async (batch) => {
     if (batch.some(({ payment }) => payment.reference === reference)) {
       reached.resolve();
       await door.promise;
     }
     await keep(batch);
   });
-  return { reached: reached.promise, goOn: door.resolve };
+  return { reached: reached.promise, resume: door.resolve };
 }
 
-test('built anew by two replicas while payments go on: read all the time, begun once, finished by the one that lives', async () => {
-  // Started anew, so that the one that dies is the one that is being told the past.
+test('a rebuild by two replicas during payments: reads continue, it begins once, and the surviving replica finishes it', async () => {
+  // Restarted, so that the replica that crashes is the one that receives the replay.
   await services.stop(first);
   const dying = await services.startKillable(paymentHistoryService, historyEnv);
   first = await services.start(paymentHistoryService, historyEnv);
@@ -131,7 +134,7 @@ test('built anew by two replicas while payments go on: read all the time, begun 
     { serving: 1, building: 2 },
   ]);
 
-  // What was always there is read without a pause, at whichever replica lives, until the new copy serves.
+  // Reads of existing payments, on any running replica, until the new copy serves.
   const seen = new Map<number, number>();
   let isOver = false;
   const reader = (async () => {
@@ -150,26 +153,26 @@ test('built anew by two replicas while payments go on: read all the time, begun 
     expect((await read(replica, wrong!))?.amount).toBe(1);
 
     const killed = dying.kill();
-    middle.goOn();
+    middle.resume();
     await killed;
     await waitUntil('the new copy to serve', 30_000, async () => (await rebuild(replica, 'GET')).building === null);
     expect(await rebuild(replica, 'GET')).toEqual({ serving: 2, building: null });
-    // At once: what the dead one had been told has come to the other before the new copy served.
+    // At once: the other replica received the crashed one's events before the new copy served.
     expect((await read(replica, wrong!))?.amount).toBe(wrong!.amount);
   } finally {
     isOver = true;
-    middle.goOn();
+    middle.resume();
     await reader;
   }
   expect([...seen.keys()]).toEqual([200]);
   expect(seen.get(200)).toBeGreaterThan(50);
 
-  // The past of each of the two types that were ever published was asked for once.
+  // A replay of each of the two published types was requested once.
   const asked = await paying.app
     .get(DataSource)
     .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);
   expect(asked).toHaveLength(2);
-  // What it ends as is what one that has never heard of anything before makes of the same log.
+  // A new service with an empty database gets the same result from the log.
   const late = await startAnew('payment-history-anew');
   await waitUntil('another one to be ready', 20_000, () => isReady(late));
   const rebuilt = await readBy(replica);

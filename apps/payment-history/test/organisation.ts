@@ -15,7 +15,7 @@ import type { Clock } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** A partner with two customers, as identity has told the service of them. */
+/** A partner with two customers, with the credentials that identity publishes. */
 export interface Organisation {
   readonly organisationId: string;
   readonly mode: Mode;
@@ -30,9 +30,9 @@ export interface Organisation {
 }
 
 /**
- * A fresh one in mode test, unless it is said otherwise.
+ * Creates an organisation, by default in mode test.
  *
- * @param service that is told of it, and whose time its tokens are of
+ * @param service receives its events, and its clock sets the times of the tokens
  */
 export async function anOrganisation(
   service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },

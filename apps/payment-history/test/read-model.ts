@@ -5,7 +5,7 @@ export interface ReadModel {
   readonly counts: readonly unknown[];
 }
 
-/** Everything that is read, but for which copy it is. */
+/** All rows of the serving generation, without the generation. */
 export async function readModel(dataSource: DataSource): Promise<ReadModel> {
   const serving = `generation = (SELECT generation FROM generations WHERE state = 'serving')`;
   const rowsOf = async <T>(table: string, order: string): Promise<T[]> =>

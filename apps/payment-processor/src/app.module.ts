@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, ApiKeysConsumer, deadLettersOf, PartnerAuthModule } from '@svc/auth';
+import { adminKeyFrom, ApiKeysConsumer, PartnerAuthModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
 import { MerchantAccountRepository } from './acquirers/merchant-account.repository.js';
@@ -35,7 +36,7 @@ import { PartnerPaymentsController } from './partner-payments/partner-payments.c
 import { PaymentIdempotency } from './partner-payments/payment-idempotency.js';
 import { PaymentMethods } from './partner-payments/payment-method.js';
 import { ResolveCode } from './partner-payments/resolve-code.js';
-import { ReturnedPayersController } from './partner-payments/returned-payers.controller.js';
+import { ReturnedPayersController } from './returned-payers/returned-payers.controller.js';
 import { ClosePayable } from './payables/close-payable.js';
 import { OpenPayable } from './payables/open-payable.js';
 import { PayableRepository } from './payables/payable.repository.js';
@@ -44,7 +45,7 @@ import { AttemptRepository } from './payments/attempt.repository.js';
 import { ChargeAttempt } from './payments/charge-attempt.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { SettleAttempt } from './payments/settle-attempt.js';
-import { Books } from './reconciliation/books.js';
+import { Books } from './reconciliation/books/books.js';
 import { DayTotalsQuery } from './reconciliation/day-totals.query.js';
 import { ReconcileDay } from './reconciliation/reconcile-day.js';
 import { ReconciliationJob } from './reconciliation/reconciliation-job.js';

@@ -2,38 +2,38 @@ import { IsAdminKey, IsBaseUrl, IsLiveAcquirer, type LiveAcquirer, ServiceConfig
 import { IsInt, IsOptional, IsUrl, Matches, Max, Min } from 'class-validator';
 
 export class PaymentProcessorConfig extends ServiceConfig {
-  /** 32 bytes as base64url; seals the private keys that open card data. A secret. */
+  /** 32 bytes as base64url; encrypts (seals) the private keys for card data. A secret. */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
 
-  /** Opens the administration API of this service. A secret. */
+  /** Key of this service's administration API. A secret. */
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** Address of the simulated acquirer, the only one there is so far. */
+  /** URL of the simulated acquirer, the only acquirer so far. */
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_URL: string;
 
-  /** Which acquirer takes live payments; without one, cards and charges of live keys are refused. */
+  /** Acquirer of live payments; `off` rejects cards and charges of live keys. */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** Address of the main API, without a slash at the end: where a bank leads a payer back to unless a partner names a page. */
+  /** URL of the main API, without a trailing slash: a bank redirects the payer to it if the partner named no page. */
   @IsBaseUrl()
   SVC_API_URL: string;
 
-  /** Address that our codes begin with (D5), without a slash at the end; the same as code-decoder's. */
+  /** URL prefix of this service's codes (D5), without a trailing slash; the same as code-decoder's. */
   @IsBaseUrl()
   SVC_CODES_URL: string;
 
-  /** Longest wait for an answer of the acquirer, in milliseconds; after it the outcome is unknown. */
+  /** Timeout of a charge at the acquirer, in milliseconds; after it the outcome is unknown. */
   @IsOptional()
   @IsInt()
   @Min(100)
   @Max(9_000)
   SVC_ACQUIRER_TIMEOUT_MS: number = 8_000;
 
-  /** Most calls to the acquirer at once; what comes beyond waits, within its deadline. */
+  /** Limit of concurrent calls to the acquirer; further calls wait, within their deadline. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -41,8 +41,8 @@ export class PaymentProcessorConfig extends ServiceConfig {
   SVC_ACQUIRER_CONCURRENCY: number = 100;
 
   /**
-   * A reconciliation leaves out what became final less than this ago, in milliseconds: its event may be on its way to another
-   * service.
+   * A reconciliation omits payments that became final less than this ago, in milliseconds: another service may not have received
+   * their events yet.
    */
   @IsOptional()
   @IsInt()

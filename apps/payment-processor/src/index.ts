@@ -25,9 +25,9 @@ import { Verifications1763500001001 } from './migrations/1763500001001-verificat
 /** Payables, payments, attempts, refunds and the ledger; the only service that opens card data and calls the acquirer. */
 export const paymentProcessorService: ServiceDefinition<PaymentProcessorConfig> = {
   name: 'payment-processor',
-  // As much as Node.js takes of an address: what is too long for a reference is not found, and first asked who it is (C3, C5).
+  // Accepts long path parameters, so that they are a 404 after authentication rather than a 414 (C3, C5).
   paramLengthMax: 16_384,
-  // A payment brings its payable along, whether `session.created` has arrived or not.
+  // Events may be batched for this long: a payment carries its payable, so it need not wait for `session.created`.
   gatherMs: 20,
   config: PaymentProcessorConfig,
   module: PaymentProcessorModule,

@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// First, so that telemetry instruments all modules loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { paymentProcessorService } from './index.js';

@@ -1,7 +1,7 @@
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 import { randomUUID } from 'node:crypto';
 
-/** A hosted session's payable of R 123.45, as the gateway describes it. */
+/** The payable of a hosted session of R 123.45, as the gateway creates it. */
 export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
   const sessionId = over.payableId ?? randomUUID();
   return {
@@ -24,7 +24,7 @@ export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescript
   };
 }
 
-/** A till's invoice of R 123.45, as code-decoder describes it. */
+/** The payable of a till's invoice of R 123.45, as code-decoder creates it. */
 export function anInvoicePayable(
   over: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): PayableDescriptor<InvoiceSource> {

@@ -14,7 +14,7 @@ export const CARDS = {
   refundDropsTheAnswer: '4000000000007262',
 } as const;
 
-/** What the page sends: a card encrypted to the processor's public key, bound to a session and a try (P8). */
+/** Encrypts a card as a page does: with the processor's public key, bound to a session and a try (P8). */
 export async function encryptedCard(
   publicJwk: PublicKeyJwk,
   binding: { sessionId: string; try: number; expiresAt?: string },

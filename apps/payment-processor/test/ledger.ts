@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { aPayable } from './builders.js';
 import type { Processor } from './processor.js';
 
-/** A row of the ledger, as a test compares it. */
+/** A row of the ledger, for comparisons. */
 export interface BookedTransfer {
   readonly kind: string;
   readonly debit: string;
@@ -22,7 +22,7 @@ export function ledgerOf(
   );
 }
 
-/** Changes the ledger as nothing of the service can: without triggers and foreign keys. */
+/** Changes the ledger without triggers and foreign keys, as the service cannot. */
 export async function forge(processor: Processor, ...statements: string[]): Promise<void> {
   const client = await processor.superuser.connect();
   try {
@@ -31,18 +31,18 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
     for (const statement of statements) await client.query(statement);
     await client.query('COMMIT');
   } finally {
-    // Also where a statement has failed: the next test must not wait for the connection.
+    // Also after a failed statement: the next test must not wait for the connection.
     client.release(true);
   }
 }
 
-/** Writes so many transfers of one cent, created now unless told otherwise. Returns their ids, in their order. */
+/** Inserts this number of transfers of one cent, by default created now. Returns their ids, in order. */
 export type TransferWriter = (
   count: number,
   over?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
-/** Its transfers are of a payment that is made for them. */
+/** The transfers belong to a payment that is created for them. */
 export async function transferWriter(processor: Processor): Promise<TransferWriter> {
   const { paymentReference } = await processor.pay(aPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {
@@ -57,7 +57,7 @@ export async function transferWriter(processor: Processor): Promise<TransferWrit
   };
 }
 
-/** A seal as the table has it. */
+/** A row of the table of seals. */
 export interface StoredSeal {
   readonly number: number;
   readonly transferIds: readonly string[];

@@ -6,21 +6,21 @@ import type { Processor } from './processor.js';
 
 export interface KeyOwner {
   readonly merchantId: number;
-  /** A site's key; otherwise the merchant's. */
+  /** For a site's key; undefined for the merchant's key. */
   readonly siteId?: number;
   readonly mode?: Mode;
 }
 
-/** A merchant's back office, or a site's, that refunds. */
+/** Client of a merchant's or site's back office. */
 export interface RefundClient {
   readonly keyId: string;
   readonly apiKey: string;
-  /** `POST …/refunds?svcId=` of 100 cents under a key of its own, unless told otherwise. */
+  /** `POST …/refunds?svcId=`, by default of 100 cents with a new key. */
   refund(svcId: string, body?: object, idempotencyKey?: string, merchantId?: number): Promise<HttpAnswer>;
   list(svcId: string): Promise<HttpAnswer>;
 }
 
-/** A key as identity has told the processor of it. */
+/** Publishes an API key as identity does. */
 export async function aRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
   const { merchantId, siteId, mode = 'test' } = owner;
   const kind = siteId === undefined ? 'merchant' : 'site';

@@ -27,7 +27,7 @@ type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =
 /** A caller of the main API: a partner's server, or one of its customers. */
 export interface Caller {
   readonly call: Call;
-  /** `POST /v1/payments` of this payable with an approved card, a fresh reference and customer, unless told otherwise. */
+  /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
   pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpAnswer>;
 }
 
@@ -36,7 +36,7 @@ export interface PartnerUnderTest extends Caller {
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 
-/** A partner as identity has told the processor of it; of a fresh organisation unless one is named. */
+/** Publishes a partner as identity does; by default of a new organisation. */
 export async function aPartner(
   processor: Processor,
   mode: Mode = 'test',
@@ -85,7 +85,7 @@ export async function aPartner(
   };
 }
 
-/** A card in clear, as a partner sends it inside TLS. */
+/** A plain-text card, as a partner sends it inside TLS. */
 export function aCard(over: Record<string, unknown> = {}): Record<string, unknown> {
   return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
 }
@@ -111,7 +111,7 @@ export async function openInvoice(
 let merchantId = 20_000;
 let version = 0;
 
-/** A merchant with a site, fresh for each test, as identity would publish it. */
+/** Publishes a new merchant with a site, as identity does. */
 export async function aMerchant(
   processor: Processor,
   over: Partial<MerchantChanged> = {},

@@ -43,30 +43,30 @@ export const CODES_URL = 'https://pay.svc.example';
 
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
-  /** Presses Pay: encrypts the card for this payable and try, and asks for the charge. */
+  /** Encrypts the card for this payable and try, and requests the charge, as a page does for a click on Pay. */
   pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
-  /** The same on the page of an invoice; its amount without a tip, unless told otherwise. */
+  /** The same on the page of an invoice; by default its amount without a tip. */
   payInvoice(
     payable: PayableDescriptor<InvoiceSource>,
     options?: Omit<PayOptions, 'command'> & { readonly command?: Partial<ChargeInvoice> },
   ): Promise<AnyPaymentSnapshot>;
-  /** As code-decoder asks for it. */
+  /** Sends the command of code-decoder. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
-  /** Asks that nobody may pay it any more. */
+  /** Requests to close the payable. */
   close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
-  /** Asks that it can be paid from now on. */
+  /** Requests to open the payable. */
   open(command: OpenPayable): Promise<OpenedPayable>;
-  /** Somebody looks at it. */
+  /** Polls the payable, as a client does. */
   check(payable: PayableDescriptor<PayableSource>): Promise<PaymentSnapshot[]>;
-  /** The payer answers on the bank's page. */
+  /** Confirms or refuses on the bank's page, as the payer. */
   answerChallenge(payment: Pick<AnyPaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
-  /** What the acquirer's own books say it charged and did not give back, by payment reference. */
+  /** Payment references of charges in the acquirer's own books that were not reversed. */
   charged(): string[];
-  /** The file in which the bank writes what it did. */
+  /** The file with the bank's books. */
   readonly books: string;
-  /** What payment-history was told before an answer. */
+  /** Commands to payment-history before a response. */
   readonly shown: readonly ShowPayment[];
-  /** What code-decoder answers about a static code of a till: no invoice unless a test says so. */
+  /** Response of code-decoder to a till's static code; by default no invoice. */
   readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
   recover(): Promise<number>;
   recoverRefunds(): Promise<number>;
@@ -123,7 +123,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       ...env,
     },
   });
-  // Tests step the jobs; one that ran by itself as well would take the work away from them.
+  // Tests step the jobs; a background job could do the work first.
   for (const job of [RecoverAttempts, RecoverRefunds, CleanupJob, SealLedger, ReconciliationJob])
     await test.service.app.get(job).onApplicationShutdown();
   const [cardKey] = await test.published(CardKeyPublishedV1);

@@ -1,6 +1,6 @@
 import { bankLines, type Processor } from './processor.js';
 
-/** What everybody's books say of the refunds of one payment. Amounts in cents. */
+/** The refunds of one payment in all books. Amounts in cents. */
 export interface RefundBooks {
   readonly processed: number;
   readonly refunded: number;
@@ -38,7 +38,7 @@ function refundsAtBank(processor: Processor, paymentReference: string): RefundBo
     .map(({ amount, account }) => ({ amount: amount as number, account }));
 }
 
-/** Bank, payment, refunds, ledger and events say the same, and nothing is pending. */
+/** Expects that bank, payment, refunds, ledger and events agree, and nothing is pending. */
 export async function expectToAgree(processor: Processor, paymentReference: string): Promise<RefundBooks> {
   const books = await booksOf(processor, paymentReference);
   const succeeded = books.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);

@@ -14,7 +14,7 @@ const TERMS = { basisPoints: 285, fixedAmount: 199 };
 type Kind = 'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees';
 const KINDS: readonly Kind[] = ['payments', 'vouchers', 'externalPayments', 'refunds', 'fees'];
 
-/** What a merchant's day must come to, counted beside the platform. */
+/** The expected settlement of a merchant's day, computed independently of the platform. */
 class ExpectedDay {
   readonly items = Object.fromEntries(KINDS.map((kind) => [kind, { count: 0, amount: 0 }])) as Record<
     Kind,
@@ -42,7 +42,7 @@ class ExpectedDay {
   }
 }
 
-/** A merchant that trades for some days, and what its statements must come to. */
+/** A merchant that trades for some days, and its expected settlement statements. */
 export class Trade {
   readonly days = new Map<string, ExpectedDay>();
   private readonly charged: { paymentReference: string; left: number }[] = [];
@@ -115,7 +115,7 @@ export class Trade {
     expect((await this.byPartner(amount, { paymentMethod: { card } })).status).toBe('failed');
   }
 
-  /** A part each is the merchant's and the service's to pay; the card pays the rest. */
+  /** The merchant and the service each pay for a voucher; the card pays the rest. */
   async withVouchers(amount: number): Promise<void> {
     const part = Math.floor(amount / 3);
     const vouchers = [true, false].map((merchantLiable) => ({ merchantLiable, amount: part }));
@@ -130,7 +130,7 @@ export class Trade {
     this.today.add('externalPayments', amount);
   }
 
-  /** Of the payment that has the most left. */
+  /** Refunds the payment with the largest refundable amount. */
   async refund(amount: number): Promise<void> {
     const payment = this.charged.toSorted((one, other) => other.left - one.left)[0];
     if (!payment) return;
@@ -141,15 +141,15 @@ export class Trade {
     this.today.add('refunds', amount);
   }
 
-  /** The bank charges after the payment has failed: the money goes back, and was never the merchant's. */
+  /** The bank charges after the payment has failed: the money is returned, and never belongs to the merchant. */
   async approvedTooLate(amount: number): Promise<void> {
     const acquirer = this.processor.service.app.get(Acquirer);
     const itself = {
       charge: acquirer.charge.bind(acquirer),
-      ask: acquirer.ask.bind(acquirer),
+      ask: acquirer.getChargeStatus.bind(acquirer),
       reverse: acquirer.reverse.bind(acquirer),
     };
-    acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+    acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
     acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
     acquirer.charge = async (request, signal) => {
       this.processor.clock.advance(10_000);
@@ -184,7 +184,7 @@ export class Trade {
     return amounts.reduce((sum, line) => sum + Number(line.split(',').at(-1)), 0);
   }
 
-  /** Cents: what the ledger says that the merchant is owed. */
+  /** Cents: the merchant's balance in the ledger. */
   async balance(): Promise<number> {
     const [row] = await this.processor.dataSource.query<[{ balance: number }]>(
       `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::bigint AS balance

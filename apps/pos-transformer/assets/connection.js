@@ -1,14 +1,14 @@
-/** How the pages reach the transformer: the site is in their path, the till in the query, the key behind `#key=`. */
+/** The address of a page contains the site in the path, the till in the query, and the key behind `#key=`. */
 export const siteId = location.pathname.split('/')[2];
 export const till = new URLSearchParams(location.search).get('till') ?? '';
 
-// The key leaves the address bar, where anybody in front of the screen could read it; a reload finds it in the tab's storage.
-const given = new URLSearchParams(location.hash.slice(1)).get('key');
-if (given !== null) {
-  sessionStorage.setItem('key', given);
+// Removes the key from the address bar, where people in front of the screen could read it. A reload finds it in the tab's storage.
+const keyInAddress = new URLSearchParams(location.hash.slice(1)).get('key');
+if (keyInAddress !== null) {
+  sessionStorage.setItem('key', keyInAddress);
   history.replaceState(null, '', `${location.pathname}${location.search}`);
 }
-const key = given ?? sessionStorage.getItem('key');
+const key = keyInAddress ?? sessionStorage.getItem('key');
 
 export const headers = {
   ...(key === null ? {} : { 'x-api-key': key }),
@@ -23,29 +23,29 @@ export function rands(cents) {
   return `${cents < 0 ? '\u2212' : ''}R\u00a0${whole}.${size.slice(-2)}`;
 }
 
-/** Shows the till's basket whenever it changes. A connection that ends, or is silent for 30 s, is opened again. */
-export async function followBasket(show, lost) {
+/** Calls `show` with the till's basket after each change. Reopens a connection that ends, or is silent for 30 s. */
+export async function followBasket(show, onError) {
   for (;;) {
     const connection = new AbortController();
     let timer;
-    const live = () => {
+    const resetTimeout = () => {
       clearTimeout(timer);
       timer = setTimeout(() => connection.abort(), 30_000);
     };
     try {
-      live();
+      resetTimeout();
       const answer = await fetch(`/display/${siteId}/events${query}`, { headers, signal: connection.signal });
       if (!answer.ok)
         throw new Error(answer.status === 401 ? 'The key is missing or wrong.' : `Error ${answer.status}`);
       let text = '';
       for await (const chunk of answer.body.pipeThrough(new TextDecoderStream())) {
-        live();
+        resetTimeout();
         const messages = (text + chunk).split('\n\n');
         text = messages.pop();
         for (const message of messages) if (message.startsWith('data: ')) show(JSON.parse(message.slice(6)));
       }
     } catch (error) {
-      lost(error);
+      onError(error);
     }
     clearTimeout(timer);
     await new Promise((resolve) => setTimeout(resolve, 1000));

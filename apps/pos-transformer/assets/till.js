@@ -1,7 +1,7 @@
 import { followBasket, headers, query, rands, siteId } from './connection.js';
 
 const element = (id) => document.getElementById(id);
-/** Lines of the basket on this page; another page of the till has others. */
+/** Id of the next line. Starts with the time, so that two pages of the till use different ids. */
 let nextId = Date.now();
 let sumCents = 0;
 
@@ -22,7 +22,7 @@ async function call(path, body) {
   }
 }
 
-/** Text to cents without a float. */
+/** Converts text to cents without floating-point arithmetic. */
 function cents(text) {
   const [whole, fraction = ''] = text.split('.');
   return Number(whole + fraction.padEnd(2, '0'));
@@ -46,9 +46,9 @@ element('total').addEventListener('submit', async (event) => {
 element('reset').addEventListener('click', () => call('reset'));
 
 function cell(text) {
-  const made = document.createElement('td');
-  made.textContent = text;
-  return made;
+  const element = document.createElement('td');
+  element.textContent = text;
+  return element;
 }
 
 void followBasket(

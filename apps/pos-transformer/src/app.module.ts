@@ -10,9 +10,9 @@ import { RequestPayment } from './sales/request-payment.js';
 import { TotalRepository } from './baskets/total.repository.js';
 import { CodesController } from './pages/codes.controller.js';
 import { PagesController } from './pages/pages.controller.js';
-import { ShowBasket } from './pages/show-basket.js';
+import { BasketDisplays } from './pages/basket-displays.js';
 import { ApplyPayment } from './payments/apply-payment.js';
-import { FollowPayments } from './jobs/follow-payments.js';
+import { SyncPayments } from './jobs/sync-payments.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { CALL_HANDLERS, type CallHandlers } from './platform/call-handler.js';
@@ -20,16 +20,16 @@ import { AlertRepository } from './platform/alert.repository.js';
 import { InvoiceCalls } from './sales/invoice-calls.js';
 import { OutgoingCallRepository } from './platform/outgoing-call.repository.js';
 import { Platform } from './platform/platform.js';
-import { Sender } from './platform/sender.js';
-import { LookUpRefunds } from './jobs/look-up-refunds.js';
+import { CallSender } from './platform/call-sender.js';
+import { PollRefunds } from './jobs/poll-refunds.js';
 import { SettleRefund } from './refunds/settle-refund.js';
 import { RefundCalls } from './refunds/refund-calls.js';
 import { RefundPayment } from './refunds/refund-payment.js';
 import { RefundRepository } from './refunds/refund.repository.js';
 import { RefundsController } from './refunds/refunds.controller.js';
-import { CleanUp } from './store/clean-up.js';
+import { ChangeNotifier } from './store/change-notifier.js';
+import { CleanupJob } from './store/cleanup-job.js';
 import { OldDataRepository } from './store/old-data.repository.js';
-import { Changes } from './store/changes.js';
 
 @Module({
   controllers: [
@@ -46,33 +46,33 @@ import { Changes } from './store/changes.js';
     {
       provide: CALL_HANDLERS,
       inject: [InvoiceCalls, RefundCalls],
-      useFactory: ({ making, closing }: InvoiceCalls, refund: RefundCalls): CallHandlers => ({
-        'make-invoice': making,
-        'close-invoice': closing,
+      useFactory: ({ createHandler, closeHandler }: InvoiceCalls, refund: RefundCalls): CallHandlers => ({
+        'make-invoice': createHandler,
+        'close-invoice': closeHandler,
         refund,
       }),
     },
     ApplyPayment,
     BasketRepository,
-    Changes,
-    CleanUp,
+    ChangeNotifier,
+    CleanupJob,
     OldDataRepository,
     CloseBasket,
-    FollowPayments,
+    SyncPayments,
     InvoiceCalls,
     OutgoingCallRepository,
     PaymentRepository,
     Platform,
     PutLine,
-    LookUpRefunds,
+    PollRefunds,
     RefundCalls,
     SettleRefund,
     RefundPayment,
     RefundRepository,
     RenewInvoices,
     RequestPayment,
-    Sender,
-    ShowBasket,
+    CallSender,
+    BasketDisplays,
     TotalRepository,
   ],
 })

@@ -1,6 +1,6 @@
 /**
- * A request generator over every operation of the transformer's reference, as for the platform's (apps/all-in-one): no answer has
- * a status that is not documented there, or a body that does not fit its schema.
+ * Sends generated requests to every operation of the transformer's reference, as apps/all-in-one does for the platform. No response
+ * may have an undocumented status, or a body that does not match its schema.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start({ apiKey: KEY })));
 afterEach(() => pos.stop());
 
-test('what the reference of the transformer does not allow is never answered', async () => {
+test('every response matches the reference of the transformer', async () => {
   const document = new DocumentedApi(JSON.parse(readFileSync(FILE, 'utf8')) as Document);
   const authorised = { 'x-api-key': KEY };
   const known = { ...(await aPaidBasket()), ...FIELDS };

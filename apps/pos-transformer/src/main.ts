@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// First, so that modules loaded later can be instrumented.
 import '@svc/service/telemetry';
 import { runUntilStopped } from '@svc/service/standalone';
 import { readSettings } from './settings.js';

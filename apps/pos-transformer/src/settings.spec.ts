@@ -29,13 +29,13 @@ test('keys come from the environment', () => {
   expect(read({ sites }, env)).toMatchObject({ apiKey: KEY, sites: [{ apiKey: 'other' }] });
 });
 
-describe('A9: another address than loopback', () => {
-  it('is refused without a key or a list, with a sentence that says so', () => {
+describe('A9: a non-loopback address', () => {
+  it('is refused without a key or a list, with a message that explains it', () => {
     expect(() => read({ listenAddress: '0.0.0.0' })).toThrow('set TRANSFORMER_API_KEY or allowedClients');
     expect(() => read({ listenAddress: '::' })).toThrow('set TRANSFORMER_API_KEY or allowedClients');
   });
 
-  it('is taken with either', () => {
+  it('is accepted with either', () => {
     expect(read({ listenAddress: '0.0.0.0' }, { TRANSFORMER_API_KEY: KEY }).apiKey).toBe(KEY);
     const listed = read({ listenAddress: '0.0.0.0', allowedClients: ['192.168.1.0/24', 'fd00::1'] }).allowedClients;
     expect([listed?.check('192.168.1.9'), listed?.check('192.168.2.9'), listed?.check('fd00::1', 'ipv6')]).toEqual([
@@ -56,7 +56,7 @@ describe('A9: another address than loopback', () => {
 });
 
 describe('T5: the site of the facade', () => {
-  it('is named where there are several', () => {
+  it('is required if there are several', () => {
     expect(read({ sites: [...FILE.sites, second], facadeSiteId: 5002 }).facadeSiteId).toBe(5002);
     expect(() => read({ sites: [...FILE.sites, second] })).toThrow(
       'facadeSiteId must be the siteId of one of the sites',

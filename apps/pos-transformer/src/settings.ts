@@ -25,7 +25,7 @@ import {
   type ValidationError,
 } from 'class-validator';
 
-/** One site of the merchant: a store, or a part of one. */
+/** One site of the merchant: a store or a part of one. */
 export class SiteSettings {
   @IsInt()
   @Min(1)
@@ -43,7 +43,7 @@ export class SiteSettings {
   apiKey: string;
 }
 
-/** The configuration file (JSON). A member that is not declared here fails the start, so that a misspelt name is noticed. */
+/** The configuration file (JSON). Unknown members fail the start, so that a misspelt name is noticed. */
 export class SettingsFile {
   /** Address of the platform's main API, without a slash at the end. */
   @IsBaseUrl()
@@ -64,7 +64,7 @@ export class SettingsFile {
   @Type(() => SiteSettings)
   sites: SiteSettings[];
 
-  /** The site of the facade, which names none (T5); needed where there are several sites. */
+  /** The site of the facade, whose requests contain no site (T5); required if there are several sites. */
   @IsOptional()
   @IsInt()
   facadeSiteId?: number;
@@ -89,28 +89,28 @@ export class SettingsFile {
   @Matches(/^[0-9a-fA-F.:]+(\/\d{1,3})?$/, { each: true, message: '$property must be addresses or networks' })
   allowedClients?: string[];
 
-  /** Where tills and displays reach this program, when its own address is not it; for the addresses of QR codes. */
+  /** Address of this program for tills and displays, if it differs from the listening address; for the addresses of QR codes. */
   @IsOptional()
   @IsBaseUrl()
   @Matches(/^https?:/, { message: '$property must begin with https:// or http://' })
   publicUrl?: string;
 
-  /** File of the database, made where it is missing; a relative path begins at the configuration file. */
+  /** File of the database, created if it is missing. A relative path is relative to the configuration file. */
   @IsString()
   @MinLength(1)
   @MaxLength(4096)
   database: string;
 
-  /** Least serious that is logged. */
+  /** Minimum level of log messages. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   logLevel: string = 'info';
 }
 
-/** How long a till waits for the platform before it is answered with WARN. A bank takes longer for a refund. */
-const ANSWER_WITHIN_MS = { invoices: 3_000, refunds: 10_000 };
+/** A till waits this long for the platform, then it gets a WARN. A bank takes longer for a refund. */
+const RESPONSE_TIMEOUT_MS = { invoices: 3_000, refunds: 10_000 };
 
-/** Everything that the transformer is configured with; also its injection token. */
+/** The validated configuration; also its injection token. */
 export abstract class TransformerSettings {
   abstract readonly apiUrl: string;
   abstract readonly merchantId: number;
@@ -123,12 +123,12 @@ export abstract class TransformerSettings {
   abstract readonly publicUrl: string | undefined;
   abstract readonly database: string;
   abstract readonly logLevel: string;
-  abstract readonly answerWithinMs: Readonly<Record<'invoices' | 'refunds', number>>;
+  abstract readonly responseTimeoutMs: Readonly<Record<'invoices' | 'refunds', number>>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @param file path from the command line; without, TRANSFORMER_CONFIG names it. @throws ConfigError */
+/** @param file path from the command line; default TRANSFORMER_CONFIG. @throws ConfigError */
 export function readSettings(file: string | undefined, env: Environment): TransformerSettings {
   const path = file ?? env['TRANSFORMER_CONFIG'];
   if (!path) throw new ConfigError('Name the configuration file: pos-transformer <file>, or TRANSFORMER_CONFIG.');
@@ -141,9 +141,9 @@ export function readSettings(file: string | undefined, env: Environment): Transf
   return settingsOf(json, env, dirname(resolve(path)));
 }
 
-/** @param folder that relative paths begin at */
+/** @param folder base of relative paths */
 export function settingsOf(json: unknown, env: Environment, folder: string): TransformerSettings {
-  const file = readFile(withKeys(json, env));
+  const file = readFile(mergeSiteKeys(json, env));
   const apiKey = env['TRANSFORMER_API_KEY'] || undefined;
   if (apiKey !== undefined && !/^[\x21-\x7e]{16,200}$/.test(apiKey))
     throw new ConfigError('TRANSFORMER_API_KEY must be 16 to 200 printable characters without blanks.');
@@ -170,7 +170,7 @@ export function settingsOf(json: unknown, env: Environment, folder: string): Tra
     publicUrl: file.publicUrl,
     database: resolve(folder, file.database),
     logLevel: file.logLevel,
-    answerWithinMs: ANSWER_WITHIN_MS,
+    responseTimeoutMs: RESPONSE_TIMEOUT_MS,
   };
 }
 
@@ -182,7 +182,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-function withKeys(json: unknown, env: Environment): unknown {
+function mergeSiteKeys(json: unknown, env: Environment): unknown {
   const sites: unknown = (json as { sites?: unknown } | null)?.sites;
   if (!Array.isArray(sites)) return json;
   const withKey = (site: { siteId?: unknown }): object => {

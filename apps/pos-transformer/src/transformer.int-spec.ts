@@ -5,7 +5,7 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-it('T8: its work goes on by itself, round after round, until it is closed', async () => {
+it('T8: its jobs run repeatedly until it is closed', async () => {
   await pos.basket('17', 100);
   pos.transformer.startWork();
   for (const made of [2, 3]) {

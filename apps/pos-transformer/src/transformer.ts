@@ -3,23 +3,23 @@ import { newLog, type StandaloneApp, startStandalone } from '@svc/service/standa
 import { transformerErrorBody } from './answers/error-body.js';
 import { PosTransformerModule } from './app.module.js';
 import { RenewInvoices } from './jobs/renew-invoices.js';
-import { FollowPayments } from './jobs/follow-payments.js';
-import { LookUpRefunds } from './jobs/look-up-refunds.js';
-import { Sender } from './platform/sender.js';
+import { SyncPayments } from './jobs/sync-payments.js';
+import { PollRefunds } from './jobs/poll-refunds.js';
+import { CallSender } from './platform/call-sender.js';
 import { TransformerSettings } from './settings.js';
-import { CleanUp } from './store/clean-up.js';
+import { CleanupJob } from './store/cleanup-job.js';
 import { Store } from './store/store.js';
 
 export interface Transformer extends StandaloneApp {
-  /** Begins to send what waits and to follow payments. */
+  /** Starts to send waiting calls and to sync payments. */
   startWork(): void;
 }
 
-const CLEAN_UP_MS = 3_600_000;
-/** How often expired invoices are renewed, payments looked up where a stream is silent, and pending refunds. */
-const UPKEEP_MS = 2_000;
+const CLEANUP_INTERVAL_MS = 3_600_000;
+/** Interval of the jobs that renew expired invoices, poll payments of silent streams and poll pending refunds. */
+const JOBS_INTERVAL_MS = 2_000;
 
-/** Creates the transformer, not yet listening and not yet talking to the platform by itself. */
+/** Creates the transformer. It does not listen yet, and makes no calls to the platform by itself. */
 export async function startTransformer(
   settings: TransformerSettings,
   clock: Clock = new SystemClock(),
@@ -33,9 +33,9 @@ export async function startTransformer(
   };
   const started = await startStandalone(definition, {
     log,
-    // It serves plain HTTP within a store: no browser may be told to use HTTPS only.
+    // It serves plain HTTP within a store, so it must not send browsers an HSTS header.
     environment: 'development',
-    // The platform has them; a till that cannot reach it has the message.
+    // The platform serves the error pages; a till that cannot reach them has the message.
     errorPages: `${settings.apiUrl}/errors`,
     providers: [
       { provide: TransformerSettings, useValue: settings },
@@ -46,35 +46,35 @@ export async function startTransformer(
     store.close();
     throw error;
   });
-  let upkeep: NodeJS.Timeout | undefined;
-  let cleanUp: NodeJS.Timeout | undefined;
-  let isUpkeepUnderWay = false;
+  let jobsTimer: NodeJS.Timeout | undefined;
+  let cleanupTimer: NodeJS.Timeout | undefined;
+  let areJobsRunning = false;
   const { app } = started;
-  const runUpkeep = async (): Promise<void> => {
-    if (isUpkeepUnderWay) return;
-    isUpkeepUnderWay = true;
+  const runJobs = async (): Promise<void> => {
+    if (areJobsRunning) return;
+    areJobsRunning = true;
     try {
       app.get(RenewInvoices).runOnce();
-      await app.get(FollowPayments).lookUp();
-      await app.get(LookUpRefunds).runOnce();
+      await app.get(SyncPayments).poll();
+      await app.get(PollRefunds).runOnce();
     } catch (error) {
-      log.error({ err: error }, 'upkeep has failed; it is tried again');
+      log.error({ err: error }, 'jobs have failed; they will run again');
     } finally {
-      isUpkeepUnderWay = false;
+      areJobsRunning = false;
     }
   };
   return {
     ...started,
     startWork: () => {
-      app.get(Sender).start();
-      app.get(FollowPayments).start();
-      cleanUp = setInterval(() => app.get(CleanUp).runOnce(), CLEAN_UP_MS);
-      upkeep = setInterval(() => void runUpkeep(), UPKEEP_MS);
-      void runUpkeep();
+      app.get(CallSender).start();
+      app.get(SyncPayments).start();
+      cleanupTimer = setInterval(() => app.get(CleanupJob).runOnce(), CLEANUP_INTERVAL_MS);
+      jobsTimer = setInterval(() => void runJobs(), JOBS_INTERVAL_MS);
+      void runJobs();
     },
     close: async () => {
-      clearInterval(cleanUp);
-      clearInterval(upkeep);
+      clearInterval(cleanupTimer);
+      clearInterval(jobsTimer);
       await started.close();
       store.close();
     },

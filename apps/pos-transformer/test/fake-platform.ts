@@ -21,7 +21,7 @@ export interface FakeRefund {
   status: 'pending' | 'succeeded' | 'failed';
 }
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string;
@@ -30,20 +30,20 @@ export interface Received {
 
 type Payment = Record<string, unknown> & { paymentReference: string; tenderedAmount: number; status: number };
 
-/** What the platform's public API does with invoices, payments and refunds of one merchant (D6, M1, M5, M6). */
+/** A fake of the platform's public API for invoices, payments and refunds of one merchant (D6, M1, M5, M6). */
 export class FakePlatform {
   readonly invoices: FakeInvoice[] = [];
   readonly refunds: FakeRefund[] = [];
   readonly payments: Payment[] = [];
-  readonly requests: Received[] = [];
-  /** Undefined: it answers. `unreachable`: connections break off. `lost-answers`: it acts, then they break off. */
-  trouble: 'unreachable' | 'lost-answers' | 'silent' | undefined;
-  /** Answers the next calls of this method with this status instead, once for each entry, and not before `after`. */
+  readonly requests: ReceivedRequest[] = [];
+  /** Undefined: it answers. `unreachable`: closes connections. `lost-answers`: executes the request, then closes the connection. */
+  outage: 'unreachable' | 'lost-answers' | 'silent' | undefined;
+  /** Errors for the next calls of this method, one call for each entry, sent after `after` has resolved. */
   readonly refusals: { method: string; status: number; body?: object; after?: Promise<void> }[] = [];
   bankDecidesRefunds: FakeRefund['status'] = 'succeeded';
   lifetimeMs = 3_600_000;
   now = (): Date => new Date();
-  private held: Promise<void> | undefined;
+  private heldResponse: Promise<void> | undefined;
   private readonly notices: { id: string; siteId: number; body: object }[] = [];
   private readonly streams = new Set<{ siteId: number; response: ServerResponse }>();
   private readonly hung = new Set<ServerResponse>();
@@ -74,10 +74,10 @@ export class FakePlatform {
     this.streams.clear();
   }
 
-  /** Acts on the next call, and answers when the test releases the answer. */
-  holdAnswer(): () => void {
+  /** Executes the next call, and holds its response until the test calls the returned function. */
+  holdResponse(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.held = promise;
+    this.heldResponse = promise;
     return resolve;
   }
 
@@ -85,7 +85,7 @@ export class FakePlatform {
     return this.invoices.filter(({ state }) => state === 'open' || state === 'reserved');
   }
 
-  /** A customer pays, or fails to; reported to streams and look-ups. */
+  /** A customer pays, or the payment fails; streams and polls report it. */
   pay(invoice: FakeInvoice, changes: Record<string, unknown> = {}): Payment {
     const payment = {
       invoiceReference: invoice.reference,
@@ -106,7 +106,7 @@ export class FakePlatform {
     if (payment.status === 1) invoice.state = 'paid';
     else if (invoice.state === 'reserved') invoice.state = 'open';
     this.payments.push(payment);
-    this.tell(invoice.siteId, { ...payment, type: 'payment' });
+    this.sendNotice(invoice.siteId, { ...payment, type: 'payment' });
     return payment;
   }
 
@@ -114,11 +114,11 @@ export class FakePlatform {
   decide(refund: FakeRefund, status: 'succeeded' | 'failed'): void {
     refund.status = status;
     const payment = this.payments.find(({ paymentReference }) => paymentReference === refund.svcId)!;
-    this.tell(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
+    this.sendNotice(payment['siteId'] as number, { ...payment, type: 'refund', refund: refundView(refund) });
   }
 
-  /** A message of the stream. */
-  tell(siteId: number, body: object): void {
+  /** Sends a message to the event streams of the site. */
+  sendNotice(siteId: number, body: object): void {
     const notice = { id: `n-${this.notices.length + 1}`, siteId, body };
     this.notices.push(notice);
     for (const stream of this.streams) if (stream.siteId === siteId) stream.response.write(messageOf(notice));
@@ -130,7 +130,7 @@ export class FakePlatform {
     const url = new URL(request.url ?? '/', 'http://fake');
     response.setHeader('date', this.now().toUTCString());
     const body: unknown = text === '' ? undefined : JSON.parse(text);
-    if (this.trouble === 'unreachable') return void request.socket.destroy();
+    if (this.outage === 'unreachable') return void request.socket.destroy();
     const path = url.pathname.replace('/business/api/v1/merchants/1001', '');
     this.requests.push({
       method: request.method ?? '',
@@ -138,7 +138,7 @@ export class FakePlatform {
       key: String(request.headers['x-api-key']),
       body,
     });
-    if (this.trouble === 'silent') return void this.hung.add(response);
+    if (this.outage === 'silent') return void this.hung.add(response);
     const refusal = this.refusals.findIndex(({ method }) => method === request.method);
     if (refusal >= 0) {
       const [{ status, body: problem = {}, after }] = this.refusals.splice(refusal, 1) as [
@@ -187,13 +187,13 @@ export class FakePlatform {
 
   private create(siteId: number, response: ServerResponse, body: Record<string, unknown>): void {
     const isOpen = (each: FakeInvoice): boolean => each.state === 'open' && each.expiresAt > this.now();
-    const standing = this.invoices.findLast(
+    const current = this.invoices.findLast(
       (each) => each.siteId === siteId && each.body['externalReference'] === body['externalReference'],
     );
-    if (standing && isOpen(standing) && JSON.stringify(standing.body) === JSON.stringify(body))
-      return this.respond(response, 200, view(standing));
-    if (standing?.state === 'reserved') return sendInProgress(response);
-    if (standing?.state === 'open') standing.state = 'closed';
+    if (current && isOpen(current) && JSON.stringify(current.body) === JSON.stringify(body))
+      return this.respond(response, 200, view(current));
+    if (current?.state === 'reserved') return sendInProgress(response);
+    if (current?.state === 'open') current.state = 'closed';
     const reference = randomUUID();
     const digits = `${randomInt(1e10)}`.padStart(10, '0');
     const code = `https://pay.example/c/${digits}${digits}`;
@@ -228,9 +228,9 @@ export class FakePlatform {
       .reduce((sum, each) => sum + Number(each.body['amount']), 0);
     if (!known && given + Number(body['amount']) > payment.tenderedAmount)
       return send(response, 422, { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] });
-    const made = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.bankDecidesRefunds };
-    if (!known) this.refunds.push(made);
-    this.respond(response, known ? 200 : made.status === 'pending' ? 202 : 201, { svcId, ...refundView(made) });
+    const refund = known ?? { key, body, svcId, refundReference: randomUUID(), status: this.bankDecidesRefunds };
+    if (!known) this.refunds.push(refund);
+    this.respond(response, known ? 200 : refund.status === 'pending' ? 202 : 201, { svcId, ...refundView(refund) });
   }
 
   private stream(siteId: number, request: IncomingMessage, response: ServerResponse): void {
@@ -245,10 +245,10 @@ export class FakePlatform {
   }
 
   private respond(response: ServerResponse, status: number, body: unknown): void {
-    if (this.trouble === 'lost-answers') return void response.destroy();
-    const { held } = this;
-    this.held = undefined;
-    if (held) return void held.then(() => send(response, status, body));
+    if (this.outage === 'lost-answers') return void response.destroy();
+    const { heldResponse } = this;
+    this.heldResponse = undefined;
+    if (heldResponse) return void heldResponse.then(() => send(response, status, body));
     send(response, status, body);
   }
 }

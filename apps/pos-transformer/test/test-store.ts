@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ManualClock } from '@svc/testing';
 import { Store } from '../src/store/store.js';
 
-/** A store on a file of its own, for tests of repositories and of the schema. */
+/** A store with a file of its own, for tests of repositories and of the schema. */
 export class TestStore {
   readonly clock = new ManualClock();
   private readonly folder = mkdtempSync(join(tmpdir(), 'svc-pos-'));
@@ -24,7 +24,7 @@ export class TestStore {
     return this.insert('baskets', { ...row, ...changes });
   }
 
-  /** The total of a basket, made now; an open one has an invoice that is valid for an hour. */
+  /** Inserts a total created now; an open one has an invoice that is valid for an hour. */
   total(basketId: number, state = 'open', changes: Readonly<Record<string, string | number | null>> = {}): number {
     const now = this.clock.nowISO();
     const invoice = {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock, waitUntil } from '@svc/testing';
-import { FollowPayments } from '../src/jobs/follow-payments.js';
-import { LookUpRefunds } from '../src/jobs/look-up-refunds.js';
-import { Sender } from '../src/platform/sender.js';
+import { SyncPayments } from '../src/jobs/sync-payments.js';
+import { PollRefunds } from '../src/jobs/poll-refunds.js';
+import { CallSender } from '../src/platform/call-sender.js';
 import { RenewInvoices } from '../src/jobs/renew-invoices.js';
 import { settingsOf, type TransformerSettings } from '../src/settings.js';
 import { startTransformer, type Transformer } from '../src/transformer.js';
@@ -12,7 +12,7 @@ import { type FakeInvoice, FakePlatform } from './fake-platform.js';
 
 export const SITE = 5001;
 export const OTHER_SITE = 5002;
-/** Longer than the SDK repeats a call, and shorter than a till is patient. */
+/** Longer than the retries of the SDK, and shorter than the response timeout of a till. */
 const ANSWER_WITHIN_MS = { invoices: 8_000, refunds: 8_000 };
 
 export interface Reply {
@@ -22,7 +22,7 @@ export interface Reply {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
-/** A transformer on a database file of its own beside a platform that a test controls. Its workers are stepped. */
+/** A transformer with its own database file and a fake platform. Tests call its jobs themselves. */
 export class TestTransformer {
   transformer!: Transformer;
   readonly clock = new ManualClock();
@@ -40,7 +40,7 @@ export class TestTransformer {
     return test;
   }
 
-  /** As after a restart of the computer: only the file is left. */
+  /** Simulates a restart of the computer: only the file remains. */
   async startAgain(): Promise<void> {
     this.transformer = await startTransformer(this.settings(), this.clock);
   }
@@ -58,7 +58,7 @@ export class TestTransformer {
       database: 'transformer.sqlite',
       logLevel: 'silent',
     };
-    return { ...settingsOf(file, {}, this.folder), answerWithinMs: ANSWER_WITHIN_MS, ...this.changes };
+    return { ...settingsOf(file, {}, this.folder), responseTimeoutMs: ANSWER_WITHIN_MS, ...this.changes };
   }
 
   async restart(): Promise<void> {
@@ -128,39 +128,39 @@ export class TestTransformer {
     return this.call('POST', '/SvcRefund', { SvcId, RefundAmount, RefundReference });
   }
 
-  /** The invoice that a customer can pay now; there must be one alone. */
+  /** The only invoice that a customer can pay now. */
   openInvoice(): FakeInvoice {
     const open = this.platform.openInvoices();
     if (open.length !== 1) throw new Error(`${open.length} invoices are open`);
     return open[0]!;
   }
 
-  /** A customer pays an invoice, and the look-ups bring it. */
+  /** A customer pays an invoice, and polling finds the payment. */
   async pay(invoice = this.openInvoice(), changes: Record<string, unknown> = {}): Promise<string> {
     const { paymentReference } = this.platform.pay(invoice, changes);
-    await this.lookUp();
+    await this.poll();
     return paymentReference;
   }
 
-  /** Payments reach the store without a stream. */
-  async lookUp(): Promise<void> {
-    await this.transformer.app.get(FollowPayments).lookUp();
+  /** Polls payments, as without a stream. */
+  async poll(): Promise<void> {
+    await this.transformer.app.get(SyncPayments).poll();
     await this.send();
   }
 
   async send(): Promise<void> {
-    await this.transformer.app.get(Sender).runOnce();
+    await this.transformer.app.get(CallSender).runOnce();
   }
 
-  /** Later, when everything that was postponed is due. */
+  /** Advances the clock until all postponed calls are due, and sends them. */
   async later(milliseconds = 600_000): Promise<void> {
     this.clock.advance(milliseconds);
     await this.send();
   }
 
-  /** The bank's decisions on refunds reach the store without a stream. */
-  async lookUpRefunds(): Promise<void> {
-    await this.transformer.app.get(LookUpRefunds).runOnce();
+  /** Polls refunds, as without a stream. */
+  async pollRefunds(): Promise<void> {
+    await this.transformer.app.get(PollRefunds).runOnce();
   }
 
   async renew(): Promise<void> {
@@ -168,8 +168,8 @@ export class TestTransformer {
     await this.send();
   }
 
-  async followStream(): Promise<void> {
-    this.transformer.app.get(FollowPayments).start();
+  async startStreams(): Promise<void> {
+    this.transformer.app.get(SyncPayments).start();
     await waitUntil('the streams of both sites', 10_000, async () => this.platform.streamCount >= 2);
   }
 }

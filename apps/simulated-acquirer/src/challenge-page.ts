@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { ChargeRecord } from './records.js';
 
 /**
- * The bank's own page, on which a payer confirms or refuses a payment (3-D Secure style). It stands for a page that is
- * no part of the platform: another origin, without script, that leads back when it is done.
+ * The bank's own page, on which a payer confirms or refuses a payment (3-D Secure style). It simulates a page outside the
+ * platform: another origin, no script, and a redirect back to the payment page.
  */
 export function challengePage(record: ChargeRecord | undefined): string {
   const challenge = record?.challenge;
@@ -12,13 +12,13 @@ export function challengePage(record: ChargeRecord | undefined): string {
   const returnUrl = escapeHtml(challenge.returnUrl);
   if (record.outcome !== 'challenged' || challenge.state !== 'pending') {
     return pageOf(
-      'You have answered already',
+      'You have already answered',
       `<p>This payment was ${challenge.state === 'passed' ? 'confirmed' : 'not confirmed'}.</p><a class="button" href="${returnUrl}">Go back</a>`,
     );
   }
   return pageOf(
     'Is this payment yours?',
-    `<p>Somebody pays <strong>${amountOf(record)}</strong> with your card. Payment ${escapeHtml(record.paymentReference)}.</p>
+    `<p>A payment of <strong>${amountOf(record)}</strong> with your card. Payment ${escapeHtml(record.paymentReference)}.</p>
     <form method="post">
       <button class="button" name="answer" value="confirm">Confirm the payment</button>
       <button class="button plain" name="answer" value="refuse">It is not mine</button>
@@ -27,7 +27,7 @@ export function challengePage(record: ChargeRecord | undefined): string {
   );
 }
 
-/** Headers of the page. A form may lead to the bank and, by its redirect, back to where the payer came from. */
+/** Headers of the page. The form posts to the bank, which redirects to the page from which the payer came. */
 export function challengePageHeaders(returnUrl: string | undefined): Record<string, string> {
   const origin = returnUrl && URL.canParse(returnUrl) ? ` ${new URL(returnUrl).origin}` : '';
   return {

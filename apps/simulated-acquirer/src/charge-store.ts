@@ -6,16 +6,16 @@ import { dayOf, type StatementLine, statementLineOf } from './statement.js';
 type Line = ChargeRecord | RefundRecord | VaultRecord;
 
 /**
- * The bank's books: a file of JSON lines, appended to before anything is answered. The last line of a key counts.
- * Nothing else opens it for writing; a test reads it to learn what was really charged.
+ * The bank's records: a file of JSON lines, appended before each response. The last line of a key counts. Only this process
+ * writes the file; tests read it to see which charges were made.
  */
 export class ChargeStore {
   private readonly records = new Map<string, ChargeRecord>();
-  private readonly keysOfChallenges = new Map<string, string>();
+  private readonly chargeKeyByChallenge = new Map<string, string>();
   private readonly cards = new Map<string, VaultRecord>();
   private readonly refunds = new Map<string, RefundRecord>();
-  /** Cents that succeeded and pending refunds have of a charge, by the charge's key. */
-  private readonly refunded = new Map<string, number>();
+  /** Cents of successful and pending refunds, by the charge's key. */
+  private readonly refundedAmounts = new Map<string, number>();
   /** By {@link statementKey}, in the order of the file. */
   private readonly statements = new Map<string, StatementLine[]>();
   private readonly file: number;
@@ -27,10 +27,10 @@ export class ChargeStore {
     for (const line of text.split('\n')) {
       const record = parseLine(line);
       if (record && 'vaultToken' in record) this.cards.set(record.vaultToken, record);
-      else if (record && 'refundKey' in record) this.rememberRefund(record);
-      else if (record) this.remember(record);
+      else if (record && 'refundKey' in record) this.indexRefund(record);
+      else if (record) this.index(record);
     }
-    // A crash in the middle of a line must not swallow the next one.
+    // Terminate a line that a crash cut off, so that the next line is intact.
     if (fstatSync(this.file).size > 0 && !text.endsWith('\n')) writeSync(this.file, '\n');
   }
 
@@ -38,15 +38,15 @@ export class ChargeStore {
     return this.records.get(key);
   }
 
-  /** The charge that was answered with this challenge. */
-  findChallenged(reference: string): (ChargeRecord & { readonly challenge: Challenge }) | undefined {
-    const record = this.find(this.keysOfChallenges.get(reference) ?? '');
+  /** The charge for which the bank requested this challenge. */
+  findByChallenge(reference: string): (ChargeRecord & { readonly challenge: Challenge }) | undefined {
+    const record = this.find(this.chargeKeyByChallenge.get(reference) ?? '');
     return record?.challenge && { ...record, challenge: record.challenge };
   }
 
   append(record: ChargeRecord): ChargeRecord {
     writeSync(this.file, `${JSON.stringify(record)}\n`);
-    return this.remember(record);
+    return this.index(record);
   }
 
   findRefund(refundKey: string): RefundRecord | undefined {
@@ -55,12 +55,12 @@ export class ChargeStore {
 
   appendRefund(record: RefundRecord): RefundRecord {
     writeSync(this.file, `${JSON.stringify(record)}\n`);
-    return this.rememberRefund(record);
+    return this.indexRefund(record);
   }
 
-  /** Cents. */
-  refundedOf(chargeKey: string): number {
-    return this.refunded.get(chargeKey) ?? 0;
+  /** In cents. */
+  refundedAmount(chargeKey: string): number {
+    return this.refundedAmounts.get(chargeKey) ?? 0;
   }
 
   /** Movements of an account on a day (UTC, `2026-11-22`), oldest first. */
@@ -78,23 +78,23 @@ export class ChargeStore {
     return record;
   }
 
-  private remember(record: ChargeRecord): ChargeRecord {
+  private index(record: ChargeRecord): ChargeRecord {
     this.records.set(record.key, record);
-    if (record.challenge) this.keysOfChallenges.set(record.challenge.reference, record.key);
-    this.enterInStatement(record);
+    if (record.challenge) this.chargeKeyByChallenge.set(record.challenge.reference, record.key);
+    this.addToStatement(record);
     return record;
   }
 
-  private rememberRefund(record: RefundRecord): RefundRecord {
+  private indexRefund(record: RefundRecord): RefundRecord {
     const { refundKey, chargeKey, amount, outcome } = record;
     const isFirst = !this.refunds.has(refundKey);
     this.refunds.set(refundKey, record);
-    if (isFirst && outcome !== 'declined') this.refunded.set(chargeKey, this.refundedOf(chargeKey) + amount);
-    this.enterInStatement(record);
+    if (isFirst && outcome !== 'declined') this.refundedAmounts.set(chargeKey, this.refundedAmount(chargeKey) + amount);
+    this.addToStatement(record);
     return record;
   }
 
-  private enterInStatement(record: ChargeRecord | RefundRecord): void {
+  private addToStatement(record: ChargeRecord | RefundRecord): void {
     const line = statementLineOf(record);
     if (!line) return;
     const key = statementKey(dayOf(line.at), record.mode, record.account);

@@ -2,29 +2,29 @@ import { IsLiveAcquirer, type LiveAcquirer, TlsListenerConfig } from '@svc/servi
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
 
 export class SimulatedAcquirerConfig extends TlsListenerConfig {
-  /** File in which the bank keeps what it charged. */
+  /** File in which the bank stores charges, refunds and cards. */
   @IsString()
   @MinLength(1)
   @MaxLength(4096)
   SVC_ACQUIRER_STORE: string;
 
-  /** Whether the bank takes charges and cards of live mode, too: for development, where a test needs both modes. */
+  /** Whether the bank also accepts charges and cards of live mode: for development, when a test needs both modes. */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** The bank charges at once and answers this much later, in milliseconds. */
+  /** The bank charges at once and responds after this delay, in milliseconds. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(60_000)
   SVC_ACQUIRER_LATENCY_MS: number = 0;
 
-  /** Under which a payer's browser reaches the bank's page, without a slash at the end; where it listens unless told. */
+  /** Address of the bank's page for the payer's browser, without a slash at the end. Default: the address where the bank listens. */
   @IsOptional()
   @IsUrl({ require_tld: false, protocols: ['http', 'https'] })
   SVC_ACQUIRER_PUBLIC_URL?: string;
 
-  /** Address to listen on; anybody who reaches it can make it charge, so another than loopback only behind a wall. */
+  /** Address to listen on. Every client that reaches it can make charges: bind to a non-loopback address only behind a firewall. */
   @IsOptional()
   @IsIP()
   SVC_LISTEN_ADDRESS: string = '127.0.0.1';
@@ -36,12 +36,12 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @Max(65535)
   SVC_PORT: number = 0;
 
-  /** Given to every program alike; the bank writes no log, its store is what it has to say. */
+  /** Accepted because every program gets this variable. The bank writes no log: read its store instead. */
   @IsOptional()
   @IsIn(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
   SVC_LOG_LEVEL: string = 'info';
 
-  /** `production` takes no live charges, whatever SVC_ACQUIRER_LIVE says. */
+  /** `production` refuses live charges, regardless of SVC_ACQUIRER_LIVE. */
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';

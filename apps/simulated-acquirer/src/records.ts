@@ -1,14 +1,14 @@
-/** What the bank writes into its books, a line for each. */
+/** The lines of the bank's file. No line contains a card number. */
 
-/** What became of a key. A line of the file; never a card number. */
+/** The state of a charge, by idempotency key. */
 export interface ChargeRecord {
-  /** Idempotency key it came with. */
+  /** Idempotency key of the charge. */
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
-  /** Why, when declined. */
+  /** Only when declined. */
   readonly reason?: DeclineReason;
   readonly mode: 'test' | 'live';
-  /** The merchant account. Absent where the caller named none, and in lines of earlier releases. */
+  /** The merchant account. Absent if the caller sent none, and in lines of earlier releases. */
   readonly account?: string;
   /** Cents. */
   readonly amount: number;
@@ -17,35 +17,35 @@ export interface ChargeRecord {
   readonly acquirerReference: string;
   /** Whether money was taken under this key, before any reversal. */
   readonly charged: boolean;
-  /** Cents that a reversal gave back; less than the amount where a part had been refunded before. */
+  /** Cents that a reversal returned; less than the amount if a part was refunded before. */
   readonly reversedAmount?: number;
-  /** What the card does when it is refunded; absent: it takes the refund at once. */
+  /** Behaviour of the card for refunds; absent: a refund succeeds at once. */
   readonly refundBehaviour?: RefundBehaviour;
-  /** Which parts of the payer's context came with it, such as `browser.userAgent`; what they said is kept nowhere. */
+  /** Names of the fields of the payer's context that were sent, such as `browser.userAgent`. Their values are not stored. */
   readonly payerContext?: readonly string[];
-  /** ISO 8601 UTC. Absent from lines of earlier releases, which stand on no statement. */
+  /** ISO 8601 UTC. Absent from lines of earlier releases, which appear on no statement. */
   readonly at?: string;
-  /** The card's owner has to be verified first; with `challenged`, and after its reversal. */
+  /** The cardholder must be verified first. Present with the outcome `challenged`, and after its reversal. */
   readonly challenge?: Challenge;
 }
 
-/** What the bank asks the payer on a page of its own. It takes no money: a charge that names it does. */
+/** The verification of the payer on the bank's page. It takes no money: a later charge with its reference does. */
 export interface Challenge {
-  /** Unguessable: whoever knows it can answer it. */
+  /** Unguessable, because every client that knows it can answer the challenge. */
   readonly reference: string;
   readonly state: 'pending' | 'passed' | 'failed';
-  /** Where the payer goes on. */
+  /** The payer is redirected here after the challenge. */
   readonly returnUrl: string;
 }
 
-/** A refund of a charge. A line of the file, as a charge; the last line of a refundKey counts. */
+/** A refund of a charge. The last line of a refundKey counts. */
 export interface RefundRecord {
-  /** Idempotency key it came with. */
+  /** Idempotency key of the refund. */
   readonly refundKey: string;
-  /** Key of the charge of which it gives money back. */
+  /** Key of the refunded charge. */
   readonly chargeKey: string;
   readonly outcome: 'succeeded' | 'declined' | 'pending';
-  /** Why, when declined. */
+  /** Only when declined. */
   readonly reason?: RefundDeclineReason;
   readonly mode: 'test' | 'live';
   readonly account?: string;
@@ -54,25 +54,25 @@ export interface RefundRecord {
   readonly currency: string;
   readonly paymentReference: string;
   readonly acquirerReference: string;
-  /** How often a pending one was asked about. */
+  /** Number of polls while the refund was pending. */
   readonly asked: number;
-  /** ISO 8601 UTC; of a refund that was pending, when it succeeded. */
+  /** ISO 8601 UTC; for a refund that was pending, the time when it succeeded. */
   readonly at: string;
 }
 
 export type RefundDeclineReason = 'refused' | 'not-charged' | 'exceeds-charge';
 
-/** A card in the vault. A line of the file, as a charge; the number is in none. */
+/** A card in the vault, without its number. */
 export interface VaultRecord {
   readonly vaultToken: string;
   readonly behaviour: CardBehaviour;
 }
 
-/** What a test number does when it is charged; those that begin with `refund` are approved. */
+/** Behaviour of a test card when it is charged; cards with a `refund…` behaviour are approved. */
 export type CardBehaviour =
   'approved' | 'answers-late' | 'drops-the-answer' | 'asks-for-verification' | RefundBehaviour | DeclineReason;
 
-/** What a test number does when a charge to it is refunded. */
+/** Behaviour of a test card when a charge to it is refunded. */
 export type RefundBehaviour = 'refund-declined' | 'refund-pending' | 'refund-answers-late' | 'refund-drops-the-answer';
 
 export type DeclineReason = 'declined' | 'insufficient-funds' | 'expired' | 'incorrect-cvv' | 'not-verified';

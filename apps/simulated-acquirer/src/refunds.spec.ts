@@ -36,7 +36,7 @@ async function call(method: string, path: string, body?: object, account = 'shop
   });
   return { status: response.status, ...((await response.json()) as object) };
 }
-/** Its key. */
+/** Makes a charge and returns its key. */
 async function aCharge(cardNumber = CARDS.approved, account = 'shop-1'): Promise<string> {
   const key = `charge-${next++}`;
   const terms = { key, paymentReference: `REF-${key}`, amount: 1_000, currency: 'ZAR', cardNumber };
@@ -61,7 +61,7 @@ describe('a refund', () => {
     expect(await refund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
   });
 
-  test('that is made twice under one key is one refund, also after a restart', async () => {
+  test('is made once for each key, also after a restart', async () => {
     const charge = await aCharge();
     const [first, second] = await Promise.all([refund(charge, 700, 'twice'), refund(charge, 700, 'twice')]);
     await restart();
@@ -73,14 +73,14 @@ describe('a refund', () => {
     expect(await refund(charge, 300)).toMatchObject(SUCCEEDED);
   });
 
-  test('is refused where its key was used for another amount or charge', async () => {
+  test('is refused if its key was used for another amount or charge', async () => {
     const [charge, other] = [await aCharge(), await aCharge()];
     await refund(charge, 100, 'used');
     expect((await refund(charge, 101, 'used')).status).toBe(409);
     expect((await refund(other, 100, 'used')).status).toBe(409);
   });
 
-  test('of what was not charged, or was reversed, is declined for ever', async () => {
+  test('without a charge, or of a reversed charge, is declined for ever', async () => {
     const declined = await aCharge(CARDS.declined);
     const reversed = await aCharge();
     await call('POST', `/charges/${reversed}/reversal`);
@@ -95,7 +95,7 @@ describe('a refund', () => {
     expect(await refund(charge, 1)).toMatchObject({ outcome: 'declined', reason: 'refused' });
   });
 
-  test('is pending, reserves its amount, and succeeds when it is asked about again', async () => {
+  test('is pending, reserves its amount, and succeeds at the second poll', async () => {
     const charge = await aCharge(CARDS.refundPending);
     expect(await refund(charge, 900, 'later')).toMatchObject({ outcome: 'pending' });
     expect(await refund(charge, 101)).toMatchObject({ outcome: 'declined', reason: 'exceeds-charge' });
@@ -107,13 +107,13 @@ describe('a refund', () => {
     expect(await refund(charge, 100)).toMatchObject({ outcome: 'pending' });
   });
 
-  test('is made, and the answer is lost', async () => {
+  test('is made although the response is lost', async () => {
     const charge = await aCharge(CARDS.refundDropsTheAnswer);
     await expect(refund(charge, 250, 'lost')).rejects.toThrow('fetch failed');
     expect(await call('GET', '/refunds/lost')).toMatchObject({ ...SUCCEEDED, amount: 250 });
   });
 
-  test('is made at once and answered late', async () => {
+  test('is made at once although the response is late', async () => {
     const charge = await aCharge(CARDS.refundAnswersLate);
     const late = refund(charge, 250, 'late').catch(() => 'closed before it was answered');
     while ((await call('GET', '/refunds/late')).status !== 200);
@@ -130,7 +130,7 @@ describe('a refund', () => {
   );
 });
 
-test('another account finds neither charge nor refund, and gives nothing of them back', async () => {
+test('another account finds neither charge nor refund, and can neither reverse nor refund', async () => {
   const charge = await aCharge();
   await refund(charge, 100, 'of-shop-1');
   const asOther = (method: string, path: string) => call(method, path, undefined, 'shop-2');
@@ -154,7 +154,7 @@ describe('the statement of a day', () => {
   const linesOf = async (day: string, account: string): Promise<unknown> =>
     (await call('GET', `/statements/${day}`, undefined, account))['lines'];
 
-  test('has what moved on the account that day, in order, and after a restart the same', async () => {
+  test('lists the movements of the account on that day in order, also after a restart', async () => {
     const account = 'statement-1';
     const [first, second] = [await aCharge(CARDS.approved, account), await aCharge(CARDS.approved, account)];
     await aCharge(CARDS.declined, account);
@@ -175,7 +175,7 @@ describe('the statement of a day', () => {
     expect(await days()).toEqual(before);
   });
 
-  test('has a pending refund on the day on which it succeeded', async () => {
+  test('lists a pending refund on the day on which it succeeded', async () => {
     const account = 'statement-3';
     const charge = await aCharge(CARDS.refundPending, account);
     await refund(charge, 100, 'over-night', account);
@@ -185,7 +185,7 @@ describe('the statement of a day', () => {
     expect(await linesOf('2026-03-02', account)).toMatchObject([{ kind: 'refund', key: 'over-night' }]);
   });
 
-  test('comes page by page, and of another mode it is another', async () => {
+  test('is paginated, and each mode has its own', async () => {
     const account = 'statement-4';
     for (let charges = 0; charges <= STATEMENT_PAGE_LINES; charges++) await aCharge(CARDS.approved, account);
     const page = (after: number) => call('GET', `/statements/2026-03-01?after=${after}`, undefined, account);

@@ -32,7 +32,7 @@ const linesOf = (key: string): string[] =>
     .split('\n')
     .filter((line) => line.includes(`"${key}"`));
 
-test('charges once for each key, whatever is repeated, and keeps no card number', async () => {
+test('charges once for each key, however often the request is repeated, and stores no card number', async () => {
   const charge = aCharge();
   const answers = await Promise.all([post('/charges', charge), post('/charges', charge), post('/charges', charge)]);
   const records = await Promise.all(answers.map((answer) => answer.json()));
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test('keeps which parts of the payer’s context came with a charge, and nothing of what they say', async () => {
+test('stores the names of the fields of the payer’s context, and none of their values', async () => {
   const browser = { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, javaScriptEnabled: true };
   const charge = { ...aCharge(), payer: { address: '203.0.113.7', email: 'payer@karoo.example', browser } };
   const record = (await (await post('/charges', charge)).json()) as { payerContext: string[] };
@@ -146,7 +146,7 @@ describe('a card whose owner is verified', () => {
     expect([status, headers.get('location')]).toEqual([303, returnUrl]);
     expect(await stateOf(url)).toEqual({ state: 'passed' });
     expect(await chargeVerified(reference)).toMatchObject({ outcome: 'approved', charged: true });
-    // The first answer counts, and the page says so.
+    // The first answer counts, and the page shows it.
     await answer(url, 'refuse');
     expect(await stateOf(url)).toEqual({ state: 'passed' });
     expect(await (await fetch(url)).text()).toContain('sessionId=1&#38;x=&#34;');
@@ -173,7 +173,7 @@ describe('a card whose owner is verified', () => {
     expect(await chargeVerified(reference)).toMatchObject({ outcome: 'declined', reason: 'not-verified' });
   });
 
-  test('is told on the page what became of the payment', async () => {
+  test('sees the state of the payment on the page', async () => {
     const pageAfter = async (happened: (challenge: { url: string; key: string }) => Promise<unknown>) => {
       const challenge = await challenged();
       await happened(challenge);
@@ -192,7 +192,7 @@ describe('a card whose owner is verified', () => {
       ).toContain('This payment was not confirmed.');
   });
 
-  test('knows nothing of other challenges and answers', async () => {
+  test('gets an error for an unknown challenge or answer', async () => {
     const { url } = await challenged();
     const unclear = await answer(url, 'perhaps');
     expect([unclear.status, await unclear.json()]).toEqual([400, { message: 'confirm or refuse' }]);
@@ -215,7 +215,7 @@ describe('live mode', () => {
     acquirer = await startSimulatedAcquirer({ SVC_ACQUIRER_STORE: store, ...env });
   };
 
-  test('takes no charge and no card unless that is configured, and in production never', async () => {
+  test('accepts charges and cards only if configured, and never in production', async () => {
     expect(await statuses()).toEqual([403, 403, 200]);
     await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
     expect(await statuses()).toEqual([200, 200, 200]);
@@ -223,7 +223,7 @@ describe('live mode', () => {
     expect(await statuses()).toEqual([403, 403, 200]);
   });
 
-  test('a live charge stands in the books as one, and is answered about and given back in any case', async () => {
+  test('a live charge is recorded as live, and can always be read and reversed', async () => {
     await restart({ SVC_ACQUIRER_LIVE: 'simulated' });
     const charge = aCharge();
     await post('/charges', charge, LIVE);
@@ -235,7 +235,7 @@ describe('live mode', () => {
   });
 });
 
-test('remembers after a restart, also when the last line was cut off', async () => {
+test('keeps its records after a restart, also if the last line was cut off', async () => {
   const charge = aCharge();
   await post('/charges', charge);
   await acquirer.close();

@@ -3,12 +3,13 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { loadConfig, tlsListenerOf } from '@svc/service';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { ChargeStore } from './charge-store.js';
+import { serveCodeProvider } from './code-provider/simulated-code-provider.js';
 import { SimulatedAcquirerConfig } from './config.js';
 import type { ChargeRecord } from './records.js';
 import {
   type BankAccount,
   type ChargeRequest,
-  KeyConflict,
+  KeyConflictError,
   type RefundRequest,
   SimulatedBank,
 } from './simulated-bank.js';
@@ -19,7 +20,7 @@ export interface RunningAcquirer {
   close(): Promise<void>;
 }
 
-/** What 3-D Secure 2 calls browser data, with its bounds. */
+/** The payer's context: address, e-mail and the browser data of 3-D Secure 2, with its limits. */
 const PAYER = {
   type: 'object',
   additionalProperties: false,
@@ -75,17 +76,17 @@ const REFUND_BODY = {
   },
 } as const;
 
-/** A charge as it is answered: with the address of the page on which the payer is verified, where there is one. */
-type ChargeAnswer = ChargeRecord & { readonly challengeUrl?: string };
+/** A charge with the address of the challenge page, if there is a challenge. */
+type ChargeResponse = ChargeRecord & { readonly challengeUrl?: string };
 
 /**
  * Serves the simulated bank over HTTP. For the platform: `POST /charges`, `GET /charges/{key}`,
  * `POST /charges/{key}/reversal`, `POST /refunds`, `GET /refunds/{key}`, `GET /statements/{day}?after=`,
  * `GET /challenges/{reference}/state`, `POST /cards`, `DELETE /cards/{token}`; headers `acquirer-mode` and
- * `acquirer-account` say for whom. For the payer: `/challenges/{reference}`, a page.
- * Test cards only; it is not for real ones.
+ * `acquirer-account` select the account. For the payer: `/challenges/{reference}`, a page.
+ * For test cards only, not for real ones.
  *
- * @param now the bank's clock, which says on what day's statement a movement stands
+ * @param now the bank's clock, which determines the day of the statement on which a movement appears
  */
 export async function startSimulatedAcquirer(
   env: Readonly<Record<string, string | undefined>>,
@@ -96,27 +97,27 @@ export async function startSimulatedAcquirer(
   const bank = new SimulatedBank(store, now);
   const app = fastify({ logger: false, forceCloseConnections: true });
   let publicUrl = config.SVC_ACQUIRER_PUBLIC_URL ?? '';
-  const answerOf = (record: ChargeRecord): ChargeAnswer =>
+  const responseOf = (record: ChargeRecord): ChargeResponse =>
     record.challenge ? { ...record, challengeUrl: `${publicUrl}/challenges/${record.challenge.reference}` } : record;
 
-  refuseLive(app, config);
+  rejectLiveMode(app, config);
   app.setErrorHandler((error, _request, reply) =>
-    error instanceof KeyConflict ? reply.status(409).send({ message: error.message }) : reply.send(error),
+    error instanceof KeyConflictError ? reply.status(409).send({ message: error.message }) : reply.send(error),
   );
   app.post<{ Body: Omit<ChargeRequest, keyof BankAccount> }>(
     '/charges',
     { schema: { body: CHARGE_BODY } },
-    async (request, reply): Promise<ChargeAnswer | undefined> => {
+    async (request, reply): Promise<ChargeResponse | undefined> => {
       const charge = { ...request.body, ...accountOf(request) };
       const record = bank.charge(charge);
-      await answerAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge));
-      return record ? answerOf(record) : breakOff(request, reply);
+      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOf(charge));
+      return record ? responseOf(record) : dropConnection(request, reply);
     },
   );
 
   app.get<{ Params: { key: string } }>('/charges/:key', async (request, reply) => {
     const record = bank.find(request.params.key, accountOf(request));
-    return record ? answerOf(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
+    return record ? responseOf(record) : reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 
   app.post<{ Params: { key: string } }>('/charges/:key/reversal', async (request) =>
@@ -126,8 +127,9 @@ export async function startSimulatedAcquirer(
   serveRefunds(app, bank, config);
   serveStatements(app, bank);
   serveVault(app, bank);
-  answerForChallenges(app, bank);
+  serveChallengeState(app, bank);
   serveChallengePage(app, bank);
+  serveCodeProvider(app);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());
@@ -144,7 +146,7 @@ export async function startSimulatedAcquirer(
   };
 }
 
-/** A caller that does not say it means test. */
+/** Test is the default. */
 function modeOf({ headers }: FastifyRequest): 'test' | 'live' {
   return headers['acquirer-mode'] === 'live' ? 'live' : 'test';
 }
@@ -154,19 +156,19 @@ function accountOf(request: FastifyRequest): BankAccount {
   return { mode: modeOf(request), account: typeof account === 'string' ? account : undefined };
 }
 
-/** A bank that is closed does not wait for it. */
-async function answerAfter(delayMs: number): Promise<void> {
+/** The timer does not keep a closed bank alive. */
+async function respondAfter(delayMs: number): Promise<void> {
   if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
 }
 
-/** The answer is lost. */
-function breakOff(request: FastifyRequest, reply: FastifyReply): undefined {
+/** Simulates a lost response. */
+function dropConnection(request: FastifyRequest, reply: FastifyReply): undefined {
   reply.hijack();
   request.raw.socket.destroy();
   return undefined;
 }
 
-/** Money given back, wholly or in part. What the bank has charged in live mode, it refunds in any case. */
+/** Full and partial refunds. Charges of live mode can be refunded even if live mode is off. */
 function serveRefunds(app: FastifyInstance, bank: SimulatedBank, config: SimulatedAcquirerConfig): void {
   app.post<{ Body: Omit<RefundRequest, keyof BankAccount> }>(
     '/refunds',
@@ -174,12 +176,12 @@ function serveRefunds(app: FastifyInstance, bank: SimulatedBank, config: Simulat
     async (request, reply) => {
       const refund = { ...request.body, ...accountOf(request) };
       const record = bank.refund(refund);
-      await answerAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOfRefund(refund));
-      return record ?? breakOff(request, reply);
+      await respondAfter(config.SVC_ACQUIRER_LATENCY_MS + bank.delayMsOfRefund(refund));
+      return record ?? dropConnection(request, reply);
     },
   );
   app.get<{ Params: { key: string } }>('/refunds/:key', async (request, reply) => {
-    const record = bank.askRefund(request.params.key, accountOf(request));
+    const record = bank.pollRefund(request.params.key, accountOf(request));
     return record ?? reply.status(404).send({ message: 'Nothing has arrived under this key.' });
   });
 }
@@ -198,8 +200,8 @@ function serveStatements(app: FastifyInstance, bank: SimulatedBank): void {
   );
 }
 
-/** New charges and cards of live mode. What the bank has already, it answers about and gives back. */
-function refuseLive(app: FastifyInstance, config: SimulatedAcquirerConfig): void {
+/** Refuses new charges and cards of live mode. Existing ones can still be read, reversed and refunded. */
+function rejectLiveMode(app: FastifyInstance, config: SimulatedAcquirerConfig): void {
   const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated' && config.SVC_ENVIRONMENT === 'development';
   app.addHook('preHandler', async (request, reply) => {
     const isNew = request.method === 'POST' && ['/charges', '/cards'].includes(request.routeOptions.url ?? '');
@@ -208,7 +210,7 @@ function refuseLive(app: FastifyInstance, config: SimulatedAcquirerConfig): void
   });
 }
 
-/** With TLS, for browsers on a network: the payer's page and nothing else, since whoever reaches the rest can charge. */
+/** A TLS listener for browsers on a network. It serves only the challenge page: other routes would let every client make charges. */
 async function listenForPayers(
   config: SimulatedAcquirerConfig,
   bank: SimulatedBank,
@@ -231,19 +233,19 @@ const CARD_BODY = {
   properties: { cardNumber: { type: 'string', pattern: '^[0-9]{12,19}$' } },
 } as const;
 
-/** Cards that are kept for later charges. */
+/** Stored cards for later charges. */
 function serveVault(app: FastifyInstance, bank: SimulatedBank): void {
   app.post<{ Body: { cardNumber: string } }>('/cards', { schema: { body: CARD_BODY } }, ({ body }) =>
     Promise.resolve({ vaultToken: bank.storeCard(body.cardNumber) }),
   );
   app.delete<{ Params: { vaultToken: string } }>('/cards/:vaultToken', async ({ params }, reply) => {
-    bank.forgetCard(params.vaultToken);
+    bank.deleteCard(params.vaultToken);
     return reply.status(204).send();
   });
 }
 
-/** What the platform asks about a payer's verification. */
-function answerForChallenges(app: FastifyInstance, bank: SimulatedBank): void {
+/** The state of a challenge, for the platform. */
+function serveChallengeState(app: FastifyInstance, bank: SimulatedBank): void {
   app.get<{ Params: { reference: string } }>('/challenges/:reference/state', async (request, reply) => {
     const record = bank.findChallenge(request.params.reference);
     if (!record?.challenge) return reply.status(404).send({ message: 'There is no such challenge.' });
@@ -251,7 +253,7 @@ function answerForChallenges(app: FastifyInstance, bank: SimulatedBank): void {
   });
 }
 
-/** The page on which the payer says who he is. */
+/** The page on which the payer confirms or refuses the payment. */
 function serveChallengePage(app: FastifyInstance, bank: SimulatedBank): void {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),

@@ -11,25 +11,25 @@ import type {
 } from './records.js';
 import { pageOf, type StatementPage } from './statement.js';
 
-/** Test numbers and what they do; every other valid number is approved. The README lists them for people. */
+/** Test card numbers and their behaviour; every other valid number is approved. The README lists them. */
 const BEHAVIOURS: Readonly<Record<string, CardBehaviour>> = {
   '4000000000000002': 'declined',
   '4000000000009995': 'insufficient-funds',
   '4000000000000069': 'expired',
   '4000000000000127': 'incorrect-cvv',
-  // Charges, and answers after ANSWERS_LATE_MS.
+  // Charges, and responds after LATE_RESPONSE_MS.
   '4000000000006009': 'answers-late',
-  // Charges, then loses the connection before it answers.
+  // Charges, then drops the connection without a response.
   '4000000000004087': 'drops-the-answer',
-  // Asks the payer to verify who he is, and charges when he has.
+  // Requires a challenge, and charges after the payer has passed it.
   '4000000000003220': 'asks-for-verification',
-  // Takes no refund.
+  // Declines refunds.
   '4000000000005126': 'refund-declined',
-  // Takes a refund as pending, and says that it succeeded when it is asked for the second time.
+  // A refund is pending, and succeeds at the second poll.
   '4000000000007726': 'refund-pending',
-  // Refunds, and answers after ANSWERS_LATE_MS.
+  // Refunds, and responds after LATE_RESPONSE_MS.
   '4000000000007247': 'refund-answers-late',
-  // Refunds, then loses the connection before it answers.
+  // Refunds, then drops the connection without a response.
   '4000000000007262': 'refund-drops-the-answer',
 };
 
@@ -40,7 +40,7 @@ const REFUND_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
   'refund-drops-the-answer',
 ]);
 
-const WITHOUT_REASON: ReadonlySet<CardBehaviour> = new Set([
+const APPROVED_BEHAVIOURS: ReadonlySet<CardBehaviour> = new Set([
   'approved',
   'answers-late',
   'drops-the-answer',
@@ -48,20 +48,20 @@ const WITHOUT_REASON: ReadonlySet<CardBehaviour> = new Set([
   ...REFUND_BEHAVIOURS,
 ]);
 
-/** A refund that is pending succeeds when it is asked about for this time. */
-const PENDING_REFUND_SUCCEEDS_WHEN_ASKED = 2;
+/** A pending refund succeeds at the poll of this number. */
+const POLLS_UNTIL_REFUND_SUCCEEDS = 2;
 
-/** Long enough to reload the payment page meanwhile, below the platform's time limit of 8 s. */
-const ANSWERS_LATE_MS = 6_000;
+/** Long enough to reload the payment page meanwhile, and below the platform's timeout of 8 s. */
+const LATE_RESPONSE_MS = 6_000;
 
 function behaviourOfNumber(cardNumber: string): CardBehaviour {
   return BEHAVIOURS[cardNumber] ?? 'approved';
 }
 
-/** For whom a call is made. A key of another account, or of the other mode, is not found. */
+/** The owner of charges and refunds. A key of another account, or of the other mode, is not found. */
 export interface BankAccount {
   readonly mode: 'test' | 'live';
-  /** The merchant account; undefined where the caller names none. */
+  /** The merchant account; undefined if the caller sends none. */
   readonly account: string | undefined;
 }
 
@@ -71,11 +71,11 @@ export interface ChargeRequest extends BankAccount {
   /** Cents. */
   readonly amount: number;
   readonly currency: string;
-  /** Or a card in the vault, or the challenge that its owner has passed. */
+  /** Exactly one of the three: a card number, a card in the vault, or a challenge that the payer has passed. */
   readonly cardNumber?: string;
   readonly vaultToken?: string;
   readonly challengeReference?: string;
-  /** Where the payer goes on after a challenge; without it the bank asks for none. */
+  /** The payer is redirected here after a challenge; without it the bank requires none. */
   readonly returnUrl?: string;
   /** The payer's address, e-mail and browser, as far as they are known. */
   readonly payer?: { readonly browser?: object };
@@ -88,12 +88,12 @@ export interface RefundRequest extends BankAccount {
   readonly amount: number;
 }
 
-/** The key belongs to another account or mode, or was used for something else. */
-export class KeyConflict extends Error {}
+/** The key belongs to another account or mode, or was used with other parameters. */
+export class KeyConflictError extends Error {}
 
 /**
- * A bank for development and tests. As a real one it charges and refunds before it answers, at most once for each key, can
- * be asked and told to reverse afterwards, and keeps a statement of each account and day.
+ * A bank for development and tests. Like a real one it charges and refunds before it responds, at most once for each key. Charges
+ * and refunds can be read, charges can be reversed, and each account has a statement for each day.
  */
 export class SimulatedBank {
   constructor(
@@ -101,41 +101,41 @@ export class SimulatedBank {
     private readonly now: () => Date,
   ) {}
 
-  /** Undefined when the bank charges and its answer is lost. Throws {@link KeyConflict}. */
+  /** Undefined if the bank charges and its response is lost. Throws {@link KeyConflictError}. */
   charge(request: ChargeRequest): ChargeRecord | undefined {
     const behaviour = this.behaviourOf(request);
-    refuseForeign(this.store.find(request.key), request);
+    assertOwnedBy(this.store.find(request.key), request);
     const record = this.store.find(request.key) ?? this.decide(request, behaviour);
     return behaviour === 'drops-the-answer' ? undefined : record;
   }
 
-  /** How much later than usual the bank answers a charge. */
+  /** Additional delay of the response to a charge. */
   delayMsOf(request: ChargeRequest): number {
-    return this.behaviourOf(request) === 'answers-late' ? ANSWERS_LATE_MS : 0;
+    return this.behaviourOf(request) === 'answers-late' ? LATE_RESPONSE_MS : 0;
   }
 
-  /** Keeps a card: what stands for it, and how it behaves. The number itself is kept nowhere. */
+  /** Stores a card's token and behaviour, without its number. */
   storeCard(cardNumber: string): string {
     return this.store.appendCard({ vaultToken: randomUUID(), behaviour: behaviourOfNumber(cardNumber) }).vaultToken;
   }
 
-  /** From then on a charge to it is declined. Repeating it, or forgetting what was never there, changes nothing. */
-  forgetCard(vaultToken: string): void {
+  /** Later charges to the card are declined. Deleting a card again, or an unknown one, changes nothing. */
+  deleteCard(vaultToken: string): void {
     if (this.store.findCard(vaultToken)) this.store.appendCard({ vaultToken, behaviour: 'declined' });
   }
 
   find(key: string, caller: BankAccount): ChargeRecord | undefined {
     const record = this.store.find(key);
-    return record && isOf(record, caller) ? record : undefined;
+    return record && isOwnedBy(record, caller) ? record : undefined;
   }
 
   /**
-   * Gives back what was charged under the key and not yet refunded. Where nothing was, the key is barred: a charge that
-   * arrives later is declined. Repeating it changes nothing. Throws {@link KeyConflict}.
+   * Returns the charged amount that was not yet refunded. Without a charge, the key is blocked: a charge that arrives later is not
+   * made. A repeat changes nothing. Throws {@link KeyConflictError}.
    */
   reverse(key: string, caller: BankAccount): ChargeRecord {
     const record = this.store.find(key);
-    refuseForeign(record, caller);
+    assertOwnedBy(record, caller);
     if (record?.outcome === 'reversed') return record;
     const isCharged = record?.outcome === 'approved';
     return this.store.append({
@@ -143,7 +143,7 @@ export class SimulatedBank {
       outcome: 'reversed',
       mode: record?.mode ?? caller.mode,
       ...accountMember(record?.account ?? caller.account),
-      ...(isCharged ? { reversedAmount: record.amount - this.store.refundedOf(key) } : {}),
+      ...(isCharged ? { reversedAmount: record.amount - this.store.refundedAmount(key) } : {}),
       at: this.now().toISOString(),
       amount: record?.amount ?? 0,
       currency: record?.currency ?? '',
@@ -154,30 +154,30 @@ export class SimulatedBank {
     });
   }
 
-  /** Undefined when the bank refunds and its answer is lost. Throws {@link KeyConflict}. */
+  /** Undefined if the bank refunds and its response is lost. Throws {@link KeyConflictError}. */
   refund(request: RefundRequest): RefundRecord | undefined {
     const charge = this.find(request.chargeKey, request);
     const known = this.store.findRefund(request.key);
-    refuseForeign(known, request);
+    assertOwnedBy(known, request);
     if (known && (known.chargeKey !== request.chargeKey || known.amount !== request.amount))
-      throw new KeyConflict('This key was used for another refund.');
+      throw new KeyConflictError('This key was used for another refund.');
     const record = known ?? this.decideRefund(request, charge);
     return charge?.refundBehaviour === 'refund-drops-the-answer' ? undefined : record;
   }
 
-  /** How much later than usual the bank answers a refund. */
+  /** Additional delay of the response to a refund. */
   delayMsOfRefund(request: RefundRequest): number {
     const charge = this.find(request.chargeKey, request);
-    return charge?.refundBehaviour === 'refund-answers-late' ? ANSWERS_LATE_MS : 0;
+    return charge?.refundBehaviour === 'refund-answers-late' ? LATE_RESPONSE_MS : 0;
   }
 
-  /** The state of a refund; a pending one succeeds after it was asked about some times. */
-  askRefund(key: string, caller: BankAccount): RefundRecord | undefined {
+  /** The state of a refund; a pending one succeeds after a number of polls. */
+  pollRefund(key: string, caller: BankAccount): RefundRecord | undefined {
     const known = this.store.findRefund(key);
-    if (!known || !isOf(known, caller)) return undefined;
+    if (!known || !isOwnedBy(known, caller)) return undefined;
     if (known.outcome !== 'pending') return known;
     const asked = known.asked + 1;
-    const hasSucceeded = asked >= PENDING_REFUND_SUCCEEDS_WHEN_ASKED;
+    const hasSucceeded = asked >= POLLS_UNTIL_REFUND_SUCCEEDS;
     return this.store.appendRefund({
       ...known,
       asked,
@@ -191,12 +191,12 @@ export class SimulatedBank {
   }
 
   findChallenge(reference: string): ChargeRecord | undefined {
-    return this.store.findChallenged(reference);
+    return this.store.findByChallenge(reference);
   }
 
-  /** The payer's answer on the bank's page; the first one counts. Undefined where there is nothing to answer. */
+  /** The payer's answer on the bank's page; the first one counts. Undefined if there is no such challenge. */
   answerChallenge(reference: string, passed: boolean): Challenge | undefined {
-    const record = this.store.findChallenged(reference);
+    const record = this.store.findByChallenge(reference);
     if (!record) return undefined;
     if (record.outcome !== 'challenged' || record.challenge.state !== 'pending') return record.challenge;
     const challenge: Challenge = { ...record.challenge, state: passed ? 'passed' : 'failed' };
@@ -205,7 +205,7 @@ export class SimulatedBank {
   }
 
   private behaviourOf({ cardNumber, vaultToken, challengeReference }: ChargeRequest): CardBehaviour {
-    if (challengeReference !== undefined) return this.refusalAfter(challengeReference) ?? 'approved';
+    if (challengeReference !== undefined) return this.challengeDeclineReason(challengeReference) ?? 'approved';
     if (vaultToken !== undefined) return this.store.findCard(vaultToken)?.behaviour ?? 'declined';
     return behaviourOfNumber(cardNumber ?? '');
   }
@@ -213,7 +213,7 @@ export class SimulatedBank {
   private decide(request: ChargeRequest, behaviour: CardBehaviour): ChargeRecord {
     const { returnUrl } = request;
     const isChallenged = behaviour === 'asks-for-verification' && returnUrl !== undefined;
-    const reason = WITHOUT_REASON.has(behaviour) ? undefined : (behaviour as DeclineReason);
+    const reason = APPROVED_BEHAVIOURS.has(behaviour) ? undefined : (behaviour as DeclineReason);
     return this.store.append({
       key: request.key,
       outcome: isChallenged ? 'challenged' : reason ? 'declined' : 'approved',
@@ -226,7 +226,7 @@ export class SimulatedBank {
       acquirerReference: randomUUID(),
       charged: !reason && !isChallenged,
       ...(REFUND_BEHAVIOURS.has(behaviour) ? { refundBehaviour: behaviour as RefundBehaviour } : {}),
-      ...(request.payer ? { payerContext: partsOf(request.payer) } : {}),
+      ...(request.payer ? { payerContext: fieldNames(request.payer) } : {}),
       at: this.now().toISOString(),
       ...(isChallenged ? { challenge: { reference: randomUUID(), state: 'pending', returnUrl } } : {}),
     });
@@ -255,31 +255,34 @@ export class SimulatedBank {
     charge: ChargeRecord | undefined,
   ): RefundDeclineReason | undefined {
     if (charge?.outcome !== 'approved') return 'not-charged';
-    if (this.store.refundedOf(chargeKey) + amount > charge.amount) return 'exceeds-charge';
+    if (this.store.refundedAmount(chargeKey) + amount > charge.amount) return 'exceeds-charge';
     return charge.refundBehaviour === 'refund-declined' ? 'refused' : undefined;
   }
 
-  private refusalAfter(challengeReference: string): DeclineReason | undefined {
-    const record = this.store.findChallenged(challengeReference);
+  private challengeDeclineReason(challengeReference: string): DeclineReason | undefined {
+    const record = this.store.findByChallenge(challengeReference);
     return record?.outcome === 'challenged' && record.challenge.state === 'passed' ? undefined : 'not-verified';
   }
 }
 
-/** The names of what is there, never what it says. */
-function partsOf({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): string[] {
+/** Names of the fields, without their values. */
+function fieldNames({ browser, ...rest }: NonNullable<ChargeRequest['payer']>): string[] {
   return [...Object.keys(rest), ...Object.keys(browser ?? {}).map((name) => `browser.${name}`)].sort();
 }
 
-/** Lines of earlier releases name no account: they belong to whoever asks. */
-function isOf({ mode, account }: { readonly mode: string; readonly account?: string }, caller: BankAccount): boolean {
+/** Lines of earlier releases have no account: every caller owns them. */
+function isOwnedBy(
+  { mode, account }: { readonly mode: string; readonly account?: string },
+  caller: BankAccount,
+): boolean {
   return mode === caller.mode && (account === undefined || account === caller.account);
 }
 
-function refuseForeign(
+function assertOwnedBy(
   record: { readonly mode: string; readonly account?: string } | undefined,
   caller: BankAccount,
 ): void {
-  if (record && !isOf(record, caller)) throw new KeyConflict('This key belongs to another account.');
+  if (record && !isOwnedBy(record, caller)) throw new KeyConflictError('This key belongs to another account.');
 }
 
 function accountMember(account: string | undefined): { account?: string } {

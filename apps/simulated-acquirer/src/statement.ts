@@ -2,7 +2,7 @@ import type { ChargeRecord, RefundRecord } from './records.js';
 
 /** A movement of money on the statement of an account. */
 export interface StatementLine {
-  /** `reversal` and `refund` give money back to the payer. */
+  /** `reversal` and `refund` return money to the payer. */
   readonly kind: 'charge' | 'reversal' | 'refund';
   /** Idempotency key of the charge, or of the refund. */
   readonly key: string;
@@ -15,16 +15,16 @@ export interface StatementLine {
   readonly at: string;
 }
 
-/** A part of a statement. */
+/** One page of a statement. */
 export interface StatementPage {
   readonly lines: readonly StatementLine[];
-  /** Where the next page begins; absent on the last one. */
+  /** Offset of the next page; absent on the last one. */
   readonly next?: number;
 }
 
 export const STATEMENT_PAGE_LINES = 200;
 
-/** The movement that a line of the books is; undefined where it moved no money. */
+/** Converts a record to a line of a statement; undefined if it moved no money. */
 export function statementLineOf(record: ChargeRecord | RefundRecord): StatementLine | undefined {
   if (record.at === undefined) return undefined;
   const { paymentReference, acquirerReference, currency, at } = record;

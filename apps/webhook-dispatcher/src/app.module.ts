@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsHeartbeatModule, deadLettersOf } from '@svc/auth';
+import { adminKeyFrom, CredentialsHeartbeatModule } from '@svc/auth';
+import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
 import { DeliveriesConsumer } from './deliveries/deliveries.consumer.js';
@@ -16,9 +17,9 @@ import { SealingKeyRepository } from './sealing-key/sealing-key.repository.js';
 import { DeliveryMetrics } from './delivery/delivery-metrics.js';
 import { DeliveryWorker } from './delivery/delivery-worker.js';
 import { DueSignal } from './delivery/due-signal.js';
-import { TryRecords } from './delivery/record-tries.js';
+import { AttemptRecorder } from './delivery/record-tries.js';
 import { Randomness, SendNotification } from './delivery/send-notification.js';
-import { NotificationPoster } from './endpoint/post-notification.js';
+import { WebhookClient } from './endpoint/webhook-client.js';
 import { NotificationsConsumer } from './recording/notifications.consumer.js';
 import { NotificationsController } from './notifications/notifications.controller.js';
 import { ReplaysController } from './replays/replays.controller.js';
@@ -56,13 +57,13 @@ import { SigningSecrets } from './signing-secrets/signing-secrets.js';
     DeliveryMetrics,
     DeliveryWorker,
     SendNotification,
-    TryRecords,
+    AttemptRecorder,
     { provide: Randomness, useValue: { next: () => Math.random() } },
     {
-      provide: NotificationPoster,
+      provide: WebhookClient,
       inject: [WebhookDispatcherConfig],
       useFactory: (config: WebhookDispatcherConfig) =>
-        new NotificationPoster({
+        new WebhookClient({
           policy: { allowLoopback: config.SVC_ENVIRONMENT === 'development' },
           connectTimeoutMs: config.SVC_DELIVERY_CONNECT_TIMEOUT_MS,
           timeoutMs: config.SVC_DELIVERY_TIMEOUT_MS,

@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// First: it instruments the modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { webhookDispatcherService } from './index.js';

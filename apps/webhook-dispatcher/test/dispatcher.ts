@@ -53,7 +53,7 @@ export interface AttemptRow {
   duration_ms: number;
 }
 
-/** The real service, its worker stepped by hand, and what identity and payment-processor would say to it. */
+/** The real service, with a worker that tests step, and events of identity and payment-processor. */
 export class DispatcherUnderTest {
   private constructor(readonly test: TestService) {}
 
@@ -75,7 +75,7 @@ export class DispatcherUnderTest {
     return this.worker.runOnce();
   }
 
-  /** Lets identity publish a secret, sealed to the key this service published. */
+  /** Delivers a secret of identity, encrypted for the key of this service. */
   async secret(
     secretId: string,
     plaintext: string,
@@ -110,7 +110,7 @@ export class DispatcherUnderTest {
     );
   }
 
-  /** Of one merchant; another than the usual one has the same keys. */
+  /** Delivers the secrets of a merchant; all merchants have the same. */
   async usualSecrets(merchantId = MERCHANT.merchantId): Promise<void> {
     const { siteId } = MERCHANT;
     await this.secret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
@@ -130,7 +130,7 @@ export class DispatcherUnderTest {
     return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
-  /** Lets identity publish a site, without a webhook unless the change has one. */
+  /** Delivers a site of identity, by default without a webhook. */
   async site(change: Partial<SiteChanged>, version = 1): Promise<void> {
     const site: SiteChanged = {
       ...{
@@ -145,7 +145,7 @@ export class DispatcherUnderTest {
     await this.test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));
   }
 
-  /** The event that says so. */
+  /** The event of a final payment. */
   paidEvent(payment: AnyPaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
@@ -155,7 +155,7 @@ export class DispatcherUnderTest {
     await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
   }
 
-  /** The bank has given the charge back. */
+  /** Delivers a reversal of the charge. */
   async reversed(payment: AnyPaymentSnapshot): Promise<void> {
     await this.test.deliver(anEvent(PaymentReversedV1, payment.reference, 1, payment));
   }

@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram';
 
-/** What to answer to a question for A records: addresses; or nothing at all, as a server that is down. */
+/** The answer to a query for A records: addresses, or silence like a server that is down. */
 export type NameAnswer = readonly string[] | 'silence';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
-/** A real DNS server on loopback that its owner controls, as whoever owns a name does. Each question is counted. */
+/** A real DNS server on loopback, controlled by the test like an attacker's. It counts queries. */
 export class NameServer {
-  /** Names asked for, A records only, in order. */
+  /** Queried names, A records only, in order. */
   readonly asked: string[] = [];
   private readonly socket = createSocket('udp4');
 
@@ -60,7 +60,7 @@ export class NameServer {
   }
 }
 
-/** An A record of the name in the question that may not be kept (TTL 0). */
+/** An A record of the queried name that may not be cached (TTL 0). */
 function record(address: string): Buffer {
   const fixed = [0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4];
   return Buffer.from([...fixed, ...address.split('.').map(Number)]);

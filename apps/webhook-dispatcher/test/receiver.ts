@@ -16,7 +16,7 @@ export const answers =
     response.writeHead(statusCode, headers).end(body);
   };
 
-/** A merchant's endpoint: real HTTP on loopback. Behaves as told, one behaviour for each request, the last one for ever. */
+/** A merchant's endpoint: real HTTP on loopback. Uses one behaviour for each request, and repeats the last one. */
 export class Receiver {
   readonly received: Received[] = [];
   private behaviours: Behaviour[] = [answers(200)];
@@ -30,7 +30,7 @@ export class Receiver {
       this.received.push(received);
       const behave = this.behaviours.length > 1 ? this.behaviours.shift()! : this.behaviours[0]!;
       behave(response, received);
-      for (const tell of this.arrived.splice(0)) tell();
+      for (const resolve of this.arrived.splice(0)) resolve();
     });
   });
 
@@ -52,12 +52,12 @@ export class Receiver {
     this.behaviours = behaviours;
   }
 
-  /** Resolves at the next request, after it was told how to behave. */
+  /** Resolves at the next request, after its behaviour has run. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => this.arrived.push(resolve));
   }
 
-  /** Status told, in order: the paymentStatus of each body received. */
+  /** The paymentStatus of each received body, in order. */
   get statuses(): string[] {
     return this.received.map(({ body }) => (JSON.parse(body) as { paymentStatus: string }).paymentStatus);
   }
@@ -68,7 +68,7 @@ export class Receiver {
   }
 }
 
-/** As a merchant does it, at the time the request was received. */
+/** Verifies a request like a merchant, at the time of the request. */
 export function verify({ body, headers }: Received, secret: string): unknown {
   const at = Number(headers['webhook-timestamp']) * 1000;
   const now = jest.spyOn(Date, 'now').mockReturnValue(at);

@@ -18,7 +18,7 @@ export function adminKeyFrom<C extends { readonly SVC_ADMIN_KEY: string }>(confi
 }
 
 /**
- * Lets administrators through: header `x-admin-key` (A10). Never a partner's or merchant's key.
+ * Admits administrators: header `x-admin-key` (A10). Never a partner's or merchant's key.
  *
  * @throws credentials.invalid
  */
@@ -38,12 +38,12 @@ export class AdminKeyGuard implements CanActivate {
   }
 }
 
-/** Who made a change: tells administration keys apart, and opens nothing. */
+/** The author of a change: an id that distinguishes administration keys, and grants no access. */
 export function adminActorOf(adminKey: string): string {
   return `admin:${digest(adminKey).toString('hex').slice(0, 16)}`;
 }
 
-/** Hashed first, so that comparing takes the same time whatever the lengths are. */
+/** Hashed first, so that the comparison takes the same time for texts of any length. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

@@ -42,8 +42,8 @@ export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleIn
 }
 
 /**
- * What every service imports that keeps credentials of identity: it alarms when identity is silent, and goes on verifying
- * with what it has (A2). A silent identity may be down, or its revocations do not get through.
+ * For every service that stores credentials of identity: it alarms when identity is silent, and continues to verify with the
+ * stored credentials (A2). A silent identity may be down, or its revocations do not arrive.
  */
 @Module({
   controllers: [CredentialsHeartbeatConsumer],

@@ -3,7 +3,7 @@ import { CompactEncrypt, compactDecrypt, importJWK, jwtVerify, SignJWT } from 'j
 import { newSealedKeyPair, newSealedTokenKey, openPrivateKey } from './sealed-key-pair.js';
 
 const SEALING_KEY = randomBytes(32).toString('base64url');
-/** What AES-GCM says of another key, another name and other bytes alike. */
+/** The error of AES-GCM for another key, another name or other bytes. */
 const UNAUTHENTIC = 'unable to authenticate data';
 
 describe('a sealed key pair', () => {

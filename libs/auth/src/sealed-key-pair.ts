@@ -3,9 +3,9 @@ import type { PublicKeyJwk, TokenKeyJwk } from '@svc/contracts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /**
- * Key pairs whose private half this service alone uses: others encrypt to the public half, or verify with it. The private
- * half rests sealed (AES-256-GCM) under a key that comes from the environment, so that a copy of the database opens and
- * signs nothing.
+ * Key pairs whose private half only this service uses: others encrypt to the public half, or verify with it. The private half is
+ * stored encrypted (AES-256-GCM) under a key from the environment, so that a copy of the database can neither decrypt nor
+ * sign.
  */
 export interface SealedKeyPair<PublicJwk = PublicKeyJwk> {
   readonly publicJwk: PublicJwk;
@@ -36,14 +36,14 @@ async function newPair<PublicJwk extends PublicKeyJwk | TokenKeyJwk>(
   return { publicJwk, sealedPrivateKey: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64') };
 }
 
-/** Opens the private half, for `jose`. Throws when the sealing key is another one or the row was tampered with. */
+/** Decrypts the private half, for `jose`. Throws for another sealing key or a modified row. */
 export function openPrivateKey(
   kid: string,
   sealedPrivateKey: string,
   sealingKey: string,
 ): ReturnType<typeof createPrivateKey> {
   const sealed = Buffer.from(sealedPrivateKey, 'base64');
-  // The length is named because Node.js would otherwise accept a tag that somebody cut short, which is easier to forge.
+  // The length is set because Node.js would otherwise accept a truncated tag, which is easier to forge.
   const decipher = createDecipheriv('aes-256-gcm', wrappingKey(sealingKey), sealed.subarray(0, 12), {
     authTagLength: 16,
   })

@@ -1,5 +1,5 @@
 /**
- * The time, injected so that tests move it instead of waiting. SQL gets it as a parameter, never from now().
+ * The injected clock, so that tests advance it instead of waiting. SQL gets the time as a parameter, never from now().
  * An abstract class, because it is also its own injection token.
  */
 export abstract class Clock {

@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry } from '@svc/contracts';
 
-/** A field of a request that cannot be accepted, and why, in words for the caller. */
+/** An invalid field of a request, with a message for the caller. */
 export interface FieldProblem {
   /** Path in the body or query, e.g. `customFields[0].key`. */
   readonly field: string;
@@ -11,14 +11,14 @@ export interface DomainErrorDetails {
   /** Public text that replaces the catalogue's; must not carry internals. */
   readonly message?: string;
   readonly fields?: readonly FieldProblem[];
-  /** Told to the caller as `Retry-After`. */
+  /** Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
 /**
- * The one error that business code throws. What it means to a caller is looked up in the catalogue at the edge;
- * anything else that is thrown is an internal error and its text stays inside.
+ * The only error that business code throws. The HTTP layer maps its code to a status and text by the catalogue. Any other error is
+ * an internal error, whose text is not sent to the caller.
  */
 export class DomainError extends Error {
   readonly code: ErrorCode;

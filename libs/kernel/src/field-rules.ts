@@ -1,25 +1,24 @@
 import type { FieldProblem } from './domain-error.js';
 
 /**
- * A rule for a request beyond the form of its single fields: what fields must be together, or for this caller. All rules of
- * a request are checked with the form of its fields, so that one answer names every wrong field (C5).
+ * A rule for several fields of a request, or for a field and the caller. All rules are checked together with the format of the
+ * fields, so that one response names every invalid field (C5).
  */
 export interface FieldRule<Request> {
-  /** Fields that the rule reads. It is skipped while one of them is malformed: that is named already. */
+  /** Fields that the rule reads. The rule is skipped if one of them is malformed, because that error is already reported. */
   readonly reads: readonly (keyof Request & string)[];
   /**
-   * True: checked only where the request is refused anyway. For what changes with time, such as the expiry of a card: a
-   * repeat of a request that was accepted must not be refused for it (C7).
+   * If true, the rule is checked only if the request is refused anyway. For conditions that change with time, such as the expiry of
+   * a card: a repeat of an accepted request must not be refused (C7).
    */
   readonly onlyBesideOthers?: boolean;
   /**
-   * Every problem that the rule finds. Throws where the caller may not ask for this at all, which comes before what is
-   * wrong with the request (C5).
+   * Returns every problem that the rule finds. Throws if the caller has no permission, which comes before validation errors (C5).
    */
   check(request: Request, isMalformed: (path: string) => boolean): readonly FieldProblem[];
 }
 
-/** Makes the rules of one request; each sees only the fields that it says it reads. */
+/** Creates the rules of one request; each rule sees only the fields that it declares. */
 export function rulesFor<Request>() {
   return <Read extends keyof Request & string>(
     reads: readonly Read[],
@@ -27,7 +26,7 @@ export function rulesFor<Request>() {
   ): FieldRule<Request> => ({ reads, check: (request) => [check(request) ?? []].flat() });
 }
 
-/** The problems of a request by these rules, in their order. `malformed` has the paths of fields that are refused already. */
+/** The problems of a request, in the order of the rules. `malformed` has the paths of fields that are already reported. */
 export function ruleProblems<Request>(
   request: Request,
   rules: readonly FieldRule<Request>[],

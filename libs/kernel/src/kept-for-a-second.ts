@@ -4,9 +4,9 @@ import type { Clock } from './clock.js';
 const KEPT_MS = 1_000;
 
 /**
- * What look-ups found, for a second: long enough to spare the database most of them, short enough that a key which is
- * revoked is refused in time (A6 allows 5 s; the rest is for the event to arrive). All who ask while a look-up is under
- * way wait for that one, so a slow database is not asked more often than a quick one.
+ * A cache with a TTL of one second: long enough to avoid most queries, short enough that a revoked key is refused in time (A6 allows
+ * 5 s; the rest is for the event to arrive). Concurrent calls for a key share one query, so a slow database gets no more queries
+ * than a fast one.
  */
 export class KeptForASecond<T extends NonNullable<unknown>> {
   private readonly found: LRUCache<string, T, () => Promise<T | undefined>>;
@@ -14,7 +14,7 @@ export class KeptForASecond<T extends NonNullable<unknown>> {
   constructor(clock: Clock, max = 10_000) {
     this.found = new LRUCache({
       max,
-      // What is exactly as old is given once more.
+      // An entry that is exactly one second old is still valid.
       ttl: KEPT_MS - 1,
       ttlResolution: 0,
       perf: { now: () => clock.now().getTime() },
@@ -22,7 +22,7 @@ export class KeptForASecond<T extends NonNullable<unknown>> {
     });
   }
 
-  /** Neither a failure nor `undefined` is kept: what has just been made works at once. */
+  /** Caches neither failures nor `undefined`, so that a new key works at once. */
   find(name: string, lookUp: () => Promise<T | undefined>): Promise<T | undefined> {
     return this.found.fetch(name, { context: lookUp });
   }

@@ -1,21 +1,21 @@
 import { isIPv4 } from 'node:net';
 import type { FieldProblem } from './domain-error.js';
 
-/** The longest name that DNS knows. */
+/** The limit of DNS. */
 const HOST_MAX_LENGTH = 253;
-/** As `URL.port` writes them, where 443 is empty; `libs/outbound` connects to no others (E7). */
+/** Values of `URL.port`, which is empty for 443. `libs/outbound` connects to no other ports (E7). */
 const PORTS: readonly string[] = ['', '8443'];
 
 export interface MerchantUrlRules {
-  /** Development accepts http to this machine; production accepts https alone (H6). */
+  /** Development accepts http to this machine; production accepts only https (H6). */
   readonly allowLoopbackHttp: boolean;
-  /** When set, the only hosts an address may have, as `URL.hostname` writes them (A8: sites that need no key). */
+  /** If set, the only allowed hosts, in the format of `URL.hostname` (A8: sites that need no key). */
   readonly allowedHosts?: readonly string[];
 }
 
 /**
- * What is wrong with an address a merchant gave, or undefined. Says nothing about where the name leads: that is
- * checked when it is called, because it can change until then (E7).
+ * The problem of an address from a merchant, or undefined. The IP addresses of its host are checked at each call, because they can
+ * change (E7).
  */
 export function merchantUrlProblem(field: string, text: string, rules: MerchantUrlRules): FieldProblem | undefined {
   const problem = (message: string): FieldProblem => ({ field, message: `${field} ${message}` });
@@ -27,7 +27,7 @@ export function merchantUrlProblem(field: string, text: string, rules: MerchantU
   const secure =
     url.protocol === 'https:' || (url.protocol === 'http:' && rules.allowLoopbackHttp && isLoopback(url.hostname));
   if (!secure) return problem(rules.allowLoopbackHttp ? 'must be https (http only to loopback)' : 'must be https');
-  // Each port is an endpoint of its own, with tries and a circuit: nobody needs 65 000 of them.
+  // Each port is an endpoint with its own retries and circuit breaker: limit their number.
   if (!rules.allowLoopbackHttp && !PORTS.includes(url.port)) return problem('must use port 443 or 8443');
   if (rules.allowedHosts && !rules.allowedHosts.includes(url.hostname))
     return problem('must be on one of the hosts this site may use without an API key');

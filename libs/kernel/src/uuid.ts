@@ -7,14 +7,14 @@ export function newUuid(clock: Clock): string {
   return newUuidAt(clock.now());
 }
 
-/** As {@link newUuid}, at a time that a row keeps beside it: so that both name the same millisecond. */
+/** As {@link newUuid}, at a time that is stored in the same row, so that both contain the same millisecond. */
 export function newUuidAt(time: Date): string {
   return v7({ msecs: time.getTime() });
 }
 
 /**
- * The UUID of version 7 that belongs to a time and a text: its random part is a hash of the text, so that services which
- * know both have the same id without telling each other. Whoever knows the text knows the id.
+ * The UUID of version 7 for a time and a text. Its random part is a hash of the text, so that services derive the same id without
+ * communication. The id is no secret: it can be computed from the text.
  */
 export function derivedUuid(at: Date, text: string): string {
   return v7({ msecs: at.getTime(), random: createHash('sha256').update(text).digest().subarray(0, 16) });

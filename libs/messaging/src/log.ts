@@ -1,9 +1,9 @@
-/** What messaging needs of a logger; pino has it. */
+/** The part of a logger that messaging uses; pino has it. */
 export interface MessagingLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Token by which modules that know no service are given its log. */
+/** Injection token of a service's log, for modules that do not know the service. */
 export const MESSAGING_LOG = Symbol('log of messaging');

@@ -1,13 +1,13 @@
 import type { MessagingLog } from './log.js';
 import { Signal } from './signal.js';
 
-/** A job that runs again and again until it is stopped: at once while there is more to do, otherwise after a pause. */
+/** A job that runs repeatedly until it is stopped: at once while there is more to do, otherwise after a pause. */
 export class PeriodicJob {
   private readonly signal = new Signal();
   private stopping = false;
   private running: Promise<void> | undefined;
 
-  /** @param runOnce resolves with whether there is more to do; what it throws is logged, and it runs again */
+  /** @param runOnce resolves to true when there is more to do; its errors are logged, and it runs again */
   constructor(
     private readonly name: string,
     private readonly pauseMs: number,
@@ -19,12 +19,12 @@ export class PeriodicJob {
     this.running = this.run();
   }
 
-  /** Runs as soon as what is under way is over, instead of after the pause. */
+  /** Runs after the current run, without the pause. */
   soon(): void {
     this.signal.nudge();
   }
 
-  /** Resolves when the run under way is over. */
+  /** Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.stopping = true;
     this.signal.nudge();

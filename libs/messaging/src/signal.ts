@@ -1,4 +1,4 @@
-/** Lets a loop wait for a time or for a nudge, whichever comes first. A nudge while nobody waits is remembered. */
+/** Lets a loop wait for a time or for a nudge, whichever comes first. A nudge before the wait is remembered. */
 export class Signal {
   private nudged = false;
   private wakeUp: (() => void) | undefined;

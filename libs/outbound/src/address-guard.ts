@@ -2,18 +2,17 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Which addresses others may have us call (E7). Pure: no look-up, no connection. Merchants write the addresses,
- * so without this a notification could be pointed at our own network or at a cloud's metadata service.
+ * Protection against server-side request forgery: the addresses that the platform may call (E7). Pure: no DNS, no connection.
+ * Merchants choose the addresses, so without this a webhook could call our own network or a cloud's metadata service.
  *
- * {@link checkUrl} judges the written address at every try; `guarded-connector.ts` asks {@link checkAddress} about
- * every address a name resolves to and connects to one of those. Everything is judged in the canonical form that
- * `new URL` makes (`http://0x7f.1` is 127.0.0.1), and by what is allowed, not by what is forbidden: a range that
- * nobody thought of is refused.
+ * {@link checkUrl} checks the URL before every attempt; `guarded-connector.ts` calls {@link checkAddress} for every address to which
+ * a name resolves, and connects to one of those. Both check the canonical form that `new URL` produces (`http://0x7f.1` is
+ * 127.0.0.1), against a list of allowed ranges: an unknown range is refused.
  *
- * Not for: deciding whether a merchant may use an address at all; that is settled when the session is created.
+ * Not for deciding whether a merchant may use an address at all; that is checked when the session is created.
  */
 export interface AddressPolicy {
-  /** Development mode: loopback, plain http to it, and every port. Nothing else of a private network. */
+  /** Development mode: allows loopback, plain http to it, and every port, but no other private address. */
   readonly allowLoopback: boolean;
 }
 
@@ -38,7 +37,7 @@ export type AddressRefusal =
 export type UrlVerdict =
   { readonly url: URL; readonly refused?: never } | { readonly url?: never; readonly refused: AddressRefusal };
 
-/** A URL of https has no text for 443. */
+/** `URL.port` is empty for 443. */
 const PORTS: ReadonlySet<string> = new Set(['', '8443']);
 
 export function checkUrl(written: string, policy: AddressPolicy): UrlVerdict {
@@ -52,19 +51,19 @@ export function checkUrl(written: string, policy: AddressPolicy): UrlVerdict {
   if (url.port === '0') return { refused: 'port' };
 
   const host = hostOf(url);
-  // A literal address never gets as far as a look-up, so it is judged here.
+  // A literal address causes no DNS lookup, so it is checked here.
   const refused = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
   return refused ? { refused } : { url };
 }
 
-/** The host of a URL as a connection names it: an IPv6 address without its brackets. */
+/** The host of a URL for a connection: an IPv6 address without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 /**
- * Why no connection may be made to this IP address, or undefined when one may. `plain`: without TLS, which only
- * loopback may be spoken to with.
+ * Why no connection may be made to this IP address; undefined if it is allowed. `plain` means without TLS, which is allowed only to
+ * loopback.
  */
 export function checkAddress(
   address: string,
@@ -76,18 +75,18 @@ export function checkAddress(
   if (range === 'loopback') return allowLoopback ? undefined : 'loopback';
   if (range !== 'unicast') return REFUSAL_OF_RANGE[range] ?? 'reserved';
   if (METADATA.has(ip.toString())) return 'metadata';
-  // Of IPv6 only 2000::/3 is given out; what is left, ::a.b.c.d among it, reaches nobody or the wrong one.
+  // Only 2000::/3 is allocated for global unicast. Other ranges, such as ::a.b.c.d, reach no host or the wrong one.
   if (ip.kind() === 'ipv6' && (ip.toByteArray()[0]! & 0xe0) !== 0x20) return 'reserved';
   if (ip.kind() === 'ipv6' && isIsatap(ip.toByteArray())) return 'ipv4-in-ipv6';
   return plain ? 'protocol' : undefined;
 }
 
-/** RFC 5214: an IPv4 address behind 5EFE in the lower half, under any prefix; a host that speaks it goes to that address. */
+/** RFC 5214: an IPv4 address after 5EFE in the lower half, with any prefix. A host that supports ISATAP connects to that address. */
 function isIsatap(bytes: readonly number[]): boolean {
   return (bytes[8]! & 0xfd) === 0 && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe;
 }
 
-/** Names of ipaddr.js; what is not listed is `reserved` (documentation, benchmarking, discard and the like). */
+/** Range names of ipaddr.js; all other ranges are `reserved` (documentation, benchmarking, discard and the like). */
 const REFUSAL_OF_RANGE: Readonly<Record<string, AddressRefusal>> = {
   unspecified: 'unspecified',
   broadcast: 'broadcast',

@@ -2,9 +2,9 @@ import { type FieldProblem, merchantUrlProblem, type MerchantUrlRules } from '@s
 import { checkUrl } from './address-guard.js';
 
 /**
- * What is wrong with an address that a merchant wants to be called at, or undefined: beside {@link merchantUrlProblem}, one that
- * {@link checkUrl} would refuse at every try. So it is said when the address is given, and not when the tries have ended. Where
- * a name leads is judged when it is called.
+ * The problem of an address that the platform is to call, or undefined: that of {@link merchantUrlProblem}, or a refusal of
+ * {@link checkUrl}. The merchant gets the error when the address is set, not after all attempts have failed. The addresses of a
+ * name are checked at each call.
  */
 export function calledUrlProblem(field: string, text: string, rules: MerchantUrlRules): FieldProblem | undefined {
   const problem = merchantUrlProblem(field, text, rules);

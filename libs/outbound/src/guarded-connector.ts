@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { type AddressPolicy, type AddressRefusal, checkAddress } from './address-guard.js';
 
-/** Every address of a host name; throws when there is none. */
+/** Returns every address of a host name; throws if there is none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 export class AddressRefused extends Error {
@@ -16,15 +16,15 @@ export class AddressRefused extends Error {
 
 export interface ConnectorSettings {
   readonly policy: AddressPolicy;
-  /** Name look-up, TCP and TLS together. */
+  /** For DNS, TCP and TLS together. */
   readonly connectTimeoutMs: number;
   readonly resolve?: Resolve;
 }
 
 /**
- * Makes undici's connections, each to an address that was checked (E7). A name is resolved once: the addresses that
- * pass are the ones the socket is given, so a second answer of the name server (rebinding) has no say. One refused
- * address refuses the name, since whoever owns the name would choose which is used.
+ * Creates undici's connections, each to a checked address (E7). A name is resolved once, and the socket gets the checked addresses,
+ * so a second answer of the name server (DNS rebinding) has no effect. One refused address refuses the name, because the owner
+ * of the name could choose which address is used.
  */
 export function guardedConnector({
   policy,
@@ -34,7 +34,7 @@ export function guardedConnector({
   const connectors = { plain: connector(true), tls: connector(false) };
 
   function connector(plain: boolean): buildConnector.connector {
-    // HTTP/1.1 alone: the bounds on an answer are those of its parser.
+    // Only HTTP/1.1: the limits of a response are those of its parser.
     return buildConnector({
       timeout: connectTimeoutMs,
       allowH2: false,
@@ -76,9 +76,9 @@ const LOOKUP_TIMEOUT_MS = 1_000;
 const ADDRESSES_MAX = 16;
 
 /**
- * Asks the name servers (those of the machine, or these), not getaddrinfo: that one blocks one of four threads for as long
- * as a name server is silent, and four dead names would delay every other merchant (E6). `localhost` is loopback by
- * definition (RFC 6761) and is not asked for.
+ * Queries the name servers (those of the machine, or the given ones) instead of getaddrinfo, which blocks one of four threads while
+ * a name server does not answer: four dead names would delay every other merchant (E6). `localhost` is loopback by definition
+ * (RFC 6761) and is not queried.
  */
 export function resolveWith(servers?: readonly string[]): Resolve {
   return async (hostname) => {

@@ -1,6 +1,6 @@
 import type { AddressRefusal } from '../src/address-guard.js';
 
-/** Ways to write loopback that a merchant may try. */
+/** Spellings of loopback that a merchant may attempt. */
 export const LOOPBACK = [
   'https://127.0.0.1/',
   'https://127.1/',
@@ -69,10 +69,10 @@ export const LOOPBACK = [
   'https://[::1]:8443/',
 ];
 
-/** What a merchant may write to have us call what we should not, and why each is refused. */
+/** Addresses with which a merchant may make us call a forbidden host, and why each is rejected. */
 export const REFUSED: [string, AddressRefusal][] = [
   ...LOOPBACK.map((url): [string, AddressRefusal] => [url, 'loopback']),
-  // Written so that it cannot be one, or is for another protocol.
+  // Not a valid URL, or for another protocol.
   ['', 'unreadable'],
   ['shop.example/hooks', 'unreadable'],
   ['https://', 'unreadable'],
@@ -196,7 +196,7 @@ export const REFUSED: [string, AddressRefusal][] = [
   ['https://100.127.255.255/', 'carrier-grade-nat'],
   ['https://168.63.129.16/', 'metadata'],
   ['https://192.0.0.192/', 'reserved'],
-  // Nobody, or everybody.
+  // No host, or all hosts.
   ['https://0.0.0.0/', 'unspecified'],
   ['https://0/', 'unspecified'],
   ['https://0.1.2.3/', 'unspecified'],
@@ -234,7 +234,7 @@ export const REFUSED: [string, AddressRefusal][] = [
   ['https://[2001:0:7f00:1::]/', 'ipv4-in-ipv6'],
   ['https://[::127.0.0.1]/', 'reserved'],
   ['https://[::a00:1]/', 'reserved'],
-  // Documentation, benchmarking, and what was never given out.
+  // Documentation, benchmarking, and unassigned ranges.
   ['https://192.0.2.1/', 'reserved'],
   ['https://198.51.100.1/', 'reserved'],
   ['https://203.0.113.1/', 'reserved'],

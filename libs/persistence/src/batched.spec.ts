@@ -9,7 +9,7 @@ interface Item {
   readonly isBad?: boolean;
 }
 
-/** Work that ends when the test says so. */
+/** Work that the test ends. */
 function heldWork() {
   const batches: { items: readonly Item[]; end: () => void; fail: (error: unknown) => void }[] = [];
   const work = (items: readonly Item[]): Promise<readonly string[]> =>

@@ -3,32 +3,30 @@ import { mayRunAgain, sqlState } from './transaction.js';
 
 export interface BatchSettings<Item> {
   /**
-   * Of the row that a call writes. Two calls for the same row are never under way together; each batch is sorted by it, so
-   * that batches which lock the same rows, here or in another replica, lock them in the same order. Left out where `work` only
-   * reads: any calls may share then.
+   * Key of the row that a call writes. Two calls for the same row never run concurrently. Each batch is sorted by this key, so that
+   * batches lock rows in the same order, also in other replicas. Omit it if `work` only reads.
    */
   readonly key?: (item: Item) => string;
-  /** Most calls that share a batch. */
+  /** Maximum number of calls in a batch. */
   readonly max: number;
-  /** Most batches under way. */
+  /** Maximum number of concurrent batches. */
   readonly atOnce: number;
 }
 
-/** A little longer than PostgreSQL works on a statement (data-source.ts): who answers later is not there any more. */
+/** Slightly longer than the statement timeout of PostgreSQL (data-source.ts): after it the connection counts as lost. */
 export const ANSWER_MS_MAX = 20_000;
-/** As for a connection of the pool (data-source.ts): a call that has waited for so long is refused instead of begun. */
+/** The same as for a connection of the pool (data-source.ts): a call that has waited longer is refused. */
 export const WAIT_MS_MAX = 5_000;
-/** As many full batches may wait; a call beyond is refused. */
+/** Number of full batches that may wait; further calls are refused. */
 export const WAITING_BATCHES_MAX = 100;
 
 /**
- * Lets calls that come at the same time share a statement. A call runs at once while fewer than `atOnce` batches are under
- * way and none of them has its row; the others wait, and share the next one: nobody waits for a timer, and the busier it is,
- * the larger the batches.
+ * Combines concurrent calls into one statement. A call runs at once if fewer than `atOnce` batches are running and none of them has
+ * its row. Other calls wait and share the next batch. There is no timer: the higher the load, the larger the batches.
  *
  * `work` returns a result for each item, in the same order. Its statement is one transaction. When PostgreSQL gave up on a
  * conflict, the batch is run once more. When a row is at fault, the items are repeated one by one, so that only those with
- * such a row fail. Any other error is everybody's: after a lost connection the batch may have been committed.
+ * such a row fail. Any other error fails the whole batch: after a lost connection it may have been committed.
  */
 export function batched<Item, Result>(
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -75,7 +73,7 @@ export function batched<Item, Result>(
     });
 }
 
-/** A connection that is cut without a word keeps its call waiting for as long as TCP does; the others must not wait with it. */
+/** A silently lost connection blocks its call until the TCP timeout; other calls must not wait for it. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -84,7 +82,7 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
 }
 
-/** Taken for a lost connection: the statement may have been committed. */
+/** Handled like a lost connection: the statement may have been committed. */
 function noAnswer(what: string): Error {
   return Object.assign(new Error(`PostgreSQL ${what}.`), { code: 'ETIMEDOUT' });
 }
@@ -98,7 +96,7 @@ interface Call<Item, Result> {
   readonly inItsContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
-/** Takes calls out of `waiting`, in its order, each row once and none that is under way; the others stay. */
+/** Removes calls from `waiting` in order: at most one for each row, and none whose row is in a running batch. */
 function take<Item, Result>(
   waiting: Call<Item, Result>[],
   underWay: ReadonlySet<string>,
@@ -124,7 +122,7 @@ function sortedByRow<Item, Result>(calls: readonly Call<Item, Result>[]): Call<I
   return calls.toSorted((one, other) => ((one.row ?? '') < (other.row ?? '') ? -1 : 1));
 }
 
-/** A value or a constraint (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may well be written. */
+/** A value or constraint error (SQLSTATE classes 22 and 23): the statement was rolled back, and other rows may be valid. */
 function isRowAtFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
 }

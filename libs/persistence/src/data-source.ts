@@ -14,7 +14,7 @@ export interface DataSourceSettings {
   readonly applicationName: string;
   readonly entities?: readonly EntityClass[];
   readonly migrations?: readonly MigrationClass[];
-  /** Most connections this process opens; replicas × pools must stay below the server's max_connections. */
+  /** Maximum connections of this process; replicas × pools must stay below the server's max_connections. */
   readonly poolMax?: number;
   /** Look-ups by key, unless it says `default`: PostgreSQL's own planner settings, for migrations, which may join whole tables. */
   readonly planner?: 'look-ups' | 'default';
@@ -29,13 +29,13 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 /**
- * After so long the server ends a session whose transaction is open and does nothing. An open transaction that has written
- * keeps the relays of all services back. No network call belongs inside a transaction, so ours are idle for milliseconds. The
- * roles have the same limit, for sessions that are not made here (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
+ * The server ends a session that is idle in a transaction for this time. An open transaction that has written delays the relays of
+ * all services. Transactions contain no network calls, so ours are idle for milliseconds only. The roles have the same limit, for
+ * sessions that are not opened here (deploy/database/roles.sql, tools/svc/postgres/provision.ts).
  */
 export const IDLE_IN_TRANSACTION_MS = 10_000;
 
-/** A TypeORM data source for one service. Never synchronises: the schema comes from migrations alone. */
+/** A TypeORM data source for one service. Never synchronises: only migrations change the schema. */
 export function newDataSource(settings: DataSourceSettings): DataSource {
   return new DataSource({
     type: 'postgres',
@@ -52,7 +52,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
       Client: PreparingClient,
       onConnect: refuseReadOnly,
       options: settings.planner === 'default' ? undefined : asOptions(LOOK_UP_PLANS),
-      // A statement or an idle transaction that hangs would hold back the relay's horizon for everybody.
+      // A hanging statement or idle transaction would delay the relays of all services.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       idleTimeoutMillis: 30_000,
@@ -68,9 +68,9 @@ function asOptions(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * A session that begins while the server only reads stays read-only for its whole life, also when the server writes again
- * (default_transaction_read_only of the database). It never gets into the pool. Reads are refused as well: a primary that
- * was demoted may lack what the new one has, a revoked key for example.
+ * Rejects a read-only session before it gets into the pool. A session that begins while the server is read-only stays read-only,
+ * also when the server accepts writes again (default_transaction_read_only of the database). Reads are refused as well, because
+ * a demoted primary may miss newer data, for example the revocation of a key.
  */
 async function refuseReadOnly(client: pg.Client): Promise<void> {
   if (await isReadOnly(async (sql) => (await client.query<ReadOnlySetting>(sql)).rows)) throw readOnlyError();

@@ -1,6 +1,6 @@
 export type NamedParameters = Readonly<Record<string, unknown>>;
 
-/** A statement whose parameters have names. Its text is made once and has no values in it, so it is prepared once. */
+/** A statement with named parameters. Its text is constant and contains no values, so it is prepared once. */
 export interface NamedStatement {
   /** With the placeholders of PostgreSQL: `$1`, `$2`, … */
   readonly text: string;
@@ -10,7 +10,7 @@ export interface NamedStatement {
 
 /**
  * Parameters are written `$amount`; a name that occurs twice is one parameter. Make a statement once, when its module is loaded.
- * The tagged template of sql-template-tag would make the text anew for each query, and two placeholders of a value that occurs twice.
+ * The tagged template of sql-template-tag would build the text again for each query, with two placeholders for a value that occurs twice.
  */
 export function namedStatement(sql: string): NamedStatement {
   const names: string[] = [];

@@ -1,10 +1,9 @@
 import type { Transaction } from './transaction.js';
 
 /**
- * Of the connections of a service, whose statements look rows up by key. Planned anew for each value they would cost twice as
- * much; planned for a table that was small they would read that table from end to end, and go on doing so while the table
- * grows. A path that is switched off and taken all the same looks so costly that PostgreSQL would compile the statement; that is
- * off, too.
+ * Planner settings for connections of a service, whose statements look up rows by key. Custom plans would cost twice as much. A generic
+ * plan that was made while a table was small would use a sequential scan, also after the table has grown, so these are disabled. If
+ * PostgreSQL must use a disabled path, its high cost would trigger JIT compilation, so JIT is disabled too.
  */
 export const LOOK_UP_PLANS = {
   plan_cache_mode: 'force_generic_plan',
@@ -14,7 +13,7 @@ export const LOOK_UP_PLANS = {
   jit: 'off',
 };
 
-/** Custom plans: a generic one may have been made for this connection before, with the settings for look-ups. */
+/** Custom plans, because this connection may have cached a generic plan with the settings for lookups. */
 const DEFAULT_PLANS = {
   plan_cache_mode: 'force_custom_plan',
   enable_seqscan: 'on',
@@ -27,9 +26,9 @@ const SET_LOCAL = `SELECT ${Object.entries(DEFAULT_PLANS)
   .join(', ')}`;
 
 /**
- * From here to its end, the statements of this transaction are planned as PostgreSQL plans by default. For a report or a
- * reconciliation, which joins large parts of tables: with the settings for look-ups it would compare each row with each other
- * where an index is missing. Costs one round trip; a statement still ends after 15 s. Not for look-ups.
+ * Uses the default planner settings of PostgreSQL for the rest of this transaction. For a report or a reconciliation, which joins large
+ * parts of tables: the settings for lookups would use nested loops without an index. Costs one round trip; the statement timeout is
+ * still 15 s. Not for lookups.
  */
 export async function useDefaultPlanner(tx: Transaction): Promise<void> {
   await tx.query(SET_LOCAL);

@@ -2,22 +2,22 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import pg from 'pg';
 import { isConnectionUnusable } from './transaction.js';
 
-/** More different texts than this are not kept prepared: something then writes values into its statements. */
+/** Limit of prepared statements. More different texts mean that some code writes values into its statements. */
 const STATEMENTS_MAX = 500;
 
 const names = new Map<string, string>();
 
 /**
- * A connection that parses and plans each statement with parameters once, and from then on only runs it. Where an
- * insert goes into a partitioned table, planning costs several times what running it does.
+ * A connection that prepares each statement with parameters once: it is parsed and planned only once. For an insert into a
+ * partitioned table, planning costs several times as much as execution.
  *
- * A statement's text is written once and never put together from values, so there are as many as the code has.
+ * The texts of statements are constant and contain no values, so their number is limited.
  *
- * A connection that cannot write any more, or that the server ends, ends itself: the pool then makes a new one instead of
- * giving it to the next caller. After a failover a pool would otherwise keep read-only sessions for as long as it is busy.
+ * A connection that has become read-only, or that the server terminates, closes itself, so that the pool replaces it. Otherwise a busy
+ * pool would keep read-only sessions after a failover.
  *
- * It is a span of a trace that is recorded, with its placeholders and without what stands in for them. The
- * instrumentation of pg makes its spans before it is known whether anybody wants them: a dozen for each payment.
+ * Each statement is a span of a recorded trace, with its placeholders and without values. The instrumentation of pg would create its
+ * spans even if the trace is not recorded: a dozen for each payment.
  */
 export class PreparingClient extends pg.Client {
   override query = ((text: unknown, values: unknown, callback: unknown) => {
@@ -26,7 +26,7 @@ export class PreparingClient extends pg.Client {
     const result: unknown = super.query(query as string, values as unknown[], callback as never);
     if (result instanceof Promise) {
       result.catch((error: unknown) => {
-        // Before the caller sees the error: its ROLLBACK, and its release to the pool, find the connection ended.
+        // Close the connection before the caller sees the error, so that its ROLLBACK and its release to the pool find it closed.
         if (isConnectionUnusable(error)) void this.end();
       });
       if (typeof text === 'string' && trace.getActiveSpan()?.isRecording() === true) record(text, result);

@@ -3,20 +3,19 @@ import type { DataSource, EntityManager } from 'typeorm';
 declare const inTransactionOnly: unique symbol;
 
 /**
- * A connection whose transaction is open, as {@link inTransaction} gives it: what is written through it is committed together
- * or not at all. What must not be written without one asks for this type.
+ * A connection with an open transaction, from {@link inTransaction}. All writes through it are committed together or not at all.
+ * Functions that must not write outside a transaction require this type.
  */
 export type Transaction = EntityManager & { readonly [inTransactionOnly]: true };
 
-/** Serialization failure and deadlock: the whole transaction may simply be run again. */
+/** Serialization failure and deadlock: the whole transaction can be retried. */
 const RUN_AGAIN = new Set<string | undefined>(['40001', '40P01']);
 const CHECK_VIOLATION = '23514';
 const RUNS_MAX = 4;
 
 /**
- * Runs `work` in one transaction; calls it again, from the start, when PostgreSQL gave up on a deadlock or a
- * serialization failure, or attached a partition meanwhile. No network call belongs inside: a rollback cannot take it
- * back.
+ * Runs `work` in one transaction. Retries it from the start after a deadlock or a serialization failure, or if a partition was
+ * attached meanwhile. `work` must not make network calls, because a rollback cannot undo them.
  */
 export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let run = 1; ; run++) {
@@ -28,7 +27,7 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transa
   }
 }
 
-/** Whether PostgreSQL has rolled the transaction back for a reason that is gone when it is run again. */
+/** Whether PostgreSQL has rolled the transaction back for a temporary reason, so that a retry can succeed. */
 export function mayRunAgain(error: unknown): boolean {
   return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
 }
@@ -65,9 +64,9 @@ function driverErrorOf(error: unknown): { readonly code?: unknown; readonly cons
 }
 
 /**
- * Whether the database itself is unavailable (connection lost, shutting down, read-only since a failover, out of
- * resources), so that nothing can be concluded about the work. A statement that ran too long is not among them: it may be the work that is at fault, and
- * a consumer that waited for better times would wait for ever.
+ * Whether the database itself is unavailable: connection lost, shutting down, read-only since a failover, or out of resources. The
+ * error then means nothing for the work. A statement timeout is not included, because the work may be its cause, and a consumer that
+ * waits for the database would wait for ever.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
@@ -81,35 +80,35 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 const READ_ONLY = '25006';
 
 /**
- * Whether the connection that reported it is of no more use: the server ends it, or it only reads. Other connections of
- * the pool, or a new one, may reach a server that writes.
+ * Whether the connection is unusable: the server terminates it, or it is read-only. Other connections of the pool, or a new one, may
+ * reach a writable server.
  */
 export function isConnectionUnusable(error: unknown): boolean {
   const state = sqlState(error) ?? '';
   return /^(08|57P)/.test(state) || state === READ_ONLY;
 }
 
-/** For a connection that was just made to a server that only reads: nothing of ours works there. */
+/** For a new connection to a read-only server. */
 export function readOnlyError(): Error {
   return Object.assign(new Error('The database is read-only.'), { code: READ_ONLY });
 }
 
-/** What pg and TypeORM say when there is no connection; they give these errors no code. */
+/** Messages of pg and TypeORM if there is no connection; these errors have no code. */
 const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
-/** Whether the same work may well succeed a moment later: the database is away, or it gave up on a conflict or a wait. */
+/** Whether a retry may succeed: the database is unavailable, or there was a conflict or a lock timeout. */
 export function mayWorkLater(error: unknown): boolean {
   const state = sqlState(error);
   return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }
 
-/** Statement timeout or cancellation, a lock that was not to be had, and a transaction that PostgreSQL ended for its age. */
+/** Statement timeout or cancellation, lock timeout, and transaction timeout. */
 const TIMED_OUT = new Set<string | undefined>(['57014', '55P03', '25P03', '25P04']);
 
 /**
- * An error's message as it may be written down. PostgreSQL repeats the refused value in messages of class 22 ("invalid
- * input syntax for type bigint: …"), and values are people's data.
+ * An error's message without personal data, for logs. PostgreSQL repeats the refused value in messages of class 22 ("invalid input
+ * syntax for type bigint: …").
  */
 export function loggableMessage(error: Error): string {
   const state = sqlState(error);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { buffer } from 'node:stream/consumers';
-import { forwardCommand, isForwardCommand } from '../dist/forward-command.js';
-import { webhookCommand } from '../dist/webhook-command.js';
+import { forwardCommand, isForwardCommand } from '../dist/command-line/forward-command.js';
+import { webhookCommand } from '../dist/command-line/webhook-command.js';
 
 const args = process.argv.slice(2);
 if (isForwardCommand(args)) {

@@ -1,6 +1,6 @@
-import { HostedGatewayClient } from './hosted-gateway-client.js';
-import { MerchantClient } from './merchant-client.js';
-import { PartnerClient } from './partner-client.js';
+import { HostedGatewayClient } from './hosted-gateway/hosted-gateway-client.js';
+import { MerchantClient } from './merchant/merchant-client.js';
+import { PartnerClient } from './partner/partner-client.js';
 
 const gateway = { gatewayUrl: 'https://pay.example', merchantId: 1001, siteId: 2, apiKey: 'svc_test_site_1' };
 const merchant = { apiUrl: 'https://api.example', merchantId: 1001, apiKey: 'svc_test_merchant_1' };

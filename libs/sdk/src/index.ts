@@ -10,21 +10,26 @@ export {
   type HostedSession,
   type NotificationPage,
   type SessionState,
-} from './hosted-gateway-client.js';
-export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant-client.js';
+} from './hosted-gateway/hosted-gateway-client.js';
+export { MerchantClient, type MerchantClientOptions, type RefundRequest } from './merchant/merchant-client.js';
 export type {
   MerchantInvoice,
   MerchantPayment,
   MerchantRefund,
   PaymentNotice,
   RefundOfPayment,
-} from './merchant-payment.js';
-export type { Settlement, SettlementItem, SettlementTotals } from './settlement.js';
-export type { CreateInvoiceRequest, MerchantSite } from './merchant-site.js';
-export type { StreamOptions } from './payment-stream.js';
-export { PartnerClient, type PartnerClientOptions } from './partner-client.js';
-export { type HistoryQuery, type PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
-export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner-payment.js';
+} from './merchant/merchant-payment.js';
+export type { Settlement, SettlementItem, SettlementTotals } from './merchant/settlement.js';
+export type { CreateInvoiceRequest, MerchantSite } from './merchant/merchant-site.js';
+export type { StreamOptions } from './merchant/payment-stream.js';
+export { PartnerClient, type PartnerClientOptions } from './partner/partner-client.js';
+export {
+  type HistoryQuery,
+  type PartnerSession,
+  type PayRequest,
+  type ServicePayRequest,
+} from './partner/partner-session.js';
+export type { PartnerCard, PartnerCustomer, PartnerPayment, PartnerPaymentStatus } from './partner/partner-payment.js';
 export { SvcApiError } from './svc-api-error.js';
 export {
   assertExpectedPayment,
@@ -35,14 +40,14 @@ export {
   type SignedRequest,
   type VerifyWebhookInput,
   type WebhookErrorCode,
-} from './verify-webhook.js';
-export { signTestWebhook, type SignedWebhook } from './signed-webhook.js';
+} from './webhooks/verify-webhook.js';
+export { signTestWebhook, type SignedWebhook } from './webhooks/signed-webhook.js';
 export {
   legacySignature,
   legacySignatureText,
   verifyLegacySignature,
   type LegacySignedFields,
-} from './legacy-signature.js';
+} from './webhooks/legacy-signature.js';
 export type {
   ApiErrorItem,
   HostedPayment,

@@ -16,7 +16,7 @@ export function newLog(service: string, level: string): ServiceLog {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { err: describeError },
-    // Finds the trace from a log line, and the other way round (C8); nothing when telemetry is off.
+    // Links a log line to its trace, and back (C8); empty when telemetry is off.
     mixin: () => {
       const span = trace.getActiveSpan()?.spanContext();
       return span ? { traceId: span.traceId } : {};
@@ -25,8 +25,8 @@ export function newLog(service: string, level: string): ServiceLog {
 }
 
 /**
- * What of an error may be written down. An allow-list: errors of drivers and libraries carry statements,
- * parameters, requests and bodies, and those carry people's data.
+ * The loggable part of an error. An allow-list: errors of drivers and libraries contain statements, parameters, requests and
+ * bodies, with personal data.
  */
 export function describeError(error: unknown, depth = 0): object {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -37,7 +37,7 @@ export function describeError(error: unknown, depth = 0): object {
     type: error.name,
     message,
     ...(error instanceof DomainError ? { code: error.code, fields: error.fields.map(({ field }) => field) } : {}),
-    // ECONNREFUSED and its like; errors of that kind may have no message at all.
+    // ECONNREFUSED and similar; such errors may have no message.
     ...(typeof code === 'string' && /^E[A-Z]+$/.test(code) ? { code } : {}),
     ...(state ? { sqlState: state } : {}),
     // Begins with the message.
@@ -46,7 +46,7 @@ export function describeError(error: unknown, depth = 0): object {
   };
 }
 
-/** Lets Nest's own messages into the same stream; Nest has one logger a process, so it names no service. */
+/** Writes Nest's own messages to the same stream; Nest has one logger for the process, so its lines have no service name. */
 export function nestLog(log: Logger): LoggerService {
   const write =
     (level: 'debug' | 'warn' | 'error') =>
@@ -55,7 +55,7 @@ export function nestLog(log: Logger): LoggerService {
       const err = message instanceof Error ? message : undefined;
       log[level]({ nestContext, err }, err ? err.message : String(message));
     };
-  // Nest reports every module and route it starts; that is for debugging.
+  // Nest logs every module and route that it starts; only useful for debugging.
   return {
     log: write('debug'),
     debug: write('debug'),

@@ -101,7 +101,7 @@ test('services that share nothing but the broker hear and answer each other; one
   await waitUntil('the guest', 8_000, async () => ((await get(book, '/guests')).body as unknown[]).length > 0);
   expect(await get(book, '/guests')).toEqual(heard);
 
-  // Nobody is there to tell the past: a newcomer is not ready, and serves what it has.
+  // No service is there to replay events: a new replica is not ready, and serves the data it has.
   await services.stop(first);
   const late = await services.start(lateGuestbook, await services.environment(lateGuestbook));
   expect(await get(late, '/health/ready')).toMatchObject({ status: 503 });

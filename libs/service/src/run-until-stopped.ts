@@ -1,8 +1,8 @@
 import { isDatabaseUnavailable } from '@svc/persistence/transaction';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from './configuration/config-error.js';
 import { stopTelemetry } from './telemetry.js';
 
-/** Starts, then stops on SIGTERM or SIGINT. A start that fails is one clear line and a non-zero exit. */
+/** Starts, then stops on SIGTERM or SIGINT. A failed start is one clear line and a non-zero exit. */
 export async function runUntilStopped(start: () => Promise<() => Promise<void>>): Promise<void> {
   try {
     const stop = await start();
@@ -24,7 +24,7 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
   }
 }
 
-/** Ends the process: one line for what was to be expected, everything for what was not. */
+/** Ends the process: one line for an expected error, all details for any other. */
 export function fail(error: unknown): void {
   const expected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
   console.error(expected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);

@@ -1,11 +1,11 @@
-import type { ServiceConfig } from './config.js';
-import { ConfigError } from './config-error.js';
+import type { ServiceConfig } from './configuration/config.js';
+import { ConfigError } from './configuration/config-error.js';
 import { fail, runUntilStopped } from './run-until-stopped.js';
 import { migrateService, startService, type ServiceDefinition } from './service.js';
 
 /**
- * What an app's main.ts is: `node dist/main.js` runs the service until it is told to stop, `node dist/main.js migrate`
- * brings its schema up to date and ends. One program for both, so that an image carries its own migrations.
+ * The content of an app's main.ts: `node dist/main.js` runs the service until a signal stops it, `node dist/main.js migrate`
+ * migrates its schema and ends. One program for both, so that an image carries its own migrations.
  */
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   const [task] = process.argv.slice(2);
@@ -21,7 +21,7 @@ export async function runService<C extends ServiceConfig>(definition: ServiceDef
   });
 }
 
-/** A signal in the middle ends the process: a migration is a transaction, so PostgreSQL takes back what was begun. */
+/** A signal ends the process at once: a migration is a transaction, which PostgreSQL rolls back. */
 async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   try {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));

@@ -20,7 +20,7 @@ import { startTestService, type TestService, waitUntil } from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';
 import { DataSource } from 'typeorm';
-import { BODY_BYTES_MAX } from './http.js';
+import { MAX_BODY_BYTES } from './http/http.js';
 import { ReadinessCheck, ServiceConfig, type ServiceDefinition } from './index.js';
 
 class CustomField {
@@ -153,8 +153,8 @@ describe('bodies', () => {
 
   it('up to the bound are read, over it they are a 413', async () => {
     const ofLength = (length: number): string => `{"amount":1,"x":"${'x'.repeat(length - 19)}"}`;
-    expect((await post(ofLength(BODY_BYTES_MAX))).statusCode).toBe(200);
-    const tooLarge = await post(ofLength(BODY_BYTES_MAX + 1));
+    expect((await post(ofLength(MAX_BODY_BYTES))).statusCode).toBe(200);
+    const tooLarge = await post(ofLength(MAX_BODY_BYTES + 1));
     expect(tooLarge.statusCode).toBe(413);
     expect(tooLarge.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });

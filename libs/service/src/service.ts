@@ -17,24 +17,24 @@ import {
 } from '@svc/messaging';
 import { type EntityClass, migrate, type MigrationClass, newDataSource } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { DatabaseConfig, loadConfig, type ServiceConfig } from './config.js';
-import { HealthController } from './health.controller.js';
+import { DatabaseConfig, loadConfig, type ServiceConfig } from './configuration/config.js';
+import { HealthController } from './health/health.controller.js';
 import { newLog, type ServiceLog } from './logging.js';
 import { type AppDefinition, closeApp, createApp } from './nest-app.js';
 
-/** What makes an app a service: everything else about starting, answering and stopping is the same for all. */
+/** The parts of a service that differ; start, requests and shutdown are the same for all. */
 export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> extends AppDefinition {
   readonly config: new () => C;
   readonly entities?: readonly EntityClass[];
-  /** The service's own migrations; those of libs/messaging come first by themselves. */
+  /** The service's own migrations; those of libs/messaging run before them. */
   readonly migrations: readonly MigrationClass[];
-  /** How long an event may wait for others to be handled with it, in milliseconds; what nobody waits for can. */
+  /** How long an event may wait so that it is handled in a batch with others, in milliseconds; only where no caller waits. */
   readonly gatherMs?: number;
 }
 
 export interface ServiceSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Used where SVC_AMQP_URL is not set; otherwise the service is alone. */
+  /** Used where SVC_AMQP_URL is not set; without either, the service reaches no other. */
   readonly broker?: Broker;
   readonly clock?: Clock;
 }
@@ -43,14 +43,14 @@ export interface RunningService {
   readonly name: string;
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Begins to hand the event log over. Called when every service of the process has started. */
+  /** Starts the relay. Called when every service of the process has started. */
   startRelaying(): Promise<void>;
   stopRelaying(): Promise<void>;
-  /** Finishes what is under way, then lets go of everything. */
+  /** Finishes the work under way, then closes everything. */
   close(): Promise<void>;
 }
 
-/** Creates a service, ready to answer requests (through `app.inject`, a listener, or a front), not yet listening. */
+/** Creates a service that is ready for requests (through `app.inject`, a listener, or a proxy) but does not listen yet. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   { env, broker: embedded = new EmbeddedBroker(), clock = new SystemClock() }: ServiceSurroundings,
@@ -58,7 +58,7 @@ export async function startService<C extends ServiceConfig>(
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
   const dataSource = await dataSourceOf(definition, config).initialize();
-  // Before the modules start, which may log events.
+  // Before the start of the modules, which may log events.
   await ensureMonthPartitions(dataSource, clock);
   const distributed = rabbitMqOf(definition.name, config, log);
   const broker = distributed ?? embedded;
@@ -93,7 +93,7 @@ export async function startService<C extends ServiceConfig>(
   });
   app.connectMicroservice({ strategy: transport }, { inheritAppConfig: true });
   await app.init();
-  // After the modules' own start: the first message may need what they load there (keys).
+  // After the start of the modules: the first message may need data that they load (keys).
   await app.startAllMicroservices();
   await app.getHttpAdapter().getInstance().ready();
 
@@ -119,7 +119,7 @@ function rabbitMqOf(service: string, config: ServiceConfig, log: ServiceLog): Ra
   return url === undefined ? undefined : new RabbitMqBroker({ url, service, log, eventsPerMessage });
 }
 
-/** Brings the service's schema up to date; of its variables it reads the database's. Returns the migrations that ran. */
+/** Migrates the service's schema; it reads only the variables of the database. Returns the migrations that ran. */
 export async function migrateService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
   env: ServiceSurroundings['env'],

@@ -1,10 +1,10 @@
 import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { ServiceLog } from './logging.js';
-import { type AppDefinition, type AppSurroundings, closeApp, createApp } from './nest-app.js';
-import { notReady, ReadinessCheck } from './readiness.js';
+import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest-app.js';
+import { notReady, ReadinessCheck } from './health/readiness.js';
 
-/** `/health/live`: the process answers. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
+/** `/health/live`: the process responds. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
 @Controller('health')
 export class StandaloneHealthController {
   constructor(@Optional() @Inject(ReadinessCheck) private readonly check?: ReadinessCheck) {}
@@ -25,17 +25,17 @@ export class StandaloneHealthController {
 export interface StandaloneApp {
   readonly app: NestFastifyApplication;
   readonly log: ServiceLog;
-  /** Finishes the requests under way, then lets the app's providers end their work. */
+  /** Finishes the requests under way, then stops the app's providers. */
   close(): Promise<void>;
 }
 
 /**
- * Creates an app that needs neither PostgreSQL nor a broker, ready to answer requests, not yet listening. It is for a program
- * that runs outside the platform and stores its own data; everything of the platform is a service (`startService`).
+ * Creates an app with neither PostgreSQL nor a broker, ready for requests, not yet listening. For a program that runs outside the
+ * platform and stores its own data; every app of the platform is a service (`startService`).
  */
 export async function startStandalone(
   definition: AppDefinition,
-  surroundings: Omit<AppSurroundings, 'controllers'>,
+  surroundings: Omit<AppOptions, 'controllers'>,
 ): Promise<StandaloneApp> {
   const app = await createApp(definition, { ...surroundings, controllers: [StandaloneHealthController] });
   await app.init();

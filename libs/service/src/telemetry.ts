@@ -6,14 +6,14 @@ import type * as Undici from '@opentelemetry/instrumentation-undici';
 import type * as Sdk from '@opentelemetry/sdk-node';
 
 /**
- * Traces and metrics by OpenTelemetry, for processes that are told where to send them (OTEL_EXPORTER_OTLP_ENDPOINT and
- * the other variables of the OpenTelemetry specification); otherwise nothing of it is even loaded.
+ * Traces and metrics by OpenTelemetry, if the environment has an endpoint for them (OTEL_EXPORTER_OTLP_ENDPOINT and the other
+ * variables of the OpenTelemetry specification); otherwise nothing of it is loaded.
  *
- * Imported first by every main.ts. Loaded with require, because an import here would have to be awaited, and what
- * main.ts imports next would be evaluated meanwhile: too early to be traced.
+ * Imported first by every main.ts. Loaded with require: an import would have to be awaited, and meanwhile the next imports of
+ * main.ts would be evaluated, too early to be traced.
  */
 /** Longer than the words of our paths: ids, codes, tokens of cards. */
-const WORD_MAX_LENGTH = 15;
+const MAX_WORD_LENGTH = 15;
 
 let stop: () => Promise<void> = () => Promise.resolve();
 
@@ -37,25 +37,25 @@ if (process.env['OTEL_EXPORTER_OTLP_ENDPOINT']) {
   stop = () => sdk.shutdown();
 }
 
-/** The app whose program it is: `apps/<app>/dist/main.js` as it is compiled, `dist/<app>/main.js` as it is bundled. */
+/** The app of this program: `apps/<app>/dist/main.js` when compiled, `dist/<app>/main.js` when bundled. */
 function appOf(program: string): string {
   return basename(dirname(program.replace('/dist/main.js', '/main.js')));
 }
 
-/** A session's id or code opens its page, so addresses are recorded without their query and without ids. */
+/** A session's id or code gives access to its page, so addresses are recorded without their query and without ids. */
 function withoutIds(span: Span, request: { url?: string | undefined; path?: string | undefined }): void {
   const path = (request.url ?? request.path ?? '').split('?', 1)[0]!;
-  const words = path.split('/').map((word) => (word.length > WORD_MAX_LENGTH ? '{id}' : word));
+  const words = path.split('/').map((word) => (word.length > MAX_WORD_LENGTH ? '{id}' : word));
   const shown = words.join('/');
   span.setAttributes({ 'url.path': shown, 'url.query': '', 'http.target': shown, 'http.url': '' });
 }
 
-/** Where merchants are notified may hold a secret of theirs, wherever in the address they put it. */
+/** A merchant's webhook address may contain a secret in any of its parts. */
 function hostAlone(span: Span, { origin }: { origin: string | URL }): void {
   span.setAttributes({ 'url.full': String(origin), 'url.path': '', 'url.query': '' });
 }
 
-/** Sends what is left. A collector that is away must not keep a process from ending. */
+/** Sends the remaining data. An unavailable collector must not keep a process from ending. */
 export async function stopTelemetry(): Promise<void> {
   await stop().catch(() => undefined);
 }

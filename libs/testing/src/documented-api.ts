@@ -1,6 +1,6 @@
 /**
- * An API as its OpenAPI document describes it: requests made from the document, and whether an answer is one that it allows.
- * Not part of the index, because few tests need what it loads.
+ * An API described by its OpenAPI document: creates requests from the document, and checks responses against it. Not part of the
+ * index, because few tests need its dependencies.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -41,7 +41,7 @@ export interface Request {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it is sent; undefined: none. */
+  /** As sent; undefined: no body. */
   readonly body?: string;
 }
 
@@ -51,10 +51,10 @@ export interface Response {
   readonly text: string;
 }
 
-/** Values that mean something where the API runs, by the name of a field or parameter, or by `operationId.name`. */
+/** Values that exist in the running API, by the name of a field or parameter, or by `operationId.name`. */
 export type Known = Readonly<Record<string, unknown>>;
 
-/** Text that a name, an address or a number is not. */
+/** Text that is no valid name, address or number. */
 const HOSTILE: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }).map((text) => text.toWellFormed()),
   fc.jsonValue({ maxDepth: 2 }),
@@ -82,7 +82,7 @@ export class DocumentedApi {
     this.ajv.addSchema({ $id: 'document', components: closed(document.components) as Schema });
   }
 
-  /** A request that should be done: values that are known, and of the rest what is required. */
+  /** A request that should succeed: with the known values, and otherwise only required ones. */
   good({ operationId, method, path, parameters = [], requestBody }: Operation, known: Known): Request {
     const find = (name: string): unknown => known[`${operationId}.${name}`] ?? known[name];
     const given = (where: Parameter['in']): [string, string][] =>
@@ -94,11 +94,11 @@ export class DocumentedApi {
     return this.request({ method, path }, given, body === undefined ? undefined : JSON.stringify(body));
   }
 
-  /** Requests of which most are refused: fields and parameters left out, replaced, added; bodies that are none. */
+  /** Requests that should mostly fail: fields and parameters removed, replaced, added; invalid bodies. */
   damaged(operation: Operation, known: Known): fc.Arbitrary<Request> {
     const good = this.good(operation, known);
     const names = (operation.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
-    // Another value of a list is the address of nothing that is described.
+    // Another value than those of the enum is a path that the document does not describe.
     const isListed = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);
     const path = isListed
       ? fc.constant(undefined)
@@ -112,7 +112,7 @@ export class DocumentedApi {
     }));
   }
 
-  /** What the document does not allow of an answer. */
+  /** The parts of a response that the document does not allow. */
   problemsOf(operation: Operation, { status, contentType, text }: Response): string[] {
     const response = operation.responses[String(status)];
     if (!response) return [`status ${status} is not documented: ${text.slice(0, 200)}`];
@@ -138,7 +138,7 @@ export class DocumentedApi {
     const field = fc.constantFrom(...Object.keys(properties), 'extra', '__proto__');
     const changes = fc.array(fc.tuple(field, fc.option(HOSTILE, { nil: undefined })), { maxLength: 2 });
     return fc.oneof(
-      // Not by assignment: `__proto__` has to be a member like any other.
+      // Not by assignment: `__proto__` has to be an ordinary member.
       {
         weight: 6,
         arbitrary: changes.map((list) => JSON.stringify(Object.fromEntries([...Object.entries(valid), ...list]))),
@@ -147,7 +147,7 @@ export class DocumentedApi {
     );
   }
 
-  /** What is known, else the smallest value that the schema allows. */
+  /** A known value, otherwise the smallest that the schema allows. */
   private leastOf(given: Schema, find: (name: string) => unknown): unknown {
     const schema = this.resolve(given);
     if (schema['const'] !== undefined) return schema['const'];
@@ -221,7 +221,7 @@ function damagedPath(
   return parameters.length === 0 ? damaged : `${damaged}?${parameters.join('&')}`;
 }
 
-/** Fields that are not described may be added later, and clients ignore them: but one that is there now has to be described. */
+/** Undocumented fields may be added later, and clients ignore them; but every present field must be documented. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
@@ -231,7 +231,7 @@ function closed(value: unknown): unknown {
     : members;
 }
 
-/** References of a part of the document lead into the whole one. */
+/** Makes references of a part of the document point into the whole document. */
 function relocated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(relocated);
   if (typeof value !== 'object' || value === null) return value;

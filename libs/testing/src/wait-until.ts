@@ -1,9 +1,9 @@
-/** How many times longer than a quiet machine needs the tests wait; `./svc test` says it. */
+/** Factor for the deadlines of tests on a busy machine; `./svc test` sets it. */
 export const PATIENCE = Number(process.env['SVC_PATIENCE'] ?? 1);
 
 /**
- * Waits for something that happens in another process, where no clock of ours can be moved. The deadline is
- * mandatory, and the last state seen is in the error.
+ * Waits for something that happens in another process, where no injected clock helps. The deadline is mandatory, and the error
+ * contains the last observed state.
  *
  * @param deadlineMs on a quiet machine; multiplied by {@link PATIENCE}
  */

@@ -1,13 +1,12 @@
 import { ROUTES } from '@svc/contracts';
-import { adminHelp, findCommand, readInput } from './admin.ts';
-import type { Administration } from './administration.ts';
-import { ADMIN_COMMANDS } from './commands.ts';
-import { printable } from './print.ts';
+import type { Administration } from '../base/administration.ts';
+import { ADMIN_COMMANDS, adminHelp, findCommand, formatForPerson } from './admin.ts';
+import { readInput } from './command.ts';
 
 const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
 
-/** What a command line asks of the administration API. */
-async function asked(line: string, answers: Record<string, unknown> = {}): Promise<string[]> {
+/** The requests that a command line makes to the administration API. */
+async function requestsOf(line: string, answers: Record<string, unknown> = {}): Promise<string[]> {
   const calls: string[] = [];
   const administration: Administration = {
     call: async (method, path, body) => {
@@ -22,7 +21,9 @@ async function asked(line: string, answers: Record<string, unknown> = {}): Promi
   return calls;
 }
 
-const NO_TEXT: Pick<Administration, 'text'> = { text: (path) => Promise.reject(new Error(`Nobody asks for ${path}.`)) };
+const NO_TEXT: Pick<Administration, 'text'> = {
+  text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
+};
 
 describe('./svc admin', () => {
   it.each([
@@ -66,7 +67,7 @@ describe('./svc admin', () => {
       'POST /merchants/1001/sites {"name":"Shop","siteReference":"SHOP","requireApiKey":false,' +
         '"allowedHosts":["a.example","b.example"],"keylessMode":"test"}',
     ],
-  ])('%s', async (line, call) => expect(await asked(line)).toEqual([call]));
+  ])('%s', async (line, call) => expect(await requestsOf(line)).toEqual([call]));
 
   it('changes one feature, and one grant, and leaves the others as they are', async () => {
     const merchant = {
@@ -74,10 +75,10 @@ describe('./svc admin', () => {
       grants: [{ organisationId: 'other', vouchers: true, externalPayments: false }],
     };
     const answers = { 'GET /merchants/1001': merchant, 'PATCH /merchants/1001': merchant };
-    expect((await asked('features set 1001 orderReference.required=true tip.enabled=false', answers))[1]).toBe(
+    expect((await requestsOf('features set 1001 orderReference.required=true tip.enabled=false', answers))[1]).toBe(
       'PATCH /merchants/1001 {"features":{"tip":{"enabled":false},"orderReference":{"label":"Table","required":true}}}',
     );
-    const [, granted] = await asked(`grants allow 1001 ${ORGANISATION} vouchers`, answers);
+    const [, granted] = await requestsOf(`grants allow 1001 ${ORGANISATION} vouchers`, answers);
     expect(JSON.parse(granted!.slice('PATCH /merchants/1001 '.length))).toEqual({
       grants: [...merchant.grants, { organisationId: ORGANISATION, vouchers: true, externalPayments: false }],
     });
@@ -86,7 +87,7 @@ describe('./svc admin', () => {
   it('sets the fees of one mode, and leaves the other as it is', async () => {
     const fees = { test: { basisPoints: 100, fixedAmount: 0 } };
     const answers = { 'GET /merchants/1001': { fees } };
-    expect((await asked('merchants fee 1001 290 150 --live', answers))[1]).toBe(
+    expect((await requestsOf('merchants fee 1001 290 150 --live', answers))[1]).toBe(
       'PATCH /merchants/1001 {"fees":{"test":{"basisPoints":100,"fixedAmount":0},"live":{"basisPoints":290,"fixedAmount":150}}}',
     );
   });
@@ -102,14 +103,14 @@ describe('./svc admin', () => {
       return command.run({ ...NO_TEXT, call }, readInput(command, args.slice(2)));
     };
 
-    it('page after page, and adds up', async () => {
+    it('page by page, and adds up', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
       const answers = {
         [first]: page({ sealNumber: 2, more: true }),
         'GET /ledger/verification?after=2': page({ sealNumber: 4 }),
       };
       expect(await verify('', answers)).toEqual({ seals: 4, transfers: 20, lastSeal: 4 });
-      expect(progress.mock.calls).toEqual([['10 transfers in 2 seals are as they were sealed']]);
+      expect(progress.mock.calls).toEqual([['10 transfers in 2 seals verified']]);
       progress.mockRestore();
     });
 
@@ -131,22 +132,24 @@ describe('./svc admin', () => {
       [{ kind: 'seal removed', sealNumber: 3 }, 'seal 3 was removed'],
       [{ kind: 'seal changed', sealNumber: 3 }, 'seal 3 was changed'],
       [{ kind: 'root changed', sealNumber: 3, day: '2026-03-01' }, 'the root of 2026-03-01 is not the hash of seal 3'],
-    ])('and fails with what is wrong: %j', async (finding, message) => {
+    ])('and fails with the finding: %j', async (finding, message) => {
       const failed = verify('', { [first]: page({ sealNumber: 4, more: true, finding }) });
       await expect(failed).rejects.toMatchObject({ message, exitCode: 1 });
     });
   });
 
-  it('lists what each service gave up on', async () => {
+  it('lists the dead letters of each service', async () => {
     const apps = ROUTES.flatMap(({ path }) => /^\/admin\/v1\/dead-letters\/(.+)$/.exec(path)?.[1] ?? []);
     expect(apps.length).toBeGreaterThan(1);
     for (const app of apps) {
       const list = `GET /dead-letters/${app}`;
-      expect(await asked(`dead-letters list ${app}`, { [list]: { deadLetters: [], after: null } })).toEqual([list]);
+      expect(await requestsOf(`dead-letters list ${app}`, { [list]: { deadLetters: [], after: null } })).toEqual([
+        list,
+      ]);
     }
   });
 
-  it('shows how many messages RabbitMQ gave up on, and replays page after page while any is of use', async () => {
+  it('shows the number of messages that RabbitMQ dead-lettered, and replays pages until one replays none', async () => {
     const calls: string[] = [];
     const answers: unknown[] = [
       { count: 7, countMax: 9, oldest: { type: 'a.v1' } },
@@ -203,7 +206,7 @@ describe('./svc admin', () => {
     ]);
   });
 
-  it('shows what a merchant is owed, a line for each currency, with the signs of what is added up', async () => {
+  it('shows the settlement of a merchant, a line for each currency, deductions negative', async () => {
     const path = 'GET /settlements/2026-11-20?merchantId=1001&mode=live';
     const item = (count: number, amount: number) => ({ count, amount });
     const statement = {
@@ -219,7 +222,7 @@ describe('./svc admin', () => {
     const command = findCommand(['settlements', 'show']);
     const api: Administration = {
       ...NO_TEXT,
-      call: (method, asked) => Promise.resolve(`${method} ${asked}` === path ? statement : undefined),
+      call: (method, url) => Promise.resolve(`${method} ${url}` === path ? statement : undefined),
     };
     const show = (...more: string[]) => command.run(api, readInput(command, ['1001', '2026-11-20', '--live', ...more]));
     expect(await show()).toEqual([
@@ -233,9 +236,11 @@ describe('./svc admin', () => {
 
   it('lists notifications, filtered, and the endpoints that fail', async () => {
     const list = 'GET /notifications?state=gone&merchantId=7';
-    expect(await asked('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([list]);
+    expect(await requestsOf('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([
+      list,
+    ]);
     const circuits = 'GET /notifications/circuits';
-    expect(await asked('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
+    expect(await requestsOf('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
   });
 
   it('replays many notifications, page after page, and adds up', async () => {
@@ -256,30 +261,32 @@ describe('./svc admin', () => {
   });
 
   it.each([
-    ['webhooks replay-all --merchant seven', /no merchantId/],
+    ['webhooks replay-all --merchant seven', /not a merchantId/],
     ['keys', /there is "keys create"/],
-    ['dead-letters list demo-shop', /"demo-shop" keeps no dead letters/],
+    ['dead-letters list demo-shop', /"demo-shop" has no dead letters/],
     ['shops list', /no command "admin shops"/],
     ['keys create', /usage: \.\/svc admin keys create <owner> \[--live\]/],
     ['merchants create Karoo Roastery', /usage: \.\/svc admin merchants create <name>/],
-    ['merchants minimum 1001 R5', /"R5" is no whole number of cents/],
-    ['merchants fee 1001 2.9 150', /"2.9" is no whole number of basis points or cents/],
+    ['merchants minimum 1001 R5', /"R5" is not a whole number of cents/],
+    ['merchants fee 1001 2.9 150', /"2.9" is not a whole number of basis points or cents/],
     ['ledger verify --root abc', /--root needs the --day/],
-    ['merchant-accounts set shop MID-7', /"shop" is no merchantId/],
-    ['keys create nobody', /"nobody" is no owner of keys/],
-    ['sites rename 1001 Shop', /"1001" is no site/],
-    ['api-tokens list 1001', /"1001" is no organisationId/],
-    ['features set 1001 tip', /"tip" sets no feature/],
-    ['features set 1001 __proto__.x=1', /sets no feature|no feature/],
+    ['merchant-accounts set shop MID-7', /"shop" is not a merchantId/],
+    ['keys create nobody', /"nobody" is not an owner of keys/],
+    ['sites rename 1001 Shop', /"1001" is not a site/],
+    ['api-tokens list 1001', /"1001" is not an organisationId/],
+    ['features set 1001 tip', /"tip" is not feature\.member=value/],
+    ['features set 1001 __proto__.x=1', /is not feature\.member=value|no feature/],
     ['features set 1001 constructor.name=1', /there is no feature "constructor.name"/],
-    ['grants allow 1001 x money', /"money" can be granted to nobody/],
+    ['grants allow 1001 x money', /"money" cannot be granted/],
     ['merchants list --colour', /--colour/],
-  ])('refuses %j with exit code 2', async (line, message) => {
-    const error = await asked(line, { 'GET /merchants/1001': { features: {}, grants: [] } }).catch((e: unknown) => e);
+  ])('rejects %j with exit code 2', async (line, message) => {
+    const error = await requestsOf(line, { 'GET /merchants/1001': { features: {}, grants: [] } }).catch(
+      (e: unknown) => e,
+    );
     expect(error).toMatchObject({ message: expect.stringMatching(message), exitCode: 2 });
   });
 
-  it('has each command once, all of them in the help', () => {
+  it('has no duplicate command, and lists all of them in the help', () => {
     const names = ADMIN_COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
@@ -289,20 +296,20 @@ describe('./svc admin', () => {
   });
 });
 
-describe('what is printed', () => {
-  it('is a table of a list, lines of an object, and something of nothing', () => {
+describe('the output', () => {
+  it('is a table for a list, lines for an object, and a word for an empty response', () => {
     expect(
-      printable([
+      formatForPerson([
         { id: 1, name: 'a' },
         { id: 20, more: ['x'] },
       ]),
     ).toBe('id  name  more\n1   a\n20        ["x"]');
-    expect(printable({ merchantId: 1001, name: 'Karoo' })).toBe('merchantId  1001\nname        Karoo');
-    expect(printable([])).toBe('none');
-    expect(printable(undefined)).toBe('done');
+    expect(formatForPerson({ merchantId: 1001, name: 'Karoo' })).toBe('merchantId  1001\nname        Karoo');
+    expect(formatForPerson([])).toBe('none');
+    expect(formatForPerson(undefined)).toBe('done');
   });
 
-  it('stays on its line, whatever somebody chose for a name', () => {
-    expect(printable({ name: 'a\u001b[2J\nb' })).toBe('name  a?[2J?b');
+  it('contains no control character of a name', () => {
+    expect(formatForPerson({ name: 'a\u001b[2J\nb' })).toBe('name  a?[2J?b');
   });
 });

@@ -1,16 +1,27 @@
-/** `./svc admin`: on-boards and administers through the administration API, nothing else. */
-import { parseArgs } from 'node:util';
-import type { Settings } from '../base/settings.ts';
+/** `./svc admin`: calls the administration API only, never a database or a file. */
+import { type Administration, createAdministration } from '../base/administration.ts';
+import { readJson } from '../base/files.ts';
+import type { Secrets } from '../base/secrets.ts';
+import { type Settings, pathsOf, urlOf } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findAdministration } from './administration.ts';
-import { type AdminCommand, Findings, type Input, wrongInput } from './command.ts';
-import { ADMIN_COMMANDS } from './commands.ts';
-import { printable } from './print.ts';
+import { findServices } from '../platform/services.ts';
+import { accountingCommands } from './accounting-commands.ts';
+import { type AdminCommand, FailureWithOutput, type Input, readInput, usageError } from './command.ts';
+import { messageCommands } from './message-commands.ts';
+import { onBoardingCommands } from './on-boarding-commands.ts';
+import { reconcileCommand } from './reconcile-command.ts';
 
-/** Members of an answer that are shown once and kept nowhere. */
+/** In the order of the help. */
+export const ADMIN_COMMANDS: readonly AdminCommand[] = [
+  ...onBoardingCommands,
+  ...accountingCommands,
+  reconcileCommand,
+  ...messageCommands,
+];
+
+/** Members of a response that the API returns only once. */
 const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
-/** Runs one subcommand, or shows what there is. */
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   if (args.length === 0 || ['help', '-h', '--help'].includes(args[0] ?? '')) {
     console.log(adminHelp());
@@ -18,78 +29,84 @@ export async function admin(settings: Settings, args: readonly string[], env: No
   }
   const command = findCommand(args);
   const input = readInput(command, args.slice(command.name.split(' ').length));
-  const answer = await command.run(findAdministration(settings, env), input);
-  if (answer instanceof Findings) {
-    console.log(asAsked(input.options['json'] === true ? answer.answer.json : answer.answer.table, input));
-    throw answer.failure;
+  const output = await command.run(findAdministration(settings, env), input);
+  if (output instanceof FailureWithOutput) {
+    console.log(format(input['json'] === true ? output.json : output.table, input));
+    throw output.failure;
   }
-  console.log(asAsked(answer, input));
-  const shownOnce = SECRETS.find((name) => typeof answer === 'object' && answer !== null && name in answer);
-  if (shownOnce !== undefined)
-    console.error(`The ${shownOnce} ${shownOnce.endsWith('s') ? 'are' : 'is'} shown this once.`);
+  console.log(format(output, input));
+  const secret = SECRETS.find((name) => typeof output === 'object' && output !== null && name in output);
+  if (secret !== undefined) console.error(`The ${secret} ${secret.endsWith('s') ? 'are' : 'is'} shown only once.`);
 }
 
 export function findCommand([first = '', second = '']: readonly string[]): AdminCommand {
   const found = ADMIN_COMMANDS.find(({ name }) => name === `${first} ${second}` || name === first);
   if (found !== undefined) return found;
   const siblings = ADMIN_COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
-  if (siblings.length > 0) throw wrongInput(`there is "${siblings.join('", "')}"`);
-  throw wrongInput(`there is no command "admin ${first}"`);
+  if (siblings.length > 0) throw usageError(`there is "${siblings.join('", "')}"`);
+  throw usageError(`there is no command "admin ${first}"`);
 }
 
-/** Parameters and options of a command, or what is wrong with them. */
-export function readInput(command: AdminCommand, args: readonly string[]): Input {
-  const options = { print: 'text', json: 'flag', ...command.options } as const;
-  const { positionals, values } = parse(args, options);
-  const { length } = command.parameters;
-  const takesMore = command.parameters.at(-1)?.endsWith('…') === true;
-  if (positionals.length < length || (positionals.length > length && !takesMore))
-    throw wrongInput(`usage: ./svc admin ${usageOf(command)}`);
-  return { parameters: positionals, options: values };
-}
-
-function parse(args: readonly string[], options: Readonly<Record<string, 'text' | 'flag'>>) {
-  const known = Object.entries(options).map(([name, kind]) => [name, { type: kind === 'flag' ? 'boolean' : 'string' }]);
-  try {
-    return parseArgs({
-      args: [...args],
-      options: Object.fromEntries(known) as Record<string, { type: 'boolean' | 'string' }>,
-      allowPositionals: true,
-    });
-  } catch (error) {
-    throw wrongInput((error as Error).message.split('. ')[0] ?? 'this cannot be understood');
+/** The platform at SVC_ADMIN_URL, for example a deployed one; without that variable the platform of the data folder. */
+function findAdministration(settings: Settings, env: NodeJS.ProcessEnv): Administration {
+  const { SVC_ADMIN_URL: url, SVC_ADMIN_KEY: key } = env;
+  if (url !== undefined && url !== '') {
+    if (key === undefined || key === '')
+      throw new SvcError('SVC_ADMIN_URL is set: set SVC_ADMIN_KEY too', { hint: 'it is the key of that platform' });
+    if (!URL.canParse(url)) throw new SvcError(`SVC_ADMIN_URL is not a URL: ${url}`);
+    return createAdministration(url.replace(/\/$/, ''), key, 'check SVC_ADMIN_URL');
   }
-}
-
-/** As JSON, one member alone, or for a person. */
-function asAsked(answer: unknown, { options }: Input): string {
-  if (typeof answer === 'string') return answer.trimEnd();
-  const { json, print } = options;
-  if (json === true) return JSON.stringify(answer ?? null, null, 2);
-  if (typeof print !== 'string') return printable(answer);
-  const value = (answer as Record<string, unknown> | undefined)?.[print];
-  // What was made is there, and a secret of it is shown this once.
-  if (value === undefined)
-    throw new SvcError(`it is done, but the answer has no "${print}"; all of it: ${JSON.stringify(answer ?? null)}`);
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function usageOf({ name, parameters, options = {} }: AdminCommand): string {
-  const shown = Object.entries(options).map(([option, kind]) => `[--${option}${kind === 'text' ? ' …' : ''}]`);
-  return [name, ...parameters.map((text) => `<${text}>`), ...shown].join(' ');
+  const secrets = readJson(pathsOf(settings).secrets) as Partial<Secrets> | undefined;
+  if (secrets?.adminKey === undefined)
+    throw new SvcError('the platform has not been started yet', { hint: 'start it with ./svc up' });
+  const running = findServices(settings);
+  const hint = running === undefined ? 'start the platform with ./svc up' : 'check ./svc status';
+  return createAdministration(urlOf((running ?? settings).ports.admin), secrets.adminKey, hint);
 }
 
 export function adminHelp(): string {
-  const lines = ADMIN_COMMANDS.map((command) => [usageOf(command), command.summary] as const);
-  const width = Math.max(...lines.map(([usage]) => usage.length));
+  const width = Math.max(...ADMIN_COMMANDS.map(({ usage }) => usage.length));
   return [
     'usage: ./svc admin <command>',
     '',
-    ...lines.map(([usage, summary]) => `  ${usage.padEnd(width)}  ${summary}`),
+    ...ADMIN_COMMANDS.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`),
     '',
-    'An owner of keys is an organisationId, a merchantId, or merchantId/siteId. Keys and secrets are for tests unless --live',
-    'says otherwise. --json prints the whole answer, --print <member> one member of it alone.',
+    'An <owner> of keys is an organisationId, a merchantId, or merchantId/siteId; a <site> is merchantId/siteId. Keys and',
+    'secrets are of mode "test" unless --live is given. --json prints the whole response, --print <member> only one member.',
     '',
-    'It speaks to the platform of this folder; to another one with SVC_ADMIN_URL and SVC_ADMIN_KEY.',
+    'The commands use the platform of this data folder, or the one at SVC_ADMIN_URL with the key SVC_ADMIN_KEY.',
   ].join('\n');
+}
+
+function format(output: unknown, { json, print }: Input): string {
+  if (typeof output === 'string') return output.trimEnd();
+  if (json === true) return JSON.stringify(output ?? null, null, 2);
+  if (typeof print !== 'string') return formatForPerson(output);
+  const value = (output as Record<string, unknown> | undefined)?.[print];
+  // The API may have created a secret, which it does not return again: print the whole response.
+  if (value === undefined)
+    throw new SvcError(`the command succeeded, but the response has no "${print}": ${JSON.stringify(output ?? null)}`);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** A list becomes a table, an object a line for each member, an empty response `done`. */
+export function formatForPerson(output: unknown): string {
+  if (typeof output !== 'object' || output === null) return 'done';
+  if (!Array.isArray(output)) return alignColumns(Object.entries(output).map(([name, value]) => [name, cell(value)]));
+  const rows = output as Record<string, unknown>[];
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return rows.length === 0 ? 'none' : alignColumns([names, ...rows.map((row) => names.map((name) => cell(row[name])))]);
+}
+
+function alignColumns(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  const padded = lines.map((line) => line.map((text, column) => text.padEnd(widths[column] ?? 0)));
+  return padded.map((line) => line.join('  ').trimEnd()).join('\n');
+}
+
+/** Control characters become `?`: a merchant's name must not move the cursor of the terminal. */
+function cell(value: unknown): string {
+  if (value === undefined) return '';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');
 }

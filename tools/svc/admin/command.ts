@@ -1,79 +1,172 @@
+import { parseArgs } from 'node:util';
+import type { Administration } from '../base/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
-import type { Administration } from './administration.ts';
 
-/** One subcommand of `./svc admin`: a row of the table in commands.ts. */
+/** The parameters and options of a command line, by their names in the usage. */
+export type Input = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+/** One subcommand of `./svc admin`. */
 export interface AdminCommand {
-  /** One or two words, as they are typed: `keys create`. */
+  /** One or two words: `keys create`. */
   readonly name: string;
-  /** Names of what follows, each required; the last may end in `…` for one or more. */
-  readonly parameters: readonly string[];
-  /** `--name value` (text) or `--name` alone (flag). */
-  readonly options?: Readonly<Record<string, 'text' | 'flag'>>;
-  /** For the help: what it does, in a few words. */
+  readonly usage: string;
+  /** Its line in the help. */
   readonly summary: string;
-  /** Returns what is printed: an object, a list of objects, nothing, or {@link Findings}. */
-  readonly run: (administration: Administration, input: Input) => Promise<unknown>;
+  /** Returns the output: a text, an object, a list of objects, nothing, or {@link FailureWithOutput}. */
+  readonly run: (api: Administration, input: Input) => Promise<unknown>;
 }
 
-/** An answer that is printed although the command fails: a table, and as JSON all there is to know. */
-export class Findings {
-  readonly answer: { readonly table: unknown; readonly json: unknown };
+/** `<name>` is a required word, `<name…>` one or more words, `[--name=…]` an option with a value and `[--name]` a flag. */
+type InputOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
+  ? ValueOf<Word> & InputOf<Rest>
+  : ValueOf<Usage>;
+type ValueOf<Word extends string> = Word extends `<${infer Name}…>`
+  ? { [_ in Name]: readonly string[] }
+  : Word extends `<${infer Name}>`
+    ? { [_ in Name]: string }
+    : Word extends `[--${infer Name}=…]`
+      ? { [_ in Name]?: string }
+      : Word extends `[--${infer Name}]`
+        ? { [_ in Name]?: boolean }
+        : unknown;
+
+/** A command whose parameters and options come from its usage; every command also takes --json and --print. */
+export function command<const Usage extends string>(
+  usage: Usage,
+  summary: string,
+  run: (api: Administration, input: InputOf<Usage> & { readonly json?: boolean }) => Promise<unknown>,
+): AdminCommand {
+  const name = usage.replace(/ [<[].*/, '');
+  return { name, usage, summary, run: run as AdminCommand['run'] };
+}
+
+/**
+ * A command that makes one request.
+ * @param line method and path, as in `GET {owner}/keys#keys`: a parameter in braces is validated (PATHS) or encoded as one
+ *   path segment; after # follows the member of the response to print, without it the whole response is printed
+ */
+export function request<const Usage extends string>(
+  usage: Usage,
+  summary: string,
+  line: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`,
+  body?: (input: InputOf<Usage>) => object,
+): AdminCommand {
+  return command(usage, summary, async (api, input) => {
+    const [method, template = '', member] = line.split(/[ #]/) as [
+      Parameters<Administration['call']>[0],
+      string?,
+      string?,
+    ];
+    const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      (PATHS[name] ?? encodeURIComponent)((input as Record<string, string>)[name] ?? ''),
+    );
+    const response = await api.call(method, path, body?.(input));
+    return member === undefined ? response : (response as Record<string, unknown>)[member];
+  });
+}
+
+/** @throws SvcError with exit code 2 when the words do not match the usage */
+export function readInput({ usage }: AdminCommand, args: readonly string[]): Input {
+  const parameters = [...usage.matchAll(/<(.+?)>/g)].map(([, name = '']) => name);
+  const options: Record<string, { type: 'string' | 'boolean' }> = {
+    print: { type: 'string' },
+    json: { type: 'boolean' },
+  };
+  for (const [, name = '', value] of usage.matchAll(/\[--([\w-]+)(=…)?\]/g))
+    options[name] = { type: value === undefined ? 'boolean' : 'string' };
+  const { positionals, values } = parse(args, options);
+  const last = parameters.at(-1);
+  const isVariadic = last?.endsWith('…') === true;
+  if (positionals.length < parameters.length || (positionals.length > parameters.length && !isVariadic))
+    throw usageError(`usage: ./svc admin ${usage}`);
+  const named = Object.fromEntries(parameters.map((name, place) => [name, positionals[place]]));
+  const rest = isVariadic ? { [last.slice(0, -1)]: positionals.slice(parameters.length - 1) } : {};
+  return { ...(values as Input), ...named, ...rest };
+}
+
+function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw usageError((error as Error).message.split('. ')[0]!);
+  }
+}
+
+/** A command prints this output and then fails: a table, or with --json all details. */
+export class FailureWithOutput {
+  readonly table: unknown;
+  readonly json: unknown;
   readonly failure: SvcError;
 
-  constructor(answer: { readonly table: unknown; readonly json: unknown }, failure: SvcError) {
-    this.answer = answer;
+  constructor(output: { readonly table: unknown; readonly json: unknown }, failure: SvcError) {
+    this.table = output.table;
+    this.json = output.json;
     this.failure = failure;
   }
 }
 
-export interface Input {
-  readonly parameters: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+/** All pages of a list: each is requested with the cursor `after` of the previous one. */
+export async function* pages<Page extends { readonly after: string | null }>(
+  request: (after: string | null) => Promise<unknown>,
+): AsyncGenerator<Page> {
+  let after: string | null = null;
+  do {
+    const page = (await request(after)) as Page;
+    yield page;
+    ({ after } = page);
+  } while (after !== null);
 }
 
-/** The parameter in this place; the command's `parameters` say that it is there. */
-export function parameter({ parameters }: Input, place: number): string {
-  const given = parameters[place];
-  if (given === undefined) throw new Error(`The command has no parameter ${place}.`);
-  return given;
+/** A query string with its `?`; empty without parameters. */
+export function queryOf(parameters: Readonly<Record<string, string | null | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (typeof value === 'string') query.set(name, value);
+  return query.size > 0 ? `?${query}` : '';
 }
 
-/** `--live` makes what counts; without it everything is for trying out. */
-export function modeOf({ options }: Input): 'test' | 'live' {
-  return options['live'] === true ? 'live' : 'test';
+export function modeOf({ live }: { readonly live?: boolean }): { mode: 'test' | 'live' } {
+  return { mode: live === true ? 'live' : 'test' };
 }
+
+/** How `request` puts parameters with these names into a path. */
+const PATHS: Readonly<Record<string, (text: string) => string>> = {
+  owner: (owner) => {
+    if (UUID.test(owner)) return `/organisations/${owner}`;
+    if (/^\d+$/.test(owner)) return merchantPath(owner);
+    if (/^\d+\/\d+$/.test(owner)) return sitePath(owner);
+    throw usageError(`"${owner}" is not an owner of keys: write an organisationId, a merchantId, or merchantId/siteId`);
+  },
+  site: sitePath,
+  merchantId: merchantPath,
+  after: (after) => encodeURIComponent(after || '0'),
+  organisationId: (organisationId) => {
+    if (!UUID.test(organisationId)) throw usageError(`"${organisationId}" is not an organisationId`);
+    return `/organisations/${organisationId}`;
+  },
+};
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Path of what has keys: an organisationId, a merchantId, or `merchantId/siteId`. */
-export function ownerPath(owner: string): string {
-  if (UUID.test(owner)) return `/organisations/${owner}`;
-  if (/^\d+$/.test(owner)) return `/merchants/${owner}`;
-  if (/^\d+\/\d+$/.test(owner)) return sitePath(owner);
-  throw wrongInput(`"${owner}" is no owner of keys: an organisationId, a merchantId, or merchantId/siteId`);
-}
-
-export function sitePath(site: string): string {
+function sitePath(site: string): string {
   const [, merchantId, siteId] = /^(\d+)\/(\d+)$/.exec(site) ?? [];
-  if (siteId === undefined) throw wrongInput(`"${site}" is no site: write merchantId/siteId, for example 1001/5001`);
+  if (siteId === undefined) throw usageError(`"${site}" is not a site: write merchantId/siteId, for example 1001/5001`);
   return `/merchants/${merchantId}/sites/${siteId}`;
 }
 
 export function merchantPath(merchantId: string): string {
-  if (!/^\d+$/.test(merchantId)) throw wrongInput(`"${merchantId}" is no merchantId`);
-  return `/merchants/${merchantId}`;
+  return `/merchants/${merchantNumber(merchantId)}`;
 }
 
-export function organisationPath(organisationId: string): string {
-  if (!UUID.test(organisationId)) throw wrongInput(`"${organisationId}" is no organisationId`);
-  return `/organisations/${organisationId}`;
+export function merchantNumber(merchantId: string): number {
+  if (!/^\d{1,15}$/.test(merchantId)) throw usageError(`"${merchantId}" is not a merchantId`);
+  return Number(merchantId);
 }
 
-/** An id that is one segment of a path, whatever was typed. */
-export function segment(text: string): string {
-  return encodeURIComponent(text);
+export function wholeNumber(text: string, digits: number, unit: string): number {
+  if (!/^\d+$/.test(text) || text.length > digits) throw usageError(`"${text}" is not a whole number of ${unit}`);
+  return Number(text);
 }
 
-export function wrongInput(message: string): SvcError {
+export function usageError(message: string): SvcError {
   return new SvcError(message, { hint: './svc admin lists the commands', exitCode: 2 });
 }

@@ -1,9 +1,9 @@
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { type AdminCommand, Findings, wrongInput } from './command.ts';
+import { FailureWithOutput, command, merchantNumber, usageError } from './command.ts';
 
-/** A day of some ten million payments takes about this long. */
-const DONE_WITHIN_SECONDS = 3_600;
+/** A day of about ten million payments takes this long. */
+const RECONCILIATION_TIMEOUT_SECONDS = 3_600;
 
 interface Difference {
   readonly book: string;
@@ -34,21 +34,15 @@ interface Run {
   } | null;
 }
 
-/** All books of a day against each other. */
-export const reconcileCommand: AdminCommand = {
-  name: 'reconcile',
-  parameters: [],
-  options: { day: 'text', merchant: 'text' },
-  summary:
-    'compares payments, ledger, acquirer, notifications and read models of a day (today); exits with 1 where they differ',
-  run: async (api, { options: { day, merchant } }) => {
-    if (day !== undefined && !isPastOrPresentDay(String(day)))
-      throw wrongInput(`"${String(day)}" is no day that has begun (UTC): write it as 2026-11-22`);
-    if (merchant !== undefined && !/^[1-9]\d{0,15}$/.test(String(merchant)))
-      throw wrongInput(`"${String(merchant)}" is no merchantId`);
+export const reconcileCommand = command(
+  'reconcile [--day=…] [--merchant=…]',
+  'compares payments, ledger, acquirer, notifications and read models of a day (today); exits with 1 where they differ',
+  async (api, { day, merchant }) => {
+    if (day !== undefined && !isPastOrPresentDay(day))
+      throw usageError(`"${day}" is not a day that has begun (UTC): write it as 2026-11-22`);
     const request = {
       ...(day === undefined ? {} : { day }),
-      ...(merchant === undefined ? {} : { merchantId: Number(merchant) }),
+      ...(merchant === undefined ? {} : { merchantId: merchantNumber(merchant) }),
     };
     const { runId } = (await api.call('POST', '/reconciliations', request)) as { runId: string };
     const run = await waitUntil(
@@ -56,40 +50,40 @@ export const reconcileCommand: AdminCommand = {
         const current = (await api.call('GET', `/reconciliations/${runId}`)) as Run;
         return current.state === 'done' || current.state === 'failed' ? current : undefined;
       },
-      { withinSeconds: DONE_WITHIN_SECONDS, everyMilliseconds: 250 },
+      { withinSeconds: RECONCILIATION_TIMEOUT_SECONDS, everyMilliseconds: 250 },
     );
     if (run === undefined)
-      throw new SvcError(`reconciliation ${runId} is not done`, {
-        hint: 'the log of payment-processor says when it is',
+      throw new SvcError(`reconciliation ${runId} has not finished yet`, {
+        hint: 'see the log of payment-processor for its result',
       });
-    return answerOf(run);
+    return resultOf(run);
   },
-};
+);
 
 function isPastOrPresentDay(text: string): boolean {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
-  // Of 31 February JavaScript makes 3 March.
+  // Date.parse turns 31 February into 3 March.
   return time <= Date.now() && new Date(time).toISOString().startsWith(text);
 }
 
-function answerOf({ day, watermark, failure, result }: Run): unknown {
+function resultOf({ day, watermark, failure, result }: Run): unknown {
   if (result === null)
     throw new SvcError(`the books of ${day} could not be compared: ${failure}`, {
-      hint: 'a service or the acquirer did not answer: ./svc status, then the same command again',
+      hint: 'a service or the acquirer did not respond: check ./svc status, then run the command again',
     });
   const table = result.merchants.map(rowOf);
-  console.error(`${day} until ${watermark}: what became final later is not compared`);
+  console.error(`${day} until ${watermark}: payments that became final later are not compared`);
   const [first] = result.named;
   if (first === undefined) return table;
   const more =
     result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
-  return new Findings(
+  return new FailureWithOutput(
     { table, json: result },
-    new SvcError(`${sentenceOf(first)}${more}`, { hint: 'docs/reconciliation.md says what to do about it' }),
+    new SvcError(`${describe(first)}${more}`, { hint: 'see "Resolve a difference" in docs/reconciliation.md' }),
   );
 }
 
-/** A book that agrees is `=`, one that differs the number of rows. */
+/** For each book `=` when it agrees, else the number of differing rows. */
 function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
   const cells = Object.entries(books).map(([name, state]): [string, unknown] => [
     name === 'payments' ? 'payment rows' : name,
@@ -98,11 +92,10 @@ function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
   return { ...row, ...Object.fromEntries(cells) };
 }
 
-/** The row, the book, and what is wrong with it. */
-function sentenceOf({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
+function describe({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
   const row = `${key} of merchant ${merchantId} (${mode})`;
   const other = book === 'payments' ? 'the other books' : 'the payments';
-  if (kind === 'missing') return `${book} has no ${row}, which ${other} have`;
-  if (kind === 'unexpected') return `${book} has ${row}, which ${other} do not have`;
-  return `${book} says ${field} ${JSON.stringify(found)} of ${row}, ${other} say ${JSON.stringify(expected)}`;
+  if (kind === 'missing') return `${book} has no ${row}, but ${other} have`;
+  if (kind === 'unexpected') return `${book} has ${row}, but ${other} do not`;
+  return `${book} has ${field} ${JSON.stringify(found)} for ${row}, but ${other} have ${JSON.stringify(expected)}`;
 }

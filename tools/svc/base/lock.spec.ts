@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { takeLock } from './lock.ts';
+import { acquireLock } from './lock.ts';
 import { findIdentity, isAlive, readCommandLine } from './process-identity.ts';
 
 describe('the lock', () => {
@@ -13,39 +13,39 @@ describe('the lock', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is held by one, and free again after', () => {
-    const first = takeLock(file);
-    expect(takeLock(file)).toEqual({ heldBy: process.pid });
+  it('is held by one process, and free after its release', () => {
+    const first = acquireLock(file);
+    expect(acquireLock(file)).toEqual({ heldBy: process.pid });
     if ('release' in first) first.release();
-    expect(takeLock(file)).toHaveProperty('release');
+    expect(acquireLock(file)).toHaveProperty('release');
   });
 
-  it('is not held by a process that is gone, or whose number is now another process', () => {
-    const first = takeLock(file);
+  it('is not held by an ended process, or by another process with the same id', () => {
+    const first = acquireLock(file);
     if ('release' in first) first.release();
     writeFileSync(file, JSON.stringify({ pid: process.pid, identity: 'started at another time' }));
-    expect(takeLock(file)).toHaveProperty('release');
+    expect(acquireLock(file)).toHaveProperty('release');
     expect(readdirSync(join(folder, 'run'))).toEqual(['svc.lock']);
   });
 
-  it('is not held by a file that is damaged', () => {
-    const first = takeLock(file);
+  it('is free when its file is damaged', () => {
+    const first = acquireLock(file);
     if ('release' in first) first.release();
     writeFileSync(file, '{"pid":');
-    expect(takeLock(file)).toHaveProperty('release');
+    expect(acquireLock(file)).toHaveProperty('release');
   });
 });
 
-describe('who a process id belongs to', () => {
-  it('is told by when the process started', () => {
+describe('the identity of a process', () => {
+  it('contains its start time', () => {
     const identity = findIdentity(process.pid);
     expect(identity).toBeDefined();
     expect(isAlive(process.pid, identity ?? '')).toBe(true);
     expect(isAlive(process.pid, `${identity}0`)).toBe(false);
   });
 
-  it.each([0, -1, Number.NaN, 2 ** 30])('is nobody for %s', (pid) => {
+  it.each([0, -1, Number.NaN, 2 ** 30])('is undefined for %s', (pid) => {
     expect(findIdentity(pid)).toBeUndefined();
-    expect(readCommandLine(pid)).toEqual([]);
+    expect(readCommandLine(pid)).toBe('');
   });
 });

@@ -1,22 +1,20 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { findIdentity, isAlive } from './process-identity.ts';
+import { type ProcessRecord, isRunning } from './background-process.ts';
+import { findIdentity } from './process-identity.ts';
 
 export interface Lock {
   release(): void;
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly identity: string;
-}
-
 /**
- * Holds a file that says who is at work, or tells who holds it. A holder that is gone (kill -9) holds nothing. The
- * file appears with its content in one step (a link), so nobody reads half of it; a dead holder's file is taken away
- * by renaming, and put back if it turns out that somebody living had replaced it in between.
+ * Acquires a lock file that records this process, or returns the process that holds it. The lock of an ended process (kill -9)
+ * does not count. A hard link creates the file together with its content, so that a reader never sees a partial file. The file
+ * of an ended process is renamed before it is removed, and restored if another process replaced it in between. No package
+ * fits: ./svc needs the first lock before packages are installed, and a lock that a timer renews is lost during a synchronous
+ * wait for a child process.
  */
-export function takeLock(file: string): Lock | { heldBy: number } {
+export function acquireLock(file: string): Lock | { heldBy: number } {
   mkdirSync(dirname(file), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, identity: findIdentity(process.pid) });
   const draft = `${file}.${process.pid}.new`;
@@ -24,8 +22,8 @@ export function takeLock(file: string): Lock | { heldBy: number } {
   try {
     while (!linkIfAbsent(draft, file)) {
       const holder = readHolder(file);
-      if (holder !== undefined && isAlive(holder.pid, holder.identity)) return { heldBy: holder.pid };
-      removeDead(file);
+      if (isRunning(holder)) return { heldBy: holder.pid };
+      removeStale(file);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -37,15 +35,14 @@ export function takeLock(file: string): Lock | { heldBy: number } {
   };
 }
 
-function removeDead(file: string): void {
+function removeStale(file: string): void {
   const aside = `${file}.${process.pid}.dead`;
   try {
     renameSync(file, aside);
   } catch {
-    return; // Somebody else was faster.
+    return; // Another process was faster.
   }
-  const holder = readHolder(aside);
-  if (holder !== undefined && isAlive(holder.pid, holder.identity)) linkIfAbsent(aside, file);
+  if (isRunning(readHolder(aside))) linkIfAbsent(aside, file);
   rmSync(aside, { force: true });
 }
 
@@ -59,20 +56,18 @@ function linkIfAbsent(from: string, to: string): boolean {
   }
 }
 
-function readHolder(file: string): Holder | undefined {
+function readHolder(file: string): Partial<ProcessRecord> | undefined {
   try {
-    const content = JSON.parse(readText(file) ?? '') as Partial<Holder>;
-    if (typeof content.pid !== 'number' || typeof content.identity !== 'string') return undefined;
-    return { pid: content.pid, identity: content.identity };
+    return JSON.parse(readText(file)) as Partial<ProcessRecord>;
   } catch {
     return undefined;
   }
 }
 
-function readText(file: string): string | undefined {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
-    return undefined; // Gone, with the whole data folder perhaps.
+    return ''; // Removed, perhaps with the whole data folder.
   }
 }

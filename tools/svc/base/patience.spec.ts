@@ -12,7 +12,7 @@ describe('readPatience', () => {
     expect(readPatience(env)).toBe(expected);
   });
 
-  it.each(['0', '0.9', '20.1', '-1', 'long', 'NaN', 'Infinity'])('refuses %s', (value) => {
+  it.each(['0', '0.9', '20.1', '-1', 'long', 'NaN', 'Infinity'])('rejects %s', (value) => {
     expect(() => readPatience({ SVC_PATIENCE: value })).toThrow(
       `SVC_PATIENCE must be a number from 1 to 20, not "${value}"`,
     );

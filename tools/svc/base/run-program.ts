@@ -1,21 +1,19 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { openLog } from './files.ts';
 
 const running = new Set<ChildProcess>();
 
-export interface Finished {
-  /** The exit code; 128 + n after signal n is not told apart, null becomes 1. */
-  readonly code: number;
-}
-
-/** Runs a program to its end, its output shown as it is, or kept in a log. Rejects when it cannot be started. */
-export function runProgram(
+/**
+ * Runs a program to its end. Its output goes to the terminal, or to a log.
+ * @returns the exit code; 1 when a signal ended it
+ */
+export async function runProgram(
   file: string,
   args: readonly string[],
   options: { cwd: string; env?: NodeJS.ProcessEnv; logFile?: string; killedBy?: AbortSignal },
-): Promise<Finished> {
+): Promise<number> {
   const log = options.logFile === undefined ? undefined : openLog(options.logFile);
   const output = log?.handle ?? 'inherit';
   const child = spawn(file, args, {
@@ -24,19 +22,17 @@ export function runProgram(
     stdio: [log === undefined ? 'inherit' : 'ignore', output, output],
   });
   running.add(child);
-  const kill = () => child.kill('SIGKILL');
-  options.killedBy?.addEventListener('abort', kill);
-  return new Promise<Finished>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => resolve({ code: code ?? 1 }));
-  }).finally(() => {
+  options.killedBy?.addEventListener('abort', () => child.kill('SIGKILL'));
+  try {
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return code ?? 1;
+  } finally {
     running.delete(child);
-    options.killedBy?.removeEventListener('abort', kill);
     if (log !== undefined) closeSync(log.handle);
-  });
+  }
 }
 
-/** Ends what runProgram still runs: an interrupted ./svc leaves no npm or compiler behind. */
+/** An interrupted ./svc must not leave npm or the compiler running. */
 export function stopPrograms(): void {
   for (const child of running) child.kill('SIGTERM');
 }

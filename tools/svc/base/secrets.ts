@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from './files.ts';
-import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { SERVICES } from './settings.ts';
-import type { Service } from './settings.ts';
+import { MESSAGING_SERVICES, type MessagingService } from '../../../libs/contracts/src/service-messages.ts';
+import { SERVICES, type Service } from './settings.ts';
 import { SvcError } from './svc-error.ts';
 
+const SEALING_SERVICES = ['identity', 'payment-processor', 'webhook-dispatcher'] as const;
+
 export interface Secrets {
-  /** Of PostgreSQL's superuser. */
+  /** PostgreSQL's superuser. */
   readonly postgresPassword: string;
-  /** Of the administrator of a RabbitMQ of our own. */
+  /** The administrator of the RabbitMQ that ./svc starts. */
   readonly rabbitMqPassword: string;
-  /** Of each service's RabbitMQ user. */
+  /** Each service's RabbitMQ user. */
   readonly brokerPasswords: Readonly<Record<MessagingService, string>>;
-  /** Of the database role that each service runs as. */
+  /** Each service's database role. */
   readonly rolePasswords: Readonly<Record<Service, string>>;
-  /** Of the role that owns each service's schema and runs its migrations. */
+  /** The role that owns each service's schema and runs its migrations. */
   readonly ownerPasswords: Readonly<Record<Service, string>>;
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
   readonly adminKey: string;
-  /** 32 random bytes each, base64url: what these services encrypt secrets at rest with. */
-  readonly sealingKeys: Readonly<Record<'identity' | 'payment-processor' | 'webhook-dispatcher', string>>;
+  /** 32 random bytes each, base64url: with these the services encrypt secrets at rest. */
+  readonly sealingKeys: Readonly<Record<(typeof SEALING_SERVICES)[number], string>>;
 }
 
-/** The secrets of this copy, made once and kept: without them the stored data cannot be opened any more. */
+/** The secrets of this data folder, generated once: without them the stored data is lost. */
 export function loadSecrets(file: string): Secrets {
   const known = readJson(file);
   const secrets = completeSecrets(known, () => randomBytes(32).toString('base64url'));
@@ -33,33 +33,25 @@ export function loadSecrets(file: string): Secrets {
   return secrets;
 }
 
-/** Keeps every secret that is known and makes only those that are missing: a service that is new gets its own. */
-export function completeSecrets(known: unknown, makeSecret: () => string): Secrets {
-  const kept = (known ?? {}) as Partial<Secrets>;
+/** Generates only the missing secrets, for example those of a new service. */
+export function completeSecrets(known: unknown, generate: () => string): Secrets {
+  const stored = (known ?? {}) as Partial<Secrets>;
   const keep = (value: unknown, prefix = '') => {
-    if (value === undefined) return prefix + makeSecret();
+    if (value === undefined) return prefix + generate();
     if (typeof value === 'string' && /^[\w-]{20,200}$/.test(value)) return value;
-    throw new SvcError('secrets.json holds a secret that was not made by ./svc', {
-      hint: 'restore it, or move the whole data folder away to start anew',
+    throw new SvcError('secrets.json contains a secret that ./svc has not generated', {
+      hint: 'restore it, or remove the whole data folder to start again',
     });
   };
+  const keepAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
+    Object.fromEntries(names.map((name) => [name, keep(values[name])])) as Record<Name, string>;
   return {
-    postgresPassword: keep(kept.postgresPassword),
-    rabbitMqPassword: keep(kept.rabbitMqPassword),
-    brokerPasswords: Object.fromEntries(
-      MESSAGING_SERVICES.map((service) => [service, keep(kept.brokerPasswords?.[service])]),
-    ) as Record<MessagingService, string>,
-    rolePasswords: Object.fromEntries(
-      SERVICES.map((service) => [service, keep(kept.rolePasswords?.[service])]),
-    ) as Record<Service, string>,
-    ownerPasswords: Object.fromEntries(
-      SERVICES.map((service) => [service, keep(kept.ownerPasswords?.[service])]),
-    ) as Record<Service, string>,
-    adminKey: keep(kept.adminKey, 'svc_admin_'),
-    sealingKeys: {
-      identity: keep(kept.sealingKeys?.identity),
-      'payment-processor': keep(kept.sealingKeys?.['payment-processor']),
-      'webhook-dispatcher': keep(kept.sealingKeys?.['webhook-dispatcher']),
-    },
+    postgresPassword: keep(stored.postgresPassword),
+    rabbitMqPassword: keep(stored.rabbitMqPassword),
+    brokerPasswords: keepAll(MESSAGING_SERVICES, stored.brokerPasswords),
+    rolePasswords: keepAll(SERVICES, stored.rolePasswords),
+    ownerPasswords: keepAll(SERVICES, stored.ownerPasswords),
+    adminKey: keep(stored.adminKey, 'svc_admin_'),
+    sealingKeys: keepAll(SEALING_SERVICES, stored.sealingKeys),
   };
 }

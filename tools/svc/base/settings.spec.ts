@@ -1,7 +1,7 @@
 import { SERVICES, planPorts, readSettings } from './settings.ts';
 
 describe('the ports of a copy', () => {
-  it('follow its first port', () => {
+  it('are offsets from SVC_PORT_BASE', () => {
     expect(planPorts('8300')).toMatchObject({
       api: 8300,
       gateway: 8301,
@@ -12,7 +12,7 @@ describe('the ports of a copy', () => {
     });
   });
 
-  it('are 7300 and on by default', () => {
+  it('start at 7300 by default', () => {
     expect(planPorts(undefined).api).toBe(7300);
   });
 
@@ -23,7 +23,7 @@ describe('the ports of a copy', () => {
     expect(new Set(ports).size).toBe(ports.length);
   });
 
-  it.each(['0', '80', '65503', '7300.5', 'abc', '-7300'])('refuse to begin at %s', (base) => {
+  it.each(['0', '80', '65503', '7300.5', 'abc', '-7300'])('cannot start at %s', (base) => {
     expect(() => planPorts(base)).toThrow(/SVC_PORT_BASE must be a whole number/);
   });
 
@@ -33,27 +33,30 @@ describe('the ports of a copy', () => {
 });
 
 describe('the settings', () => {
-  it('keep data in the repository unless told otherwise', () => {
+  it('put the data folder into the repository by default', () => {
     expect(readSettings('/repo', {}, '/elsewhere').dataDir).toBe('/repo/.data');
   });
 
-  it('take a relative data folder from where the caller is', () => {
+  it("resolve a relative data folder from the caller's working directory", () => {
     expect(readSettings('/repo', { SVC_DATA_DIR: 'copy 2' }, '/home/me').dataDir).toBe('/home/me/copy 2');
   });
 
-  it('pass on what is meant for the apps, and nothing else', () => {
+  it('forward the variables of the apps, and no others', () => {
     const env = { SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug', SVC_ADMIN_KEY: 'of the caller', PATH: '/bin' };
-    expect(readSettings('/repo', env, '/').passedOn).toEqual({ SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug' });
+    expect(readSettings('/repo', env, '/').forwarded).toEqual({
+      SVC_ACQUIRER_LATENCY_MS: '50',
+      SVC_LOG_LEVEL: 'debug',
+    });
   });
 
-  it('take the address of a RabbitMQ under both of its names, ours first', () => {
-    const urlFrom = (env: NodeJS.ProcessEnv) => readSettings('/repo', env, '/').givenAmqpUrl;
+  it('prefer SVC_AMQP_URL to AMQP_URL', () => {
+    const urlFrom = (env: NodeJS.ProcessEnv) => readSettings('/repo', env, '/').externalAmqpUrl;
     expect(urlFrom({ SVC_AMQP_URL: '' })).toBeUndefined();
     expect(urlFrom({ AMQP_URL: 'amqp://a' })).toBe('amqp://a');
     expect(urlFrom({ AMQP_URL: 'amqp://a', SVC_AMQP_URL: 'amqp://b' })).toBe('amqp://b');
   });
 
-  it('refuse a data folder that environment files cannot hold', () => {
+  it('reject a data folder that env files cannot contain', () => {
     expect(() => readSettings('/repo', { SVC_DATA_DIR: "/data/it's" }, '/')).toThrow(/SVC_DATA_DIR/);
   });
 });

@@ -24,30 +24,30 @@ export interface Ports {
   /** The transformer of the demo's till. */
   readonly transformer: number;
   readonly postgres: number;
-  /** AMQP, where RabbitMQ is our own. */
+  /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** For an app in a process of its own: behind the front, or alone (`./svc nx serve <app>`) beside an embedded one. */
+  /** An app in its own process: behind the front, or started with `./svc nx serve <app>`. */
   readonly alone: Readonly<Record<Service, number>>;
 }
 
 export interface Settings {
   /** The repository. */
   readonly root: string;
-  /** Data, logs, secrets and process files: two copies with two folders and two port bases run side by side. */
+  /** Data, logs, secrets and process files. Copies with different folders and port bases run side by side. */
   readonly dataDir: string;
   readonly ports: Ports;
-  /** This machine's address on a network, where the public hosts are served over HTTPS as well (`./svc up --lan`). */
+  /** This machine's network address, which also serves the public hosts over HTTPS (`./svc up --lan`). */
   readonly lan?: string;
-  /** A RabbitMQ that the caller runs (SVC_AMQP_URL, or AMQP_URL as many know it); a secret. */
-  readonly givenAmqpUrl: string | undefined;
+  /** The caller's RabbitMQ (SVC_AMQP_URL or AMQP_URL); a secret. */
+  readonly externalAmqpUrl: string | undefined;
   /** Its management API with an administrator's login (SVC_RABBITMQ_MANAGEMENT_URL); a secret. */
-  readonly givenManagementUrl: string | undefined;
-  /** What the caller set for the apps themselves (PASSED_ON). */
-  readonly passedOn: Readonly<Record<string, string>>;
+  readonly externalManagementUrl: string | undefined;
+  /** The caller's environment variables for the apps (FORWARDED_SETTINGS). */
+  readonly forwarded: Readonly<Record<string, string>>;
 }
 
-/** Settings of the caller that reach an app, by how their names begin; SVC_LOG_LEVEL reaches all. */
-export const PASSED_ON: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
+/** Prefixes of the caller's environment variables that each app receives; all apps receive SVC_LOG_LEVEL. */
+export const FORWARDED_SETTINGS: Readonly<Partial<Record<Service | 'simulated-acquirer', readonly string[]>>> = {
   'payment-processor': [
     'SVC_ACQUIRER_TIMEOUT_MS',
     'SVC_ACQUIRER_CONCURRENCY',
@@ -66,44 +66,41 @@ const DEFAULT_PORT_BASE = 7300;
 const HIGHEST_OFFSET = 33;
 const LOWEST_PORT = 1024;
 
-/** Reads the settings of ./svc from the environment; makes nothing. */
 export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const dataDir =
     env['SVC_DATA_DIR'] === undefined || env['SVC_DATA_DIR'] === ''
       ? join(root, '.data')
       : resolve(cwd, env['SVC_DATA_DIR']);
   if (/[\n\r\0']/.test(dataDir)) throw new SvcError(`SVC_DATA_DIR must not contain quotes or line breaks: ${dataDir}`);
-  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(PASSED_ON).flat()];
-  const passedOn = Object.fromEntries(
+  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(FORWARDED_SETTINGS).flat()];
+  const forwarded = Object.fromEntries(
     Object.entries(env).filter(
       (entry): entry is [string, string] =>
         entry[1] !== undefined && prefixes.some((prefix) => entry[0].startsWith(prefix)),
     ),
   );
-  const givenAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
-  const givenManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
-  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), givenAmqpUrl, givenManagementUrl, passedOn };
+  const externalAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
+  const externalManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
+  return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), externalAmqpUrl, externalManagementUrl, forwarded };
 }
 
-/** The same settings with the data folder's real path, which is what a process's command line is compared with. */
+/** Replaces the data folder by its real path, because command lines of running processes contain the real path. */
 export function resolveDataDir(settings: Settings): Settings {
   return existsSync(settings.dataDir) ? { ...settings, dataDir: realpathSync(settings.dataDir) } : settings;
 }
 
-/** Makes the data folder where it is missing. */
 export function makeDataDir(settings: Settings): Settings {
   try {
     mkdirSync(settings.dataDir, { recursive: true });
     return resolveDataDir(settings);
   } catch (error) {
-    throw new SvcError(`the data folder cannot be made: ${(error as Error).message}`, {
+    throw new SvcError(`the data folder cannot be created: ${(error as Error).message}`, {
       hint: 'choose another with SVC_DATA_DIR',
       cause: error,
     });
   }
 }
 
-/** Every port of one copy, from its first one. */
 export function planPorts(base: string | undefined): Ports {
   const first = base === undefined || base === '' ? DEFAULT_PORT_BASE : Number(base);
   const highest = 65_535 - HIGHEST_OFFSET;
@@ -124,17 +121,16 @@ export function planPorts(base: string | undefined): Ports {
   };
 }
 
-/** The address of one listener of this machine. */
 export function urlOf(port: number): string {
   return `http://${HOST}:${port}`;
 }
 
-/** Under which payers and partners reach a public host: on the network, where it is served there. */
+/** The URL of a public host for payers and partners: its network address with `--lan`, else the loopback address. */
 export function publicUrlOf(lan: string | undefined, port: number): string {
   return lan === undefined ? urlOf(port) : `https://${lan}:${port}`;
 }
 
-/** Where everything below the data folder is; one place, because up, down, status, logs and serve share it. */
+/** All paths below the data folder. */
 export function pathsOf(settings: Settings) {
   const { dataDir } = settings;
   return {

@@ -1,6 +1,6 @@
-/** One line for each step with the time it took; on a terminal the line counts the seconds while the step runs. */
+/** Prints a line for each step with its duration; a terminal also shows the progress. */
 export interface Steps {
-  /** Runs one step. The text it returns says what was found or done. */
+  /** @param work returns its result as a text */
   run(name: string, work: () => Promise<string> | string): Promise<void>;
 }
 
@@ -12,18 +12,16 @@ export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps 
   return {
     async run(name, work) {
       const started = performance.now();
-      const stopShowing = showProgress(stream, name, started);
+      const stopProgress = showProgress(stream, name, started);
+      const writeResult = (mark: string, text: string) => {
+        stopProgress();
+        const seconds = secondsSince(started).padStart(8);
+        stream.write(`  ${mark} ${name.padEnd(NAME_WIDTH)} ${text.padEnd(TEXT_WIDTH)} ${seconds}\n`);
+      };
       try {
-        const text = await work();
-        stopShowing();
-        stream.write(
-          `  ✓ ${name.padEnd(NAME_WIDTH)} ${text.padEnd(TEXT_WIDTH)} ${secondsSince(started).padStart(8)}\n`,
-        );
+        writeResult('✓', await work());
       } catch (error) {
-        stopShowing();
-        stream.write(
-          `  ✗ ${name.padEnd(NAME_WIDTH)} ${'failed'.padEnd(TEXT_WIDTH)} ${secondsSince(started).padStart(8)}\n`,
-        );
+        writeResult('✗', 'failed');
         throw error;
       }
     },
@@ -32,7 +30,7 @@ export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps 
 
 function showProgress(stream: NodeJS.WriteStream, name: string, started: number): () => void {
   if (!stream.isTTY) {
-    // A log file or a pipe: a sign of life now and then, and no control characters.
+    // A log file or a pipe: no control characters.
     const timer = setInterval(() => stream.write(`  … ${name.padEnd(NAME_WIDTH)} ${secondsSince(started)}\n`), 15_000);
     return () => clearInterval(timer);
   }

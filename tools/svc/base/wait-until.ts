@@ -1,15 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Asks again and again until the answer is not undefined, or the time is over (undefined). */
+/** Calls `probe` until it returns a value; undefined after `withinSeconds`. */
 export async function waitUntil<T>(
   probe: () => T | undefined | Promise<T | undefined>,
   limits: { withinSeconds: number; everyMilliseconds?: number },
 ): Promise<T | undefined> {
   const deadline = performance.now() + limits.withinSeconds * 1000;
   for (;;) {
-    const answer = await probe();
-    if (answer !== undefined) return answer;
+    const value = await probe();
+    if (value !== undefined) return value;
     if (performance.now() >= deadline) return undefined;
     await pause(limits.everyMilliseconds ?? 50);
+  }
+}
+
+/** Whether the readiness endpoint of a service returns 200. */
+export async function isReady(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    await response.body?.cancel();
+    return response.status === 200;
+  } catch {
+    return false;
   }
 }

@@ -9,11 +9,11 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const settings = { dataDir, root: dataDir } as Settings;
 
-test('says what to do while there is no demo', () => {
-  expect(() => demoEnv(settings)).toThrow('there is no demo yet');
+test('fails while there is no demo data', () => {
+  expect(() => demoEnv(settings)).toThrow('there is no demo data yet');
 });
 
-test('a shell gets every value as it is', () => {
+test('a shell reads every value unchanged', () => {
   const site = {
     siteId: 5001,
     siteReference: 'S',

@@ -1,13 +1,12 @@
 import { readJson } from '../base/files.ts';
 import type { Demo } from './seed.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-/** Addresses and credentials of the demo for a shell: `eval "$(./svc demo env)"`. The guides of docs/ use these names. */
+/** Addresses and credentials of the demo as shell variables. The guides in docs/ use these names. */
 export function demoEnv(settings: Settings): string {
   const demo = readJson(pathsOf(settings).demo) as Demo | undefined;
-  if (demo === undefined) throw new SvcError('there is no demo yet', { hint: './svc up -d makes it' });
+  if (demo === undefined) throw new SvcError('there is no demo data yet', { hint: 'create it with ./svc up -d' });
   return Object.entries(variablesOf(demo))
     .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
     .join('');
@@ -18,7 +17,7 @@ export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
   const [site, keyless] = merchant?.sites ?? [];
   const [customer] = demo.customers;
   if (!merchant || !site || !keyless || !customer)
-    throw new SvcError('the demo is not complete', { hint: './svc up -d' });
+    throw new SvcError('the demo data is incomplete', { hint: 'complete it with ./svc up -d' });
   return {
     API_URL: demo.apiUrl,
     GATEWAY_URL: demo.gatewayUrl,
@@ -30,7 +29,7 @@ export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
     SITE_ID: String(site.siteId),
     SITE_API_KEY: site.apiKey,
     WEBHOOK_SECRET: site.webhookSecret,
-    // Of the site that needs no key for the calls with the two documented headers.
+    // The site that allows keyless requests.
     KEYLESS_SITE_ID: String(keyless.siteId),
     KEYLESS_SITE_API_KEY: keyless.apiKey,
     ORGANISATION_ID: demo.partner.organisationId,
@@ -41,7 +40,7 @@ export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
   };
 }
 
-/** For a POSIX shell: nothing inside single quotes means anything, but the quote itself. */
+/** For a POSIX shell: inside single quotes only the quote itself is special. */
 function quoted(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,7 +2,7 @@ import type { PartnerAdministrationApi } from './administration-api.ts';
 import { DEMO_CUSTOMERS, DEMO_PARTNER, type PartnerApi, seedPartner } from './seed-partner.ts';
 
 describe('the demo partner', () => {
-  it('is made with keys of its own and customers who have passwords', async () => {
+  it('is created with its own keys, and with customers who have passwords', async () => {
     const { admin, main } = emptyPlatform();
     const { partner, customers } = await seedPartner(admin, main, {});
     expect(partner).toMatchObject({ name: DEMO_PARTNER, apiKey: 'key-2', apiToken: 'token-3' });
@@ -11,7 +11,7 @@ describe('the demo partner', () => {
     for (const { password } of customers) expect(password.length).toBeGreaterThanOrEqual(16);
   });
 
-  it('stays as it is when everything is known', async () => {
+  it('does not change when demo.json is complete', async () => {
     const { admin, main, writes } = emptyPlatform();
     const first = await seedPartner(admin, main, {});
     const before = writes();
@@ -19,7 +19,7 @@ describe('the demo partner', () => {
     expect(writes()).toBe(before);
   });
 
-  it('gets new keys, and customers under other addresses, when the file was lost', async () => {
+  it('gets new keys, and customers with other addresses, when the file was lost', async () => {
     const { admin, main } = emptyPlatform();
     const first = await seedPartner(admin, main, {});
     const second = await seedPartner(admin, main, {});
@@ -28,7 +28,7 @@ describe('the demo partner', () => {
     for (const { email } of second.customers) expect(email).toMatch(/^\w+\+[0-9a-f]{6}@blue-wallet\.example$/);
   });
 
-  it('is made anew in another database', async () => {
+  it('is created again in another database', async () => {
     const elsewhere = await seedPartner(emptyPlatform().admin, emptyPlatform().main, {});
     const { admin, main } = emptyPlatform(100);
     const { partner } = await seedPartner(admin, main, elsewhere);
@@ -36,7 +36,7 @@ describe('the demo partner', () => {
   });
 });
 
-/** A platform in memory that knows what was made on it. */
+/** A platform in memory that records the created objects. */
 function emptyPlatform(lastId = 0) {
   const organisations: { organisationId: string; name: string }[] = [];
   const emails = new Set<unknown>();
@@ -48,9 +48,9 @@ function emptyPlatform(lastId = 0) {
   const admin: PartnerAdministrationApi = {
     listOrganisations: async () => [...organisations],
     createOrganisation: async (name) => {
-      const made = { organisationId: `organisation-${next()}`, name };
-      organisations.push(made);
-      return made;
+      const organisation = { organisationId: `organisation-${next()}`, name };
+      organisations.push(organisation);
+      return organisation;
     },
     replacePartnerKey: async () => ({ apiKey: `key-${next()}` }),
     replaceApiToken: async () => ({ apiToken: `token-${next()}` }),

@@ -1,6 +1,6 @@
 /**
- * The partner and its customers that somebody finds after the first start. The partner is made through the administration
- * API, its customers as a partner makes them: through the main API, with its own key and token.
+ * Creates the demo's partner through the administration API, and its customers as a partner creates them: through the main API,
+ * with the partner's key and token.
  */
 import { randomBytes } from 'node:crypto';
 import type { PartnerAdministrationApi } from './administration-api.ts';
@@ -31,61 +31,59 @@ export const DEMO_CUSTOMERS = [
   { email: 'pieter@blue-wallet.example', firstName: 'Pieter', lastName: 'van Wyk' },
 ] as const;
 
-/** What the main API is asked for here. */
+/** The main API as seeding needs it. */
 export interface PartnerApi {
-  /** Throws SvcError with the status that was answered. */
+  /** @throws SvcError with the status of an error response */
   post(path: string, headers: Readonly<Record<string, string>>, body: object): Promise<unknown>;
 }
 
-/** What the known file says of them. */
-export interface KnownPartner {
+/** The partner and customers in demo.json. */
+export interface StoredPartner {
   readonly partner?: DemoPartner;
   readonly customers?: readonly DemoCustomer[];
 }
 
 /**
- * Makes what is missing. Keys and passwords are known to the file alone; where it was lost, the partner gets new keys, and
- * customers that can no longer log in get a new account each, under an address that tells it apart.
+ * Creates what is missing. Only demo.json has the keys and passwords: if it was lost, the partner gets new keys, and each
+ * customer a new account under another address.
  */
 export async function seedPartner(
   admin: PartnerAdministrationApi,
   main: PartnerApi,
-  known: KnownPartner,
+  stored: StoredPartner,
 ): Promise<{ partner: DemoPartner; customers: DemoCustomer[] }> {
   const found = (await admin.listOrganisations()).find(({ name }) => name === DEMO_PARTNER);
   const { organisationId, name } = found ?? (await admin.createOrganisation(DEMO_PARTNER));
-  const before = found && known.partner?.organisationId === organisationId ? known : {};
-  if (before.partner && before.customers?.length === DEMO_CUSTOMERS.length)
-    return { partner: before.partner, customers: [...before.customers] };
+  const usable = found && stored.partner?.organisationId === organisationId ? stored : {};
+  if (usable.partner && usable.customers?.length === DEMO_CUSTOMERS.length)
+    return { partner: usable.partner, customers: [...usable.customers] };
 
-  const { apiKey } = before.partner ?? (await admin.replacePartnerKey(organisationId));
-  const { apiToken } = before.partner ?? (await admin.replaceApiToken(organisationId));
+  const { apiKey } = usable.partner ?? (await admin.replacePartnerKey(organisationId));
+  const { apiToken } = usable.partner ?? (await admin.replaceApiToken(organisationId));
   const partner: DemoPartner = { organisationId, name, apiKey, apiToken };
   const login = (await main.post('/v1/auth/service/login', { 'x-api-key': apiKey }, { organisationId, apiToken })) as {
     identityToken: string;
   };
   const headers = { 'x-api-key': apiKey, authorization: `Bearer ${login.identityToken}` };
   const customers: DemoCustomer[] = [];
-  for (const wanted of DEMO_CUSTOMERS) customers.push(await seedCustomer(main, headers, wanted, found !== undefined));
+  for (const plan of DEMO_CUSTOMERS) customers.push(await seedCustomer(main, headers, plan, found !== undefined));
   return { partner, customers };
 }
 
 async function seedCustomer(
   main: PartnerApi,
   headers: Readonly<Record<string, string>>,
-  wanted: (typeof DEMO_CUSTOMERS)[number],
+  plan: (typeof DEMO_CUSTOMERS)[number],
   mayExist: boolean,
 ): Promise<DemoCustomer> {
   const password = randomBytes(12).toString('base64url');
-  // Whether the first address is taken cannot be seen without its password, so a second round begins with another one.
-  const email = mayExist ? wanted.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : wanted.email;
-  const { userId } = (await main.post('/v1/auth/users', headers, { ...wanted, email, password })) as { userId: string };
-  const answer = await main.post('/v1/auth/customers/register', headers, { userId });
-  const { customerReference } = answer as { customerReference: string };
-  return { ...wanted, userId, customerReference, email, password };
+  // The API does not reveal whether an address is taken, so a second attempt uses another address.
+  const email = mayExist ? plan.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : plan.email;
+  const { userId } = (await main.post('/v1/auth/users', headers, { ...plan, email, password })) as { userId: string };
+  const customer = await main.post('/v1/auth/customers/register', headers, { userId });
+  const { customerReference } = customer as { customerReference: string };
+  return { ...plan, userId, customerReference, email, password };
 }
-
-const REQUEST_MILLISECONDS = 10_000 * PATIENCE;
 
 export function createPartnerApi(url: string): PartnerApi {
   return {
@@ -94,12 +92,12 @@ export function createPartnerApi(url: string): PartnerApi {
         method: 'POST',
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify(body),
-        signal: AbortSignal.timeout(REQUEST_MILLISECONDS),
+        signal: AbortSignal.timeout(10_000 * PATIENCE),
       });
       const text = await response.text();
       if (!response.ok)
         throw new SvcError(
-          `the demo partner could not be made: ${path} answered ${response.status} ${text.slice(0, 300)}`,
+          `the demo partner could not be created: ${path} answered ${response.status} ${text.slice(0, 300)}`,
         );
       return JSON.parse(text) as unknown;
     },

@@ -2,7 +2,7 @@ import type { AdministrationApi, ListedMerchant, ListedSite } from './administra
 import { DEMO_MERCHANTS, seed } from './seed.ts';
 
 describe('the demo merchants', () => {
-  it('are two with two sites each; each second site works without a key from this machine', () => {
+  it('are two with two sites each; each second site accepts keyless requests from this machine', () => {
     expect(DEMO_MERCHANTS.map(({ sites }) => sites.map(({ requireApiKey }) => requireApiKey))).toEqual([
       [true, false],
       [true, false],
@@ -10,7 +10,7 @@ describe('the demo merchants', () => {
     for (const { sites } of DEMO_MERCHANTS) expect(sites[1]?.allowedHosts).toEqual(['127.0.0.1', 'localhost']);
   });
 
-  it('are made with keys of their own', async () => {
+  it('are created with their own keys', async () => {
     const platform = emptyPlatform();
     const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
     expect(merchants.map(({ name }) => name)).toEqual(DEMO_MERCHANTS.map(({ name }) => name));
@@ -20,12 +20,12 @@ describe('the demo merchants', () => {
     ]);
     expect(keys).toHaveLength(10);
     expect(new Set(keys).size).toBe(10);
-    // Those the sites were made with; no second one signs beside them.
+    // The secrets from the creation of the sites: no second secret signs webhooks too.
     for (const { sites } of merchants)
       for (const { siteId, webhookSecret } of sites) expect(webhookSecret).toBe(`whsec_${siteId + 1}`);
   });
 
-  it('stay as they are when everything is known', async () => {
+  it('do not change when demo.json is complete', async () => {
     const platform = emptyPlatform();
     const first = await seed(platform.api, DEMO_MERCHANTS, []);
     const callsBefore = platform.writes();
@@ -33,7 +33,7 @@ describe('the demo merchants', () => {
     expect(platform.writes()).toBe(callsBefore);
   });
 
-  it('get new keys, and no doubles, when the file was lost', async () => {
+  it('get new keys, and no duplicates, when the file was lost', async () => {
     const platform = emptyPlatform();
     const first = await seed(platform.api, DEMO_MERCHANTS, []);
     const second = await seed(platform.api, DEMO_MERCHANTS, []);
@@ -44,7 +44,7 @@ describe('the demo merchants', () => {
     expect(second[0]?.sites[0]?.webhookSecret).not.toBe(first[0]?.sites[0]?.webhookSecret);
   });
 
-  it('get new keys when the file belongs to another database with the same numbers', async () => {
+  it('get new keys when the file belongs to another database with the same ids', async () => {
     const elsewhere = (await seed(emptyPlatform().api, DEMO_MERCHANTS, [])).map((merchant) => ({
       ...merchant,
       apiKey: 'of another database',
@@ -64,7 +64,7 @@ describe('the demo merchants', () => {
   });
 });
 
-/** The administration API on a platform in memory: counts numbers up as a database would. */
+/** The administration API of a platform in memory: ids are sequential, as in a database. */
 function emptyPlatform() {
   const merchants: (ListedMerchant & { sites: ListedSite[] })[] = [];
   let lastId = 0;

@@ -1,6 +1,6 @@
 /**
- * The merchants somebody finds after the first start, made through the public administration API, and the file that
- * tells people and scripts how to be them (demo.json). May run at every start: what is there is kept.
+ * Creates the demo's merchants through the administration API, and returns the keys for demo.json. Runs at every start, and keeps
+ * existing merchants and keys.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
@@ -12,7 +12,7 @@ export interface DemoMerchantPlan {
 
 const LOOPBACK = ['127.0.0.1', 'localhost'];
 
-/** Two merchants with two sites each; each second site works without a key, for calls from this machine. */
+/** Each second site accepts keyless requests from this machine. */
 export const DEMO_MERCHANTS: readonly DemoMerchantPlan[] = [
   {
     name: 'Karoo Roastery',
@@ -41,16 +41,15 @@ export interface Demo {
   readonly gatewayUrl: string;
   readonly shopUrl: string;
   readonly adminUrl: string;
-  /** Of the transformer of the demo's till, which serves the sites of the first merchant. */
+  /** The transformer of the demo's till, which serves the sites of the first merchant. */
   readonly transformerUrl: string;
-  /** Opens the transformer: the header x-api-key. */
+  /** The header x-api-key for the transformer. */
   readonly transformerApiKey: string;
-  /** PEM file of the self-signed certificate that the addresses with https have: `curl --cacert`, NODE_EXTRA_CA_CERTS. */
+  /** PEM file of the self-signed certificate of the https addresses: for `curl --cacert` and NODE_EXTRA_CA_CERTS. */
   readonly certificateFile?: string;
   readonly adminKey: string;
   readonly merchants: readonly DemoMerchant[];
   readonly partner: DemoPartner;
-  /** Of the partner; each can log in. */
   readonly customers: readonly DemoCustomer[];
 }
 
@@ -71,61 +70,62 @@ export interface DemoSite {
 }
 
 /**
- * Makes what is missing and returns the merchants with their keys. Keys are shown once, when they are made; so where
- * the known file does not have them (it was lost, or belongs to another database), new ones replace those of the
- * merchants and sites that exist. A merchant is recognised by its name, a site by its reference.
+ * Creates what is missing and returns the merchants with their keys. The API returns a key only once: if demo.json does not have
+ * it (the file was lost, or belongs to another database), a new key replaces it. A merchant is identified by its name, a site by
+ * its reference.
  */
 export async function seed(
   api: AdministrationApi,
-  plan: readonly DemoMerchantPlan[],
-  known: readonly DemoMerchant[],
+  plans: readonly DemoMerchantPlan[],
+  stored: readonly DemoMerchant[],
 ): Promise<DemoMerchant[]> {
   const existing = await api.listMerchants();
   const merchants: DemoMerchant[] = [];
-  for (const wanted of plan) {
-    const found = existing.find(({ name }) => name === wanted.name);
-    merchants.push(await seedMerchant(api, wanted, found, known));
+  for (const plan of plans) {
+    const found = existing.find(({ name }) => name === plan.name);
+    merchants.push(await seedMerchant(api, plan, found, stored));
   }
   return merchants;
 }
 
 async function seedMerchant(
   api: AdministrationApi,
-  wanted: DemoMerchantPlan,
+  { name, sites: plans }: DemoMerchantPlan,
   found: ListedMerchant | undefined,
-  known: readonly DemoMerchant[],
+  stored: readonly DemoMerchant[],
 ): Promise<DemoMerchant> {
-  const { merchantId } = found ?? (await api.createMerchant(wanted.name));
-  // The number alone is not enough: another database gives the same numbers to other merchants.
-  const before = found && known.find((merchant) => merchant.merchantId === merchantId && merchant.name === wanted.name);
-  const apiKey = before?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
+  const { merchantId } = found ?? (await api.createMerchant(name));
+  // The id alone is not enough: another database gives the same ids to other merchants.
+  const usable = found && stored.find((merchant) => merchant.merchantId === merchantId && merchant.name === name);
+  const apiKey = usable?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
   const listed = found ? await api.listSites(merchantId) : [];
   const sites: DemoSite[] = [];
-  for (const site of wanted.sites) {
-    const existing = listed.find(({ siteReference }) => siteReference === site.siteReference);
-    sites.push(await seedSite(api, merchantId, site, existing, before?.sites ?? []));
+  for (const plan of plans) {
+    const existing = listed.find(({ siteReference }) => siteReference === plan.siteReference);
+    sites.push(await seedSite(api, merchantId, plan, existing, usable?.sites ?? []));
   }
-  return { merchantId, name: wanted.name, apiKey, sites };
+  return { merchantId, name, apiKey, sites };
 }
 
 async function seedSite(
   api: AdministrationApi,
   merchantId: number,
-  wanted: NewSite,
+  plan: NewSite,
   found: ListedSite | undefined,
-  known: readonly DemoSite[],
+  stored: readonly DemoSite[],
 ): Promise<DemoSite> {
-  const created = found ? undefined : await api.createSite(merchantId, wanted);
+  const created = found ? undefined : await api.createSite(merchantId, plan);
   const { siteId } = found ?? created!;
-  const before = found && known.find((site) => site.siteId === siteId && site.siteReference === wanted.siteReference);
+  const { siteReference } = plan;
+  const usable = found && stored.find((site) => site.siteId === siteId && site.siteReference === siteReference);
   return {
     siteId,
-    siteReference: wanted.siteReference,
-    apiKey: before?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
+    siteReference,
+    apiKey: usable?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
     webhookSecret:
-      before?.webhookSecret ??
+      usable?.webhookSecret ??
       created?.webhookSecrets.test ??
       (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
-    requireApiKey: found?.requireApiKey ?? wanted.requireApiKey,
+    requireApiKey: found?.requireApiKey ?? plan.requireApiKey,
   };
 }

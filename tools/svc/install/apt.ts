@@ -1,16 +1,11 @@
-import { findOnPath, isExecutable } from './find-on-path.ts';
 import { lastLines } from '../base/files.ts';
 import { runProgram } from '../base/run-program.ts';
 import { SvcError } from '../base/svc-error.ts';
-
-/** Whether packages can be installed here without asking anybody: Debian or Ubuntu, as root. */
-export function canInstallPackages(): boolean {
-  return findAptGet() !== undefined && process.getuid?.() === 0;
-}
+import { findOnPath, isExecutable } from './find-on-path.ts';
 
 /**
- * Installs Debian packages, its output kept in a log. A service among them that could not be started by its own
- * script fails apt-get although the programs are there: the caller, who looks for the program, decides with `isThere`.
+ * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service, although the program
+ * is installed: `isThere` then decides.
  */
 export async function installPackages(
   packages: readonly string[],
@@ -20,11 +15,44 @@ export async function installPackages(
   if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
-    const { code } = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
+    const code = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
     if (code === 0 || (args[0] === 'install' && options.isThere())) continue;
     for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
     throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });
   }
+}
+
+/**
+ * Finds a program, or installs it: on Debian or Ubuntu, as root.
+ * @param program.packages alternatives, in order of preference
+ * @throws SvcError when the program is missing and cannot be installed
+ */
+export async function ensureInstalled<Found>(program: {
+  readonly name: string;
+  readonly find: () => Found | undefined;
+  readonly packages: readonly (readonly string[])[];
+  readonly root: string;
+  readonly logFile: string;
+  readonly hint: string;
+}): Promise<Found> {
+  const { name, find, packages, logFile, hint } = program;
+  const found = find();
+  if (found !== undefined) return found;
+  if (findAptGet() === undefined || process.getuid?.() !== 0)
+    throw new SvcError(`${name} is not installed, and only root can install it with apt-get`, { hint });
+  console.log(`  … installing ${name} with apt-get (log: ${logFile})`);
+  let failure = new SvcError(`apt-get installed ${name}, but the program is missing`, { hint });
+  for (const alternative of packages) {
+    try {
+      await installPackages(alternative, { ...program, isThere: () => find() !== undefined });
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      failure = error;
+    }
+    const installed = find();
+    if (installed !== undefined) return installed;
+  }
+  throw failure;
 }
 
 function findAptGet(): string | undefined {

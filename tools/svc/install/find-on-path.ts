@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first of these programs that the PATH has. */
+/** The first of these programs on the PATH; an earlier name wins over an earlier folder. */
 export function findOnPath(
   names: readonly string[],
   path: string,

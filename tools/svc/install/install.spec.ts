@@ -1,5 +1,4 @@
-import { findDifference } from './install.ts';
-import type { LockedPackages } from './install.ts';
+import { findDifference, type LockedPackages } from './install.ts';
 
 const machine = { os: 'linux', cpu: 'x64' };
 const locked: LockedPackages = {

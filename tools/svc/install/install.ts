@@ -1,7 +1,6 @@
 /**
- * Brings node_modules to what package-lock.json says. What is there is compared with the lock file itself, not with a
- * stamp of the last run: so a folder that is missing, half deleted, half installed or stale is found out whoever made
- * it, and somebody who ran `npm install` by hand does not wait for it again.
+ * Installs what package-lock.json lists. Compares node_modules with the lock file itself, not with a stamp of the last run: this
+ * detects a missing, incomplete or stale folder, and after a manual `npm install` nothing is installed again.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,44 +18,38 @@ interface LockedPackage {
   readonly libc?: readonly string[];
 }
 
-/** The entries of a lock file of npm, by their path below the project. */
+/** The entries of a package-lock.json, by their path below the project. */
 export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
-/** Returns what was done, in words. */
+/** Returns the result as a text. */
 export async function install(root: string, logFile: string): Promise<string> {
   if (findMissing(root) === undefined) return 'up to date';
-  // npm writes this file last. Taken away first, an installation that is interrupted is never mistaken for a whole one.
+  // npm writes this file last: without it, an interrupted installation counts as incomplete.
   rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
   const args = ['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
-  const { code } = await runProgram('npm', args, { cwd: root, logFile, env: npmEnvironment() }).catch(
-    (error: unknown) => {
-      throw new SvcError('npm is not on the PATH', {
-        hint: 'it comes with Node.js: https://nodejs.org/',
-        cause: error,
-      });
-    },
-  );
+  // With NODE_ENV=production npm would omit the compiler and the database.
+  const { NODE_ENV: _dropped, ...env } = process.env;
+  const code = await runProgram('npm', args, { cwd: root, logFile, env }).catch((cause: unknown) => {
+    throw new SvcError('npm is not on the PATH', { hint: 'it comes with Node.js: https://nodejs.org/', cause });
+  });
   const missing = findMissing(root);
   if (code === 0 && missing === undefined) return 'installed from package-lock.json';
   for (const line of lastLines(logFile, 12)) console.error(`    ${line}`);
-  const reason = code === 0 ? `npm ci ended well, but ${missing} is missing` : `npm ci failed (exit code ${code})`;
+  const reason = code === 0 ? `npm ci succeeded, but ${missing} is missing` : `npm ci failed (exit code ${code})`;
   throw new SvcError(reason, { hint: `its output is in ${logFile}` });
 }
 
-/** The first package that is not there as locked; undefined when all are. */
+/** The first package that is not installed as locked; undefined when all are. */
 function findMissing(root: string): string | undefined {
   const hidden = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(hidden)) return 'node_modules';
-  const machine = {
-    os: process.platform as string,
-    cpu: process.arch as string,
-  };
+  const machine = { os: process.platform, cpu: process.arch };
   return findDifference(readPackages(join(root, 'package-lock.json')), readPackages(hidden), machine, (path) =>
     existsSync(join(root, path, 'package.json')),
   );
 }
 
-/** Compares what is locked with what npm noted as installed and with what is on the disk. */
+/** Compares the locked packages with npm's record of installed ones, and with the disk. */
 export function findDifference(
   locked: LockedPackages,
   installed: LockedPackages,
@@ -74,7 +67,7 @@ export function findDifference(
   return different?.[0];
 }
 
-/** npm leaves out optional packages of other platforms; which C library this is it alone decides, so those are not asked for. */
+/** npm omits optional packages of other platforms. Packages for one C library are not compared, because only npm detects it. */
 function isFor(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
   if (entry.optional !== true) return true;
   return (
@@ -90,10 +83,4 @@ function readPackages(file: string): LockedPackages {
   } catch (error) {
     throw new SvcError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** NODE_ENV=production of the caller's shell would leave out the compiler and the database. */
-function npmEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_ENV: _dropped, ...rest } = process.env;
-  return rest;
 }

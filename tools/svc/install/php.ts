@@ -1,16 +1,14 @@
-import { canInstallPackages, installPackages } from './apt.ts';
+import { ensureInstalled } from './apt.ts';
 import { findOnPath, isExecutable } from './find-on-path.ts';
-import { SvcError } from '../base/svc-error.ts';
 
-/** PHP with curl, for the tests of the client that shops in PHP copy: the one on the PATH, or installed now. Returns its path. */
-export async function ensurePhp(root: string, logFile: string): Promise<string> {
-  const find = () => findOnPath(['php'], process.env['PATH'] ?? '', isExecutable);
-  const hint = 'install php-cli and php-curl';
-  if (find() === undefined) {
-    if (!canInstallPackages()) throw new SvcError('the tests of the PHP client need PHP', { hint });
-    await installPackages(['php-cli', 'php-curl'], { root, logFile, hint, isThere: () => find() !== undefined });
-  }
-  const found = find();
-  if (found === undefined) throw new SvcError('apt-get installed PHP, but it is not on the PATH', { hint });
-  return found;
+/** Returns the path of PHP with curl, for the tests of the PHP client. */
+export function ensurePhp(root: string, logFile: string): Promise<string> {
+  return ensureInstalled({
+    name: 'PHP',
+    find: () => findOnPath(['php'], process.env['PATH'] ?? '', isExecutable),
+    packages: [['php-cli', 'php-curl']],
+    root,
+    logFile,
+    hint: 'install php-cli and php-curl',
+  });
 }

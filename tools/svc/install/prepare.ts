@@ -2,18 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { build } from './build.ts';
 import { install } from './install.ts';
-import { takeLock } from '../base/lock.ts';
-import type { Lock } from '../base/lock.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { acquireLock, type Lock } from '../base/lock.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 const WAIT_SECONDS = 900;
 
 /**
- * Installs, and builds where that is asked for. Copies with data folders of their own share node_modules and dist, so
- * only one of them does this at a time; the next finds the work done.
+ * Installs packages and optionally builds. All copies of the platform share node_modules and dist, so a lock lets only one of them
+ * do this at a time.
  */
 export async function prepare(settings: Settings, steps: Steps, options: { build: boolean }): Promise<void> {
   const { log } = pathsOf(settings);
@@ -27,15 +25,13 @@ export async function prepare(settings: Settings, steps: Steps, options: { build
 }
 
 async function waitForLock(file: string): Promise<Lock> {
-  let saidSo = false;
   for (let second = 0; second < WAIT_SECONDS; second++) {
-    const lock = takeLock(file);
+    const lock = acquireLock(file);
     if ('release' in lock) return lock;
-    if (!saidSo) console.log(`  … process ${lock.heldBy} is installing or building here; waiting for it`);
-    saidSo = true;
+    if (second === 0) console.log(`  … waiting for process ${lock.heldBy}, which is installing or building here`);
     await pause(1000);
   }
-  throw new SvcError('another ./svc has been installing or building here for too long', {
-    hint: `it is named in ${file}`,
+  throw new SvcError(`another ./svc has been installing or building here for ${WAIT_SECONDS} s`, {
+    hint: `${file} has its process id`,
   });
 }

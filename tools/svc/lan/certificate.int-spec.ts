@@ -5,13 +5,13 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { type Server, connect, createServer } from 'node:tls';
-import { type CertificateFiles, keepCertificate, namesOf } from './certificate.ts';
+import { type CertificateFiles, ensureCertificate, namesOf } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';
 const NOW = new Date();
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
-const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY_MILLISECONDS);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const inDays = (days: number): Date => new Date(NOW.getTime() + days * DAY_MS);
 
 let folder: string;
 let files: CertificateFiles;
@@ -24,18 +24,18 @@ afterEach(() => rmSync(folder, { recursive: true }));
 describe('a TLS connection', () => {
   let server: Server;
   beforeEach(async () => {
-    await keepCertificate(files, LOOPBACK, NOW);
+    await ensureCertificate(files, LOOPBACK, NOW);
     server = createServer({ cert: readFileSync(files.certificate), key: readFileSync(files.key) }, (socket) =>
       socket.end('hello'),
     );
-    server.on('tlsClientError', () => undefined); // a client that hangs up on us is what is tested
+    server.on('tlsClientError', () => undefined); // Clients that reject the certificate close the connection.
     server.listen(0, LOOPBACK);
     await once(server, 'listening');
   });
   afterEach(() => server.close());
 
-  /** What the server says to a client that asks for it under this name, or why the client does not listen. */
-  async function said(to: { servername?: string }, ca?: Buffer): Promise<string> {
+  /** Returns the text that a client receives, or the error code of its TLS handshake. */
+  async function connectAs(to: { servername?: string }, ca?: Buffer): Promise<string> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: LOOPBACK, port, ...(ca ? { ca } : {}), ...to });
     let text = '';
@@ -47,24 +47,24 @@ describe('a TLS connection', () => {
     return Promise.race([failure, ended]).finally(() => socket.destroy());
   }
 
-  it('is trusted by whoever was given the certificate, under the address and each name', async () => {
+  it('is trusted by clients that have the certificate, for the address and each name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await said({}, ca)).toBe('hello');
-    for (const servername of namesOf(hostname())) expect(await said({ servername }, ca)).toBe('hello');
+    expect(await connectAs({}, ca)).toBe('hello');
+    for (const servername of namesOf(hostname())) expect(await connectAs({ servername }, ca)).toBe('hello');
   });
 
-  it('is refused by everybody else, and under another name', async () => {
+  it('is rejected by all other clients, and for another name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await said({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
-    expect(await said({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
-    await keepCertificate(files, ADDRESS, NOW);
-    expect(await said({}, readFileSync(files.certificate))).not.toBe('hello');
+    expect(await connectAs({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(await connectAs({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    await ensureCertificate(files, ADDRESS, NOW);
+    expect(await connectAs({}, readFileSync(files.certificate))).not.toBe('hello');
   });
 });
 
 describe('the certificate', () => {
-  it('is what phones accept: no authority, for servers, for the address, for less than 398 days', async () => {
-    const { fingerprint, validUntil } = await keepCertificate(files, ADDRESS, NOW);
+  it('has the properties that phones require: not an authority, for servers, for the address, under 398 days', async () => {
+    const { fingerprint, validUntil } = await ensureCertificate(files, ADDRESS, NOW);
     const certificate = new X509Certificate(readFileSync(files.certificate));
     expect(certificate.ca).toBe(false);
     expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
@@ -72,53 +72,51 @@ describe('the certificate', () => {
     expect(certificate.checkHost('localhost')).toBe('localhost');
     expect(certificate.checkIP('192.168.1.6')).toBeUndefined();
     expect(certificate.fingerprint256).toBe(fingerprint);
-    expect(validUntil.getTime() - new Date(certificate.validFrom).getTime()).toBeLessThanOrEqual(
-      398 * DAY_MILLISECONDS,
-    );
+    expect(validUntil.getTime() - new Date(certificate.validFrom).getTime()).toBeLessThanOrEqual(398 * DAY_MS);
     expect(new Date(certificate.validFrom).getTime()).toBeLessThan(NOW.getTime());
   });
 
-  it('has a key that its owner alone can read, also where somebody had opened it to others', async () => {
-    await keepCertificate(files, ADDRESS, NOW);
+  it('has a key that only its owner can read, also after its mode was changed', async () => {
+    await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
     chmodSync(files.key, 0o644);
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept from one start to the next', async () => {
-    const first = await keepCertificate(files, ADDRESS, NOW);
-    expect(first.madeBecause).toBe('there was none');
-    expect(await keepCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, madeBecause: undefined });
+  it('is kept across starts', async () => {
+    const first = await ensureCertificate(files, ADDRESS, NOW);
+    expect(first.renewalReason).toBe('there was none');
+    expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, renewalReason: undefined });
   });
 
   it.each([
-    ['it is about to run out', 'it was about to run out', () => ({ now: inDays(367) })],
-    ['it has run out', 'it was about to run out', () => ({ now: inDays(500) })],
-    ['the clock was wrong when it was made', 'it was not valid yet', () => ({ now: inDays(-2) })],
+    ['it is about to expire', 'it was about to expire', () => ({ now: inDays(367) })],
+    ['it has expired', 'it was about to expire', () => ({ now: inDays(500) })],
+    ['the clock was wrong when it was created', 'it was not valid yet', () => ({ now: inDays(-2) })],
     ['the address has changed', 'the address has changed', () => ({ address: '192.168.1.6' })],
     ['the key is lost', 'its key was lost', () => void rmSync(files.key)],
     [
-      'half a file is left',
+      'the file is incomplete',
       'there was none',
       () => writeFileSync(files.certificate, '-----BEGIN CERTIFICATE-----\nMII'),
     ],
-  ])('is made anew when %s', async (_, reason, change) => {
-    const { fingerprint } = await keepCertificate(files, ADDRESS, NOW);
+  ])('is renewed when %s', async (_, reason, change) => {
+    const { fingerprint } = await ensureCertificate(files, ADDRESS, NOW);
     const { now = NOW, address = ADDRESS } = (change() ?? {}) as { now?: Date; address?: string };
-    const next = await keepCertificate(files, address, now);
-    expect(next.madeBecause).toBe(reason);
+    const next = await ensureCertificate(files, address, now);
+    expect(next.renewalReason).toBe(reason);
     expect(next.fingerprint).not.toBe(fingerprint);
-    expect((await keepCertificate(files, address, now)).madeBecause).toBeUndefined();
+    expect((await ensureCertificate(files, address, now)).renewalReason).toBeUndefined();
   });
 
-  it('with the key of another one is made anew', async () => {
-    await keepCertificate(files, ADDRESS, NOW);
+  it('is renewed when the key belongs to another certificate', async () => {
+    await ensureCertificate(files, ADDRESS, NOW);
     const key = readFileSync(files.key);
     rmSync(files.certificate);
-    await keepCertificate(files, ADDRESS, NOW);
+    await ensureCertificate(files, ADDRESS, NOW);
     writeFileSync(files.key, key);
-    expect((await keepCertificate(files, ADDRESS, NOW)).madeBecause).toBe('its key was lost');
+    expect((await ensureCertificate(files, ADDRESS, NOW)).renewalReason).toBe('its key was lost');
   });
 });
 
@@ -129,6 +127,6 @@ test.each([
   ['my_laptop', ['localhost']],
   ['-laptop', ['localhost']],
   ['', ['localhost']],
-])('a machine called %j is also known as %j', (host, names) => {
+])('a machine with the host name %j has the DNS names %j', (host, names) => {
   expect(namesOf(host)).toEqual(names);
 });

@@ -2,11 +2,11 @@ import type { NetworkInterfaceInfo } from 'node:os';
 import { addressesOf, chooseLanAddress } from './lan-address.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-const loopback = { ...anInfo('127.0.0.1'), internal: true };
+const loopback = { ...interfaceInfo('127.0.0.1'), internal: true };
 
 describe('the address on the network', () => {
   it('is the first that is not of this machine alone', () => {
-    const interfaces = { lo: [loopback], wlan0: [anInfo('192.168.1.5')], eth1: [anInfo('10.0.0.7')] };
+    const interfaces = { lo: [loopback], wlan0: [interfaceInfo('192.168.1.5')], eth1: [interfaceInfo('10.0.0.7')] };
     expect(chooseLanAddress(interfaces, true)).toBe('192.168.1.5');
     expect(addressesOf(interfaces)).toEqual(['192.168.1.5', '10.0.0.7']);
   });
@@ -14,51 +14,57 @@ describe('the address on the network', () => {
   it.each(['docker0', 'br-4f2a', 'veth12', 'virbr0', 'utun3', 'tailscale0', 'bridge100', 'vmnet8'])(
     'is one of %s only where there is no other',
     (name) => {
-      const virtual = { [name]: [anInfo('172.17.0.1')] };
-      expect(chooseLanAddress({ ...virtual, en0: [anInfo('192.168.1.5')] }, true)).toBe('192.168.1.5');
+      const virtual = { [name]: [interfaceInfo('172.17.0.1')] };
+      expect(chooseLanAddress({ ...virtual, en0: [interfaceInfo('192.168.1.5')] }, true)).toBe('192.168.1.5');
       expect(chooseLanAddress(virtual, true)).toBe('172.17.0.1');
     },
   );
 
   it('is an IPv4 address that a network gave', () => {
     const interfaces = {
-      en0: [{ ...anInfo('fd00::2'), family: 'IPv6', scopeid: 0 } as NetworkInterfaceInfo, anInfo('169.254.3.4')],
-      en1: [anInfo('192.168.1.5')],
+      en0: [
+        { ...interfaceInfo('fd00::2'), family: 'IPv6', scopeid: 0 } as NetworkInterfaceInfo,
+        interfaceInfo('169.254.3.4'),
+      ],
+      en1: [interfaceInfo('192.168.1.5')],
     };
     expect(addressesOf(interfaces)).toEqual(['192.168.1.5']);
   });
 
-  it('is the one that is asked for, of those there are', () => {
-    const interfaces = { eth0: [anInfo('192.168.1.5'), anInfo('192.168.1.6')], docker0: [anInfo('172.17.0.1')] };
+  it('is the chosen one, if the machine has it', () => {
+    const interfaces = {
+      eth0: [interfaceInfo('192.168.1.5'), interfaceInfo('192.168.1.6')],
+      docker0: [interfaceInfo('172.17.0.1')],
+    };
     for (const address of ['192.168.1.5', '192.168.1.6', '172.17.0.1'])
       expect(chooseLanAddress(interfaces, address)).toBe(address);
   });
 
   it.each([
-    ['192.168.1.77', /192\.168\.1\.77 is not an address of this machine on a network; --lan takes 192\.168\.1\.5 or/],
-    ['127.0.0.1', /is not an address of this machine on a network/],
-    ['0.0.0.0', /is not an address of this machine on a network/],
+    ['192.168.1.77', /192\.168\.1\.77 is not a network address of this machine; --lan takes 192\.168\.1\.5 or/],
+    ['127.0.0.1', /is not a network address of this machine/],
+    ['0.0.0.0', /is not a network address of this machine/],
     ['laptop.local', /laptop\.local is not an IPv4 address; --lan takes/],
-    ['', /--lan= names no address; --lan takes/],
+    ['', /--lan= needs an address; --lan takes/],
   ])('is not %j', (wanted, message) => {
-    const interfaces = { lo: [loopback], eth0: [anInfo('192.168.1.5'), anInfo('10.0.0.7')] };
+    const interfaces = { lo: [loopback], eth0: [interfaceInfo('192.168.1.5'), interfaceInfo('10.0.0.7')] };
     const choosing = () => chooseLanAddress(interfaces, wanted);
     expect(choosing).toThrow(SvcError);
     expect(() => orLine(choosing)).toThrow(message);
   });
 
-  it('is missed on a machine without a network, which is told what to do', () => {
+  it('does not exist on a machine without a network, and the error has a hint', () => {
     expect(() => orLine(() => chooseLanAddress({ lo: [loopback] }, true))).toThrow(
-      /no address on a network.*; connect it to the network of the phone, or use .\/svc up without --lan/,
+      /no network address.*; connect it to the network of the phone, or use .\/svc up without --lan/,
     );
   });
 });
 
-function anInfo(address: string): NetworkInterfaceInfo {
+function interfaceInfo(address: string): NetworkInterfaceInfo {
   return { address, netmask: '255.255.255.0', family: 'IPv4', mac: '02:00:00:00:00:01', internal: false, cidr: null };
 }
 
-/** Fails with the line that a person sees. */
+/** Throws an error with the line that ./svc prints. */
 function orLine(work: () => unknown): unknown {
   try {
     return work();

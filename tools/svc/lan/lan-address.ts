@@ -1,16 +1,16 @@
-/** Under which of its addresses this machine is reached from the network (`./svc up --lan`). */
+/** The network address of this machine for `./svc up --lan`. */
 import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { SvcError } from '../base/svc-error.ts';
 
 export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-/** Of containers, virtual machines and tunnels: no phone in the room reaches those. */
+/** Interfaces of containers, virtual machines and tunnels, which a phone in the same network cannot reach. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
-/** What a machine gives itself where nobody gave it an address (RFC 3927). */
+/** A machine assigns itself such an address when no DHCP server answers (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
-/** Every IPv4 address that somebody else could use, those of real interfaces first. */
+/** All IPv4 addresses for other machines, those of physical interfaces first. */
 export function addressesOf(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos
@@ -21,19 +21,19 @@ export function addressesOf(interfaces: Interfaces): string[] {
 }
 
 /**
- * @param wanted an address of this machine; true: the first there is
- * @throws SvcError when there is none, or not that one
+ * @param wanted an address of this machine, or true for the first one
+ * @throws SvcError when the machine does not have it
  */
 export function chooseLanAddress(interfaces: Interfaces, wanted: string | true): string {
   const [first, ...others] = addressesOf(interfaces);
   if (first === undefined) {
-    throw new SvcError('this machine has no address on a network, so --lan has nothing to serve on', {
+    throw new SvcError('this machine has no network address for --lan', {
       hint: 'connect it to the network of the phone, or use ./svc up without --lan, for this machine alone',
     });
   }
   if (wanted === true || wanted === first || others.includes(wanted)) return wanted === true ? first : wanted;
-  const what = isIPv4(wanted) ? 'is not an address of this machine on a network' : 'is not an IPv4 address';
-  throw new SvcError(wanted === '' ? '--lan= names no address' : `${wanted} ${what}`, {
+  const problem = isIPv4(wanted) ? 'is not a network address of this machine' : 'is not an IPv4 address';
+  throw new SvcError(wanted === '' ? '--lan= needs an address' : `${wanted} ${problem}`, {
     hint: `--lan takes ${[first, ...others].join(' or ')}; without =, the first of them`,
     exitCode: 2,
   });

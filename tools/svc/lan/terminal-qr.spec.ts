@@ -1,7 +1,7 @@
 import decodeQR from 'qr/decode.js';
 import { terminalQr } from './terminal-qr.ts';
 
-/** Pixels of one module, each way: what a camera sees is larger than a dot. */
+/** Width and height of a module in pixels: a camera sees more than one pixel. */
 const SCALE = 4;
 
 test.each(['https://192.168.1.5:7302', 'https://255.255.255.255:65504'])(

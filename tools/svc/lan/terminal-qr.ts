@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr';
 
-/** A QR code for a terminal: white on black whatever the terminal's own colours are, since cameras want it that way. */
+/** A QR code for a terminal, white on black regardless of the terminal's colours: cameras need the contrast. */
 export function terminalQr(text: string): string {
   return encodeQR(text, 'ascii', { ecc: 'medium', border: 4 })
     .trimEnd()

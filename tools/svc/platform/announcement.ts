@@ -1,11 +1,9 @@
-/** What `./svc up` says when the platform runs: where it is, and what to do next. */
+/** The output of `./svc up` when the platform runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { transformerUrlOf } from './transformer.ts';
 
-/** The addresses of one copy, a line for each; of public hosts those on the network, where they are served there. */
 export function addresses(ports: Ports, lan: string | undefined): string {
   return [
     `  shop            ${publicUrlOf(lan, ports.shop)}`,
@@ -22,29 +20,29 @@ export function nextSteps(demoFile: string): string {
   return [
     'Next: open the shop, and pay with 4242 4242 4242 4242, any expiry date ahead and any CVV.',
     `Keys and secrets of the demo merchants and partner: ${demoFile}`,
-    './svc logs -f shows the logs, ./svc status what runs, ./svc down stops it.',
+    './svc logs -f shows the logs, ./svc status the state; ./svc down stops the platform.',
   ].join('\n');
 }
 
-/** How a phone gets there, and what it will ask. The code is for terminals: a file has no use for it. */
-export async function forPhones(settings: Settings, lan: string, isTerminal: boolean): Promise<string> {
+export async function phoneInstructions(settings: Settings, lan: string, isTerminal: boolean): Promise<string> {
   const { api, gateway, shop, acquirer, transformer } = settings.ports;
   const url = publicUrlOf(lan, shop);
   const certificate = readFileSync(pathsOf(settings).tls.certificate);
   const { fingerprint256 } = new X509Certificate(certificate);
-  // A package, which is there by now: what this file is needed for before must not wait for it.
+  // Needs a package; the other functions of this file also run before the installation.
   const code = isTerminal ? `\n${(await import('../lan/terminal-qr.ts')).terminalQr(url)}\n` : '';
   return `
-On a phone in the same network: ${isTerminal ? 'point its camera at this, or open' : 'open'} ${url}
+On a phone in the same network: ${isTerminal ? 'scan this code, or open' : 'open'} ${url}
 ${code}
-It warns that the connection is not private, because nobody it knows vouches for a certificate that was made here:
+The phone warns that the connection is not private, because the certificate is self-signed:
   Android: Advanced, then Proceed.  iPhone: Show Details, then visit this website.  It may ask once for each port.
-It is talking to this machine if the certificate it shows has this SHA-256 fingerprint:
+The phone is connected to this machine if the certificate has this SHA-256 fingerprint:
   ${fingerprint256}
-A page that does not load: is the phone in this network, and not its guest network? Does a firewall on this machine let in
-TCP ports ${api}, ${gateway}, ${shop}, ${acquirer} (the bank's page) and ${transformer} (the till)? Anybody in the network can open these; not
-administration. The till speaks plain HTTP, as in a store, and only with its key (transformerApiKey of demo.json):
+If a page does not load, check that the phone is in this network, not in a guest network, and that the firewall of this
+machine allows the TCP ports ${api}, ${gateway}, ${shop}, ${acquirer} (the bank's page) and ${transformer} (the till). Every device in the network
+can open these ports, but not administration. The till uses plain HTTP, as in a store, and needs its key
+(transformerApiKey of demo.json):
   ${transformerUrlOf(lan, settings.ports)}/till/<siteId>#key=<key>, and /display/<siteId>#key=<key> on the customer's screen
-Programs that use these addresses: curl --cacert, or NODE_EXTRA_CA_CERTS, with ${pathsOf(settings).tls.certificate}
+Programs need the certificate: curl --cacert, or NODE_EXTRA_CA_CERTS, with ${pathsOf(settings).tls.certificate}
 `;
 }

@@ -1,30 +1,25 @@
-/** The local platform's database, as `up` and `serve` both need it: secrets, configuration, server, roles and schemas; its broker. */
+/** Starts the servers of the local platform for `up` and `serve`: PostgreSQL with roles and schemas, and RabbitMQ. */
 import { startBroker } from '../rabbitmq/broker.ts';
-import { ownerVariablesOf, writeEnvFiles, variablesOf } from '../processes/env-files.ts';
-import type { OverRabbitMq } from '../processes/env-files.ts';
+import { ownerVariablesOf, writeEnvFiles, variablesOf, type BrokerAccess } from '../processes/env-files.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
-import { startPostgres } from '../postgres/postgres.ts';
-import type { StartedPostgres } from '../postgres/postgres.ts';
-import { isMigrated, migrationsDigest, noteMigrated } from '../postgres/migrations-state.ts';
+import { startPostgres, type StartedPostgres } from '../postgres/postgres.ts';
+import { isMigrated, migrationsDigest, markMigrated } from '../postgres/migrations-state.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
-import { loadSecrets } from '../base/secrets.ts';
-import type { Secrets } from '../base/secrets.ts';
-import { migrate } from './services.ts';
-import type { Mode } from './services.ts';
-import { pathsOf, SERVICES } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { loadSecrets, type Secrets } from '../base/secrets.ts';
+import { migrate, type Mode } from './services.ts';
+import { pathsOf, SERVICES, type Settings } from '../base/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { join } from 'node:path';
 
-/** The RabbitMQ that the services speak over, the caller's or our own, with a user for each of them. */
-export async function startOwnOrGivenBroker(
+/** Starts RabbitMQ, or uses the caller's, and writes its addresses into the env files. */
+export async function startPlatformBroker(
   settings: Settings,
   secrets: Secrets,
   steps: Steps,
   mode: Mode,
 ): Promise<void> {
   const paths = pathsOf(settings);
-  let amqpUrls: OverRabbitMq['amqpUrls'] = {};
+  let amqpUrls: BrokerAccess['amqpUrls'] = {};
   await steps.run('RabbitMQ', async () => {
     const broker = await startBroker({
       root: settings.root,
@@ -33,8 +28,8 @@ export async function startOwnOrGivenBroker(
       password: secrets.rabbitMqPassword,
       logFile: paths.rabbitMqLog,
       aptLog: paths.aptLog,
-      givenUrl: settings.givenAmqpUrl,
-      givenManagementUrl: settings.givenManagementUrl,
+      externalUrl: settings.externalAmqpUrl,
+      externalManagementUrl: settings.externalManagementUrl,
       passwords: secrets.brokerPasswords,
     });
     amqpUrls = broker.urls;
@@ -43,7 +38,7 @@ export async function startOwnOrGivenBroker(
   writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
 }
 
-/** `onStarted` is called as soon as a server runs that did not run before: whoever fails later stops it again. */
+/** @param onStarted called before this call starts the server, so that the caller can stop it after a later failure */
 export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {
   const paths = pathsOf(settings);
   const secrets = loadSecrets(paths.secrets);
@@ -75,7 +70,7 @@ async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuser
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
   const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
-  const done = await migrate(settings, variables, join(log, 'migrations.log'));
-  await noteMigrated(databases, digest);
-  return done;
+  await migrate(settings, variables, join(log, 'migrations.log'));
+  await markMigrated(databases, digest);
+  return 'schemas are up to date';
 }

@@ -1,28 +1,31 @@
 import { existsSync } from 'node:fs';
-import { takeLock } from '../base/lock.ts';
+import { type Lock, acquireLock } from '../base/lock.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
 import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopServices } from './services.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopTransformer } from './transformer.ts';
 
-/** Stops the till's transformer and the services, then RabbitMQ and PostgreSQL. May be repeated, and works on what a crash has left. */
+/** Only one start or stop of a copy can run at a time. */
+export function acquirePlatformLock(settings: Settings): Lock {
+  const lock = acquireLock(pathsOf(settings).lock);
+  if ('release' in lock) return lock;
+  throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
+    hint: 'wait for it, or start a second copy with SVC_DATA_DIR and SVC_PORT_BASE',
+  });
+}
+
+/** Stops the platform. Works also when it is stopped already, or after a crash. */
 export async function down(settings: Settings): Promise<void> {
-  const lock = takeLock(pathsOf(settings).lock);
-  if (!('release' in lock)) {
-    throw new SvcError(`another ./svc (process ${lock.heldBy}) is starting or stopping this copy`, {
-      hint: 'try again when it is done',
-    });
-  }
+  const lock = acquirePlatformLock(settings);
   try {
     const steps = createSteps();
     if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
-    // Also what a crash has left of it: its name server goes on by itself.
+    // Also when the broker has crashed, because its name server is still running.
     if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {

@@ -1,28 +1,26 @@
-/** `./svc restart [app]`: asks the supervisor of a distributed platform, and waits until it has done it. */
+/** `./svc restart [app]`: requests a restart from the supervisor and waits for the outcome. */
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { SUPERVISED } from '../processes/processes.ts';
-import type { RestartOutcome, RestartRequest } from '../processes/processes.ts';
+import { SUPERVISED_APPS, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
 import { findServices } from './services.ts';
-import { SERVICES, pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
-/** Draining, starting and becoming ready, of one process. */
-const SECONDS_FOR_ONE = 100 * PATIENCE;
+/** For one process to drain, start and become ready. */
+const TIMEOUT_SECONDS = 100 * PATIENCE;
 
-/** Without a name: every service, one after the other. The front and the acquirer have to be named. */
+/** Without a name it restarts every service in turn, but not the front and the acquirer. */
 export async function restart(settings: Settings, name: string | undefined): Promise<void> {
-  const apps = name === undefined ? [...SERVICES] : SUPERVISED.filter((app) => app === name);
+  const apps = name === undefined ? [...SERVICES] : SUPERVISED_APPS.filter((app) => app === name);
   if (apps.length === 0)
-    throw new SvcError(`there is no app "${name}"`, { hint: `there are ${SUPERVISED.join(', ')}`, exitCode: 2 });
+    throw new SvcError(`there is no app "${name}"`, { hint: `there are ${SUPERVISED_APPS.join(', ')}`, exitCode: 2 });
   const running = findServices(settings);
   if (running?.mode !== 'distributed') {
-    const hint = 'for all services in one process it is ./svc down and ./svc up; or start with ./svc up --distributed';
-    throw new SvcError('nothing runs here that could be restarted app by app', { hint });
+    const hint = 'in another mode, run ./svc down and ./svc up';
+    throw new SvcError('./svc restart needs a running ./svc up --distributed', { hint });
   }
   const paths = pathsOf(settings);
   const request: RestartRequest = { id: randomUUID(), apps };
@@ -31,14 +29,15 @@ export async function restart(settings: Settings, name: string | undefined): Pro
     process.kill(running.pid, 'SIGUSR2');
     const outcome = await waitUntil(
       () => {
-        const known = readJson(paths.restartOutcome) as RestartOutcome | undefined;
-        if (known?.id === request.id) return known;
+        const latest = readJson(paths.restartOutcome) as RestartOutcome | undefined;
+        if (latest?.id === request.id) return latest;
         if (findServices(settings) === undefined) throw new SvcError('the platform was stopped in the meantime');
         return undefined;
       },
-      { withinSeconds: SECONDS_FOR_ONE * apps.length },
+      { withinSeconds: TIMEOUT_SECONDS * apps.length },
     );
-    if (outcome === undefined) throw new SvcError('the restart is not done yet', { hint: 'see ./svc logs supervisor' });
+    if (outcome === undefined)
+      throw new SvcError('the restart has not finished yet', { hint: 'see ./svc logs supervisor' });
     if (outcome.failed !== undefined)
       throw new SvcError(`${outcome.failed} is not ready again`, { hint: `see ./svc logs ${outcome.failed}` });
     return `${outcome.restarted.join(', ')}: ready again`;

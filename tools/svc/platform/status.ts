@@ -1,25 +1,27 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { get } from 'node:https';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { addressesOf } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
-import { SUPERVISED, isRunning, readProcesses } from '../processes/processes.ts';
+import { isRunning } from '../base/background-process.ts';
+import { SUPERVISED_APPS, readProcesses } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Ports, Settings } from '../base/settings.ts';
+import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../base/settings.ts';
 import { findTransformer, transformerUrlOf } from './transformer.ts';
 
-/** Shows what runs, where, and how it is. Returns whether everything is up and healthy. */
+/** Returns whether everything runs and is healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
   const server = findPostgres(pathsOf(settings).postgres);
   const lan = services?.lan;
   const till = findTransformer(settings);
-  // A laptop that was carried elsewhere has another address, and everything that was given out names the old one.
-  const isAway = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
-  const isReady = services !== undefined && !isAway && (await isHealthy(services.ports));
+  // In another network a laptop has another address, but all links contain the old one.
+  const hasLanChanged = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
+  const isReady = services !== undefined && !hasLanChanged && (await isHealthy(services.ports));
   if (services === undefined) {
     console.log('services    down       ./svc up starts them');
   } else {
@@ -28,24 +30,24 @@ export async function status(settings: Settings): Promise<boolean> {
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
-      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeAnswer(askPlainly(urlOf(port)))}`);
+      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(urlOf(port))}`);
     }
     const tillUrl = transformerUrlOf(lan, services.ports);
-    // In a store systemd starts it again; here nothing does, like the services.
     const tillState =
       till === undefined
-        ? 'down: the same ./svc up starts it again, and nothing is lost'
-        : `${await describeAnswer(askPlainly(tillUrl))}, ${describe(till.pid)}`;
+        ? 'down: the same ./svc up starts it again, without loss of data'
+        : `${await describeResponse(tillUrl)}, ${describe(till.pid)}`;
     console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
     if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
-    if (isAway) console.log(`  this machine no longer has the address ${lan}: ./svc down, then ./svc up --lan`);
+    if (hasLanChanged)
+      console.log(`  the address ${lan} of this machine has changed: run ./svc down, then ./svc up --lan`);
     if (services.mode === 'distributed') describeProcesses(settings);
   }
   const broker = findRabbitMq(pathsOf(settings).rabbitMq);
   const needsBroker = services?.ownsBroker === true;
   if (broker !== undefined) {
-    const what = broker.pid === undefined ? `container ${broker.container}` : describe(broker.pid);
-    console.log(`RabbitMQ    running    ${what}\n  127.0.0.1:${broker.port}`);
+    const runner = broker.pid === undefined ? `container ${broker.container}` : describe(broker.pid);
+    console.log(`RabbitMQ    running    ${runner}\n  127.0.0.1:${broker.port}`);
   } else if (needsBroker) {
     console.log('RabbitMQ    down');
   }
@@ -68,13 +70,13 @@ async function describeNetwork(
   console.log('  on the network');
   for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
     const url = publicUrlOf(lan, port);
-    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeAnswer(askWithTls(url, ca))}`);
+    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeResponse(url, ca)}`);
   }
 }
 
 function describeProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
-  for (const app of SUPERVISED) {
+  for (const app of SUPERVISED_APPS) {
     const known = processes[app];
     const state = isRunning(known) ? `${describe(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
     console.log(`  ${app.padEnd(20)} ${state}`);
@@ -86,32 +88,17 @@ function describe(pid: number): string {
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }
 
-async function describeAnswer(answer: Promise<void>): Promise<string> {
+/** Any response shows that the listener is up. Does not use fetch, which cannot trust our self-signed certificate. */
+async function describeResponse(url: string, ca?: Buffer): Promise<string> {
   const started = performance.now();
+  const signal = AbortSignal.timeout(2000);
+  const live = `${url}/health/live`;
   try {
-    await answer;
+    const request = url.startsWith('https:') ? https.get(live, { ca, signal }) : http.get(live, { signal });
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.destroy();
     return `answers (${Math.round(performance.now() - started)} ms)`;
   } catch {
     return 'does not answer';
   }
-}
-
-/** Any answer will do: what is asked is whether somebody is there. This path renders no page. */
-const LIVE = '/health/live';
-const ANSWER_MILLISECONDS = 2000;
-
-async function askPlainly(url: string): Promise<void> {
-  const response = await fetch(url + LIVE, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MILLISECONDS) });
-  await response.body?.cancel();
-}
-
-/** With the certificate of our own, which fetch has no way to be given. */
-function askWithTls(url: string, ca: Buffer | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
-    get(url + LIVE, { ca, signal }, (response) => {
-      response.destroy();
-      resolve();
-    }).once('error', reject);
-  });
 }

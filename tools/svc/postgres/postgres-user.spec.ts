@@ -5,7 +5,7 @@ const nobody = 'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin';
 const postgres = 'postgres:x:101:104:PostgreSQL administrator,,,:/var/lib/postgresql:/bin/bash';
 
 describe('the ways to run PostgreSQL as root', () => {
-  it('begin with a user namespace, in which files stay as they are', () => {
+  it('begin with a user namespace, which keeps the owner of files', () => {
     expect(listCandidates(0, passwd())).toMatchObject([
       { uid: 0, gid: 0, prefix: ['unshare', '--user', '--map-user=1000', '--map-group=1000'] },
     ]);

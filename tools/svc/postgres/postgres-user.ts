@@ -1,12 +1,11 @@
 /**
- * PostgreSQL refuses to run as root, and containers often have nobody else. As root it runs
- *  1. in a user namespace in which root appears as an ordinary user: needs no account, and files stay root's;
- *  2. where there are none (chroot, hardened containers), as `postgres` or `nobody`, with the one capability that lets
- *     it pass through folders only root may enter (PostgreSQL asks for its user id and for its directory's owner,
- *     nothing else);
+ * PostgreSQL refuses to run as root, and containers often have no other user. When ./svc runs as root, it starts the server
+ *  1. in a user namespace that maps root to an ordinary user: needs no account, and root owns the files;
+ *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter folders that
+ *     only root can enter (PostgreSQL checks only its user id and the owner of its directory);
  *  3. as that user without the capability.
- * Each way is tried with the real binary and the real folder: what a kernel, a container runtime or a folder's mode
- * forbids cannot be told in advance. This is not a security boundary: the server may read what root may.
+ * ./svc tests each way with the real binary and folder, because kernels, container runtimes and folder modes forbid different
+ * things. This is not a security boundary: the server can read everything that root can.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,16 +14,16 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresUser {
   /** For progress and error lines. */
   readonly description: string;
-  /** Who owns the data directory as seen from here; the other way of running made it somebody else's. */
+  /** The required owner of the data directory, as seen from this process. An earlier way of running may have changed it. */
   readonly uid: number;
   readonly gid: number;
-  /** Words to put before the program's own. */
+  /** Words before the program and its arguments. */
   readonly prefix: readonly string[];
-  /** Whether the start itself changes to that user. */
+  /** Whether `spawn` changes to that user. */
   readonly switchesAtSpawn: boolean;
 }
 
-/** Finds a way to run the server on the data folder, or says why there is none. */
+/** @throws SvcError when the server cannot run as any user */
 export function findPostgresUser(postgres: string, folder: string): PostgresUser {
   const uid = process.getuid?.() ?? 0;
   const gid = process.getgid?.() ?? 0;
@@ -32,16 +31,16 @@ export function findPostgresUser(postgres: string, folder: string): PostgresUser
   const candidates = listCandidates(gid, readFileSync('/etc/passwd', 'utf8'));
   const failures: string[] = [];
   for (const candidate of candidates) {
-    const failure = tryToRun(candidate, postgres, folder);
+    const failure = findFailure(candidate, postgres, folder);
     if (failure === undefined) return candidate;
     failures.push(`${candidate.description}: ${failure}`);
   }
-  throw new SvcError(`PostgreSQL does not run as root and no other way works here (${failures.join('; ')})`, {
+  throw new SvcError(`PostgreSQL does not run as root, and no other way works here (${failures.join('; ')})`, {
     hint: 'run ./svc as an ordinary user',
   });
 }
 
-/** The ways to run as somebody else than root, best first. */
+/** The ways to run as a user other than root, in order of preference. */
 export function listCandidates(rootGid: number, passwd: string): PostgresUser[] {
   const namespace: PostgresUser = {
     description: 'in a user namespace',
@@ -80,7 +79,7 @@ function withCapability(account: Account, capability: string): PostgresUser {
       `--reuid=${account.uid}`,
       `--regid=${account.gid}`,
       '--clear-groups',
-      // Otherwise access(2), by which the server looks for its own program, disregards the capability.
+      // Otherwise access(2), with which the server finds its own program, ignores the capability.
       '--securebits=+no_setuid_fixup',
       `--inh-caps=+${capability}`,
       `--ambient-caps=+${capability}`,
@@ -99,24 +98,24 @@ function findAccount(name: string, passwd: string): Account[] {
   return fields !== undefined && uid > 0 && gid > 0 ? [{ name, uid, gid }] : [];
 }
 
-/** Program, arguments and options for starting something as that user. */
+/** Program, arguments and options for spawn. */
 export function asUser(user: PostgresUser, program: string, args: readonly string[]) {
   const [file, ...words] = [...user.prefix, program, ...args];
   return {
     file: file ?? program,
     args: words,
     options: {
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, // PGDATA, PGPORT and the like of the caller do not reach it
+      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, // without the caller's PGDATA, PGPORT and so on
       ...(user.switchesAtSpawn ? { uid: user.uid, gid: user.gid } : {}),
     },
   };
 }
 
 /**
- * Lets the server itself look at the folder, which has no configuration: that complaint, and no earlier one, shows that
- * it found its program and its libraries and could enter the folder. (`--version` answers before any of that.)
+ * Starts the server in a folder without configuration. Exactly the error about the missing configuration shows that the server
+ * found its program and libraries, and could enter the folder (`--version` checks none of that). Returns any other error.
  */
-function tryToRun(user: PostgresUser, postgres: string, folder: string): string | undefined {
+function findFailure(user: PostgresUser, postgres: string, folder: string): string | undefined {
   const script = 'cd "$1" && exec "$2" -C port -D "$1"';
   const { file, args, options } = asUser(user, 'sh', ['-c', script, 'sh', folder, postgres]);
   const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 10_000 });

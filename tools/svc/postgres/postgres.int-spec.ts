@@ -4,32 +4,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ownerRoleOf, roleOf } from '../processes/env-files.ts';
-import { isMigrated, migrationsDigest, noteMigrated } from './migrations-state.ts';
+import { isMigrated, migrationsDigest, markMigrated } from './migrations-state.ts';
 import { findPostgres, stopPostgres } from './postgres-process.ts';
-import { startPostgres } from './postgres.ts';
-import type { PostgresPlan } from './postgres.ts';
+import { startPostgres, type PostgresPlan } from './postgres.ts';
 import { provision } from './provision.ts';
 import { completeSecrets } from '../base/secrets.ts';
 import { SERVICES } from '../base/settings.ts';
-import { findFreePort, requireFreePorts } from '../processes/taken-ports.ts';
+import { findFreePort, requireFreePorts } from '../processes/ports.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const secrets = completeSecrets(undefined, countingSecrets());
 
-// Durable servers are made, killed and recovered here: a busy disk takes its time.
+// These tests create, kill and recover durable servers, which takes longer on a busy disk.
 describe("PostgreSQL of the project's own", () => {
   let folder: string;
   let plan: PostgresPlan;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // made with mode 700; the blank is meant
+    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // Mode 700; the space in the path is intended.
     plan = {
       root,
       directory: join(folder, 'postgres'),
       port: await findFreePort(),
       password: secrets.postgresPassword,
       logFile: join(folder, 'log', 'postgres.log'),
-      durable: true, // what is killed below must have kept what it confirmed
+      durable: true, // A killed server must not lose committed rows.
     };
   });
 
@@ -43,14 +42,14 @@ describe("PostgreSQL of the project's own", () => {
   const ownerUrlOf = (service: (typeof SERVICES)[number]) =>
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
-  it('is made and started, and found again by the next start', async () => {
-    expect((await startPostgres(plan)).wasRunning).toBe(false);
+  it('is created and started, and found again by the next start', async () => {
+    expect((await startPostgres(plan)).description).toMatch(/^created and started on/);
     const first = findPostgres(plan.directory);
-    expect((await startPostgres(plan)).wasRunning).toBe(true);
+    expect((await startPostgres(plan)).description).toMatch(/^runs on/);
     expect(findPostgres(plan.directory)).toEqual(first);
   });
 
-  it('keeps what was committed through a kill -9 of the server', async () => {
+  it('keeps committed rows after a kill -9 of the server', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await query(superuserUrl, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
     process.kill(findPostgres(plan.directory)?.pid ?? 0, 'SIGKILL');
@@ -58,7 +57,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await query(superuserUrl, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
   });
 
-  it("starts although its stale process file names a stranger's process, and leaves the stranger alone", async () => {
+  it('starts although its stale process file has the id of another process, and does not stop that process', async () => {
     await stopPostgres(plan.directory);
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
     try {
@@ -67,7 +66,7 @@ describe("PostgreSQL of the project's own", () => {
         `${stranger.pid}\n${plan.directory}\n1\n${plan.port}\n\n127.0.0.1\n 1 1\nready\n`,
       );
       expect(findPostgres(plan.directory)).toBeUndefined();
-      expect((await startPostgres(plan)).wasRunning).toBe(false);
+      expect((await startPostgres(plan)).description).toMatch(/^started on/);
       expect(stranger.exitCode).toBeNull();
       expect(stranger.signalCode).toBeNull();
     } finally {
@@ -75,7 +74,7 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
-  it('moves to another port when it is asked to', async () => {
+  it('moves to another port', async () => {
     const port = await findFreePort();
     await startPostgres({ ...plan, port });
     expect(findPostgres(plan.directory)?.port).toBe(port);
@@ -83,22 +82,22 @@ describe("PostgreSQL of the project's own", () => {
     expect(findPostgres(plan.directory)?.port).toBe(plan.port);
   });
 
-  it('has its port named, with who holds it, to whoever else wants it', async () => {
+  it('makes requireFreePorts fail for its port', async () => {
     await startPostgres(plan);
     await expect(requireFreePorts({ 'the API': plan.port })).rejects.toThrow(
-      new RegExp(`port ${plan.port} for the API .* is taken by`),
+      new RegExp(`port ${plan.port} for the API .* is in use by`),
     );
   });
 
-  it('says when the password is not the one it was made with', async () => {
+  it('reports a wrong password', async () => {
     await startPostgres(plan);
     await expect(startPostgres({ ...plan, password: 'another-password-entirely' })).rejects.toThrow(/secrets\.json/);
   });
 
   it.each([
-    ['a folder that is no cluster', undefined, /no PG_VERSION/],
-    ['a cluster of another major version', '15\n', /made by PostgreSQL 15/],
-  ])('refuses %s and leaves it as it is', async (_what, version, message) => {
+    ['a folder that is not a cluster', undefined, /no PG_VERSION/],
+    ['a cluster of another major version', '15\n', /created by PostgreSQL 15/],
+  ])('rejects %s and does not change it', async (_what, version, message) => {
     const directory = join(folder, 'other');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (version !== undefined) writeFileSync(join(directory, 'PG_VERSION'), version);
@@ -110,7 +109,7 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
-  it('says why a damaged cluster does not start', async () => {
+  it('reports why a damaged cluster does not start', async () => {
     await stopPostgres(plan.directory);
     const control = join(plan.directory, 'global', 'pg_control');
     const whole = readFileSync(control);
@@ -120,7 +119,7 @@ describe("PostgreSQL of the project's own", () => {
     await startPostgres(plan);
   });
 
-  it('gives each service a schema no other can read, again and again', async () => {
+  it('gives each service a schema that no other can read, also when it runs again', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     await provision(superuserUrl, secrets);
@@ -174,7 +173,7 @@ describe("PostgreSQL of the project's own", () => {
     await query(ownerUrlOf('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
   });
 
-  it('is migrated when exactly these migrations were noted, and no schema was dropped since', async () => {
+  it('is migrated when its comment lists exactly these migrations, and no schema was dropped since', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
@@ -182,7 +181,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await isMigrated(databases, digest)).toBe(false);
     for (const service of SERVICES) await query(ownerUrlOf(service), 'CREATE TABLE migrations ()');
     expect(await isMigrated(databases, digest)).toBe(false);
-    await noteMigrated(databases, digest);
+    await markMigrated(databases, digest);
     expect(await isMigrated(databases, digest)).toBe(true);
     expect(await isMigrated(databases, digest.replace(/.$/, 'x'))).toBe(false);
     // As after a backup of an earlier release.
@@ -192,7 +191,7 @@ describe("PostgreSQL of the project's own", () => {
     expect(await isMigrated(databases, digest)).toBe(false);
   });
 
-  it('is looked at as the owner of each schema: what a schema holds never runs as the superuser', async () => {
+  it('is checked as the owner of each schema, so that no code of a schema runs as the superuser', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
@@ -204,7 +203,7 @@ describe("PostgreSQL of the project's own", () => {
        CREATE FUNCTION spy() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN INSERT INTO identity.seen VALUES (current_user); RETURN NEXT 1; END';
        CREATE VIEW migrations AS SELECT * FROM spy()`,
     );
-    await noteMigrated(databases, migrationsDigest(root));
+    await markMigrated(databases, migrationsDigest(root));
     expect(await isMigrated(databases, migrationsDigest(root))).toBe(true);
     expect(await query(ownerUrlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity_owner' }]);
   });

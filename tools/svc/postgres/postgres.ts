@@ -1,17 +1,14 @@
 /**
- * A PostgreSQL of the project's own: the binaries of the npm package, a data directory below the data folder, reachable
- * on the loopback interface alone and with a password. It survives this process, a kill -9 of itself or of everything,
- * and being moved between the ways of running it (see postgres-user.ts).
+ * The PostgreSQL that ./svc starts: binaries of the npm package, a data directory below the data folder, only on the loopback
+ * interface and with a password. It outlives this process, and restarts after a kill -9 or as another user (postgres-user.ts).
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  closeSync,
   existsSync,
   mkdirSync,
   readFileSync,
-  readdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,52 +16,49 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openLog, readFrom } from '../base/files.ts';
+import { startInBackground } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { findPostgresBinaries } from './postgres-binaries.ts';
-import type { PostgresBinaries } from './postgres-binaries.ts';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgres, hasStalePidFile, stopPostgres } from './postgres-process.ts';
-import { asUser, findPostgresUser } from './postgres-user.ts';
-import type { PostgresUser } from './postgres-user.ts';
+import { asUser, findPostgresUser, type PostgresUser } from './postgres-user.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 export interface PostgresPlan {
   readonly root: string;
-  /** Another server than the one npm brings. */
+  /** Default: those of the npm package. */
   readonly binaries?: PostgresBinaries;
   readonly directory: string;
   readonly port: number;
-  /** Of the superuser `postgres`. */
+  /** The password of the superuser `postgres`. */
   readonly password: string;
   readonly logFile: string;
-  /** False for test databases: what a power cut would take is made anew anyway. */
+  /** False for test databases, which may be lost in a power cut. */
   readonly durable: boolean;
 }
 
 export interface StartedPostgres {
-  /** postgres:// address of the superuser, database `postgres`. */
+  /** postgres:// URL of the superuser, database `postgres`. */
   readonly superuserUrl: string;
-  readonly wasRunning: boolean;
   readonly description: string;
 }
 
-/** Crash recovery replays the log since the last checkpoint: seconds on a laptop, a minute on a slow disk. */
+/** Crash recovery takes seconds on a laptop, a minute on a slow disk. */
 const START_SECONDS = 120 * PATIENCE;
-/** Backends of a killed server end by themselves within moments, and until then no other may start. */
+/** No server can start until the backends of a killed server have ended. */
 const ORPHANS_SECONDS = 10;
 
-/** Starts the server, or finds the one that already runs on that directory. */
+/** Starts the server of the directory, unless it already runs. */
 export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres> {
   const superuserUrl = `postgres://postgres:${plan.password}@127.0.0.1:${plan.port}/postgres`;
   const running = findPostgres(plan.directory);
   if (
     running?.port === plan.port &&
-    (await becomesReady(superuserUrl, plan, () => findPostgres(plan.directory) === undefined))
+    (await waitUntilReady(superuserUrl, plan, () => findPostgres(plan.directory) === undefined))
   ) {
-    return { superuserUrl, wasRunning: true, description: `runs on 127.0.0.1:${plan.port}` };
+    return { superuserUrl, description: `runs on 127.0.0.1:${plan.port}` };
   }
-  if (running !== undefined) await stopPostgres(plan.directory); // on another port, or alive but not answering
+  if (running !== undefined) await stopPostgres(plan.directory); // It has another port, or does not respond.
 
   const binaries = plan.binaries ?? findPostgresBinaries(plan.root);
   const parent = join(plan.directory, '..');
@@ -78,12 +72,11 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   const how = user.description === 'as this user' ? '' : `, ${user.description}`;
   return {
     superuserUrl,
-    wasRunning: false,
-    description: `${isNew ? 'made and ' : ''}started on 127.0.0.1:${plan.port}${how}`,
+    description: `${isNew ? 'created and ' : ''}started on 127.0.0.1:${plan.port}${how}`,
   };
 }
 
-/** Made beside its place and moved there when whole: an initdb that was killed leaves nothing that looks like a cluster. */
+/** Creates the cluster beside its final place and then renames it: a killed initdb leaves no incomplete cluster there. */
 function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser): void {
   const draft = `${plan.directory}.new`;
   const passwordFile = `${plan.directory}.password`;
@@ -94,16 +87,12 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
   if (process.getuid?.() === 0) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
   try {
     const settings = ['-A', 'scram-sha-256', '--locale=C', '-E', 'UTF8', '-U', 'postgres', `--pwfile=${passwordFile}`];
-    const { file, args, options } = asUser(user, binaries.initdb, [
-      '-D',
-      draft,
-      ...settings,
-      ...(plan.durable ? [] : ['--no-sync']),
-    ]);
+    const durability = plan.durable ? [] : ['--no-sync'];
+    const { file, args, options } = asUser(user, binaries.initdb, ['-D', draft, ...settings, ...durability]);
     const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 120_000 });
     if (result.status !== 0) {
       const reason = (result.error?.message ?? findReason(result.stderr)) || `exit code ${result.status}`;
-      throw new SvcError(`PostgreSQL's data directory ${plan.directory} could not be made: ${reason}`);
+      throw new SvcError(`PostgreSQL's data directory ${plan.directory} could not be created: ${reason}`);
     }
     renameSync(draft, plan.directory);
   } finally {
@@ -114,76 +103,59 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
 
 function requireUsableDirectory(directory: string, binaries: PostgresBinaries): void {
   const versionFile = join(directory, 'PG_VERSION');
-  let version: string | undefined;
-  try {
-    version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
-    readdirSync(directory);
-  } catch (error) {
-    throw new SvcError(`PostgreSQL's data directory ${directory} cannot be read: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
+  const version = existsSync(versionFile) ? readFileSync(versionFile, 'utf8').trim() : undefined;
   if (version === binaries.major) return;
-  const hint = 'move it away to start with an empty one, or choose another folder with SVC_DATA_DIR';
-  if (version === undefined)
-    throw new SvcError(`${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`, { hint });
-  throw new SvcError(`${directory} was made by PostgreSQL ${version}, and this is PostgreSQL ${binaries.major}`, {
-    hint,
-  });
+  throw new SvcError(
+    version === undefined
+      ? `${directory} is not a data directory of PostgreSQL (it has no PG_VERSION)`
+      : `${directory} was created by PostgreSQL ${version}, but this is PostgreSQL ${binaries.major}`,
+    { hint: 'rename it to start with an empty one, or choose another folder with SVC_DATA_DIR' },
+  );
 }
 
 function repairOwner(directory: string, user: PostgresUser): void {
   if (statSync(directory).uid === user.uid) return;
   if (process.getuid?.() !== 0) {
     throw new SvcError(`PostgreSQL's data directory ${directory} belongs to another user`, {
-      hint: `run ./svc as that user, or give it to yourself: sudo chown -R "$(id -u):$(id -g)" '${directory}'`,
+      hint: `run ./svc as that user, or change the owner: sudo chown -R "$(id -u):$(id -g)" '${directory}'`,
     });
   }
   const result = spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, directory], { encoding: 'utf8' });
   if (result.status !== 0)
-    throw new SvcError(`PostgreSQL's data directory cannot be given to its user: ${result.stderr.trim()}`);
+    throw new SvcError(`the owner of PostgreSQL's data directory cannot be changed: ${result.stderr.trim()}`);
   chmodSync(directory, 0o700);
 }
 
 async function launch(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser, url: string): Promise<void> {
   const deadline = performance.now() + ORPHANS_SECONDS * 1000;
-  for (;;) {
-    const failure = await launchOnce(plan, binaries, user, url);
-    if (failure === undefined) return;
-    const isHeldByOrphans = failure.includes('shared memory block');
-    if (!isHeldByOrphans || performance.now() > deadline) {
-      throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
-    }
-  }
+  let failure: string | undefined;
+  do {
+    failure = await launchOnce(plan, binaries, user, url);
+  } while (failure?.includes('shared memory block') && performance.now() < deadline);
+  if (failure !== undefined)
+    throw new SvcError(`PostgreSQL did not start: ${failure}`, { hint: `its log is ${plan.logFile}` });
 }
 
-/** Returns why it failed; undefined when it runs. */
+/** Returns the reason of a failure; undefined when the server runs. */
 async function launchOnce(
   plan: PostgresPlan,
   binaries: PostgresBinaries,
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // The number in a stale file may be somebody else's by now, and PostgreSQL asks for the number only. Whether backends
-  // of the killed server are still there it finds out by itself, from the shared memory.
+  // Another process may have the id in the stale file now, and PostgreSQL would not start. To detect backends of the killed
+  // server that still run, PostgreSQL uses shared memory.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
-  const log = openLog(plan.logFile);
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
-  const server = spawn(file, args, { ...options, cwd: '/', detached: true, stdio: ['ignore', log.handle, log.handle] });
-  let ended = false;
-  server.once('exit', () => (ended = true));
-  server.once('error', () => (ended = true));
-  server.unref();
-  closeSync(log.handle);
-  if (await becomesReady(url, plan, () => ended)) return undefined;
-  if (!ended) await stopPostgres(plan.directory);
-  return findReason(readFrom(plan.logFile, log.startsAt)) || `it gave no reason within ${START_SECONDS} s`;
+  const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
+  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
+  if (server.end() === undefined) await stopPostgres(plan.directory);
+  return findReason(server.output()) || `not ready within ${START_SECONDS} s, and no output`;
 }
 
 /**
- * Durability as in production (fsync and full_page_writes on, wal_level replica, both the defaults): what the local
- * platform is seen to survive and to cost should hold there too. No Unix socket: a data folder's path is often longer
- * than the 107 bytes one may have.
+ * Durability as in production (the defaults: fsync, full_page_writes, wal_level replica), so that crash tests and measurements
+ * hold there too. No Unix socket: its path must not be longer than 107 bytes, and that of a data folder often is.
  */
 function serverSettings(plan: PostgresPlan): string[] {
   const settings = {
@@ -201,17 +173,17 @@ function serverSettings(plan: PostgresPlan): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-async function becomesReady(url: string, plan: PostgresPlan, hasEnded: () => boolean): Promise<boolean> {
-  const answer = await waitUntil(async () => ((await isReady(url, plan)) ? true : hasEnded() ? false : undefined), {
+async function waitUntilReady(url: string, plan: PostgresPlan, hasEnded: () => boolean): Promise<boolean> {
+  const ready = await waitUntil(async () => ((await isReady(url, plan)) ? true : hasEnded() ? false : undefined), {
     withinSeconds: START_SECONDS,
     everyMilliseconds: 25,
   });
-  return answer === true;
+  return ready === true;
 }
 
 async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
-  client.on('error', () => undefined); // The server may go away between connecting and ending.
+  client.on('error', () => undefined); // The server may close the connection first.
   try {
     await client.connect();
     return true;
@@ -220,18 +192,18 @@ async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
     const isWrongPassword = code === '28P01' || code === '28000';
     if (!isWrongPassword) return false;
     throw new SvcError(`PostgreSQL in ${plan.directory} does not accept the password in secrets.json`, {
-      hint: 'the two were not made together: restore secrets.json, or move the whole data folder away to start anew',
+      hint: 'they do not belong together: restore secrets.json, or remove the whole data folder to start again',
     });
   } finally {
     await client.end().catch(() => undefined);
   }
 }
 
-/** The line of a server's output that says why it gave up. */
+/** The line of the server's output with the reason why it ended. */
 export function findReason(output: string): string {
-  // The probes of a server that is still recovering are answered, and logged, as FATAL too.
+  // A server that is still recovering logs our connection attempts as FATAL too.
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.includes('the database system is'));
-  // What follows a full disk are complaints about its consequences.
+  // The lines after a full disk are only its consequences.
   const fullDisk = lines.find((line) => line.includes('No space left on device'));
   const reason = fullDisk ?? lines.findLast((line) => /\b(PANIC|FATAL|ERROR|error):/.test(line)) ?? lines.at(-1) ?? '';
   return reason.replace(/^.*?\b(PANIC|FATAL|ERROR|error):\s*/, '').trim();

@@ -8,12 +8,12 @@ import { SvcError } from '../base/svc-error.ts';
 
 export const DATABASE = 'svc';
 
-/** As a platform team runs it on a server of its own. */
+/** The same file is used in production. */
 const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
 
 /**
- * The database, and for each service a schema with its two roles. Every statement may be repeated: it runs at each start, so a
- * service that is new, a password that was made anew, or data of a release before the owners needs nothing else.
+ * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at each start,
+ * which also covers a new service, a changed password, and data of releases without separate owners.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {
@@ -27,7 +27,7 @@ export async function provision(superuserUrl: string, secrets: Secrets): Promise
       [`svc.${schemaOf(service)}_owner_password`, secrets.ownerPasswords[service]],
     ]);
     await database.query(
-      'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS given (name, value)',
+      'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS settings (name, value)',
       [passwords.map(([name]) => name), passwords.map(([, value]) => value)],
     );
     await database.query(readFileSync(ROLES, 'utf8'));
@@ -35,10 +35,10 @@ export async function provision(superuserUrl: string, secrets: Secrets): Promise
   return `database ${DATABASE}, a schema and two roles for each service`;
 }
 
-/** Throws an SvcError that says why it could not be done. */
+/** @throws SvcError when the work fails */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, statement_timeout: 30_000 });
-  client.on('error', () => undefined); // A lost connection fails the query that runs; without a listener it ends the process.
+  client.on('error', () => undefined); // Without a listener, a lost connection would end the process.
   try {
     await client.connect();
     return await work(client);

@@ -2,8 +2,14 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { formatEnvFile, ownerRoleOf, ownerVariablesOf, variablesOf, writeEnvFiles } from './env-files.ts';
-import type { OverRabbitMq } from './env-files.ts';
+import {
+  formatEnvFile,
+  ownerRoleOf,
+  ownerVariablesOf,
+  variablesOf,
+  writeEnvFiles,
+  type BrokerAccess,
+} from './env-files.ts';
 import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
 import { completeSecrets } from '../base/secrets.ts';
 import { SERVICES, readSettings } from '../base/settings.ts';
@@ -11,7 +17,7 @@ import { SERVICES, readSettings } from '../base/settings.ts';
 const secrets = completeSecrets(undefined, countingSecrets());
 
 describe('the environment files', () => {
-  it('are read back by Node.js as they were meant', () => {
+  it('have the same values when Node.js reads them', () => {
     const variables = {
       PLAIN: 'postgres://svc:a-b_c@127.0.0.1:7332/svc',
       PATH_WITH: '/home/me/My Shop #2/.data',
@@ -20,7 +26,7 @@ describe('the environment files', () => {
     expect(parseEnv(formatEnvFile(variables))).toEqual(variables);
   });
 
-  it('refuse a value that would end its own quotes', () => {
+  it('reject a value with a quote', () => {
     expect(() => formatEnvFile({ SECRET: "a b'\nOTHER=1" })).toThrow(/SECRET/);
   });
 
@@ -35,7 +41,7 @@ describe('the environment files', () => {
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
-  it('give the password of a schema’s owner to its migrations alone', () => {
+  it('give the password of a schema’s owner only to its migrations', () => {
     const owners = ownerVariablesOf(readSettings('/repo', {}, '/'), secrets);
     expect(Object.entries(owners).map(([service, values]) => [service, Object.keys(values)])).toEqual(
       SERVICES.map((service) => [service, ['SVC_DATABASE_URL']]),
@@ -47,7 +53,7 @@ describe('the environment files', () => {
     }
   });
 
-  it('hand the sealing keys to the services that seal, and the admin key to those with an administration API', () => {
+  it('give sealing keys to the services that seal, and the admin key to those with an administration API', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
@@ -71,8 +77,8 @@ describe('the environment files', () => {
     ).toEqual([app]);
   });
 
-  it('name the broker to the services, and to them alone, where there is one', () => {
-    const having = (name: string, over?: OverRabbitMq) =>
+  it('give the address of the broker only to the services', () => {
+    const having = (name: string, over?: BrokerAccess) =>
       Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );
@@ -85,7 +91,7 @@ describe('the environment files', () => {
     expect(having('SVC_AMQP_URL', { amqpUrls, behindFront: true })).toEqual(
       SERVICES.filter((service) => service !== 'demo-shop'),
     );
-    // Whoever is not behind a front must not believe what a caller says of himself.
+    // A service without a front must not trust the caller's own headers.
     expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: true })).toEqual(SERVICES);
     expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: false })).toEqual([]);
   });
@@ -96,7 +102,7 @@ describe('the environment files', () => {
       alone: variablesOf(readSettings('/repo', {}, '/'), secrets),
     };
 
-    it('name its address in whatever payers and partners are sent to', () => {
+    it('use the network address in all links for payers and partners', () => {
       expect(lan['hosted-gateway']['SVC_GATEWAY_URL']).toBe('https://192.168.1.5:7301');
       expect(lan['code-decoder']['SVC_CODES_URL']).toBe('https://192.168.1.5:7301');
       expect(lan['payment-processor']).toMatchObject({
@@ -110,7 +116,7 @@ describe('the environment files', () => {
       expect(lan['simulated-acquirer']['SVC_ACQUIRER_PUBLIC_URL']).toBe('https://192.168.1.5:7304');
     });
 
-    it('keep what programs ask of each other on this machine', () => {
+    it('use loopback addresses for requests between programs', () => {
       expect(lan['payment-processor']['SVC_ACQUIRER_URL']).toBe('http://127.0.0.1:7304');
       expect(lan['demo-shop']).toMatchObject({
         SVC_GATEWAY_URL: 'http://127.0.0.1:7301',
@@ -118,20 +124,20 @@ describe('the environment files', () => {
       });
     });
 
-    it('have nobody else listen there than the fronts and the page of the bank', () => {
+    it('let only the fronts and the page of the bank listen there', () => {
       const having = Object.entries(lan).flatMap(([app, values]) => ('SVC_TLS_KEY_FILE' in values ? [app] : []));
       expect(having.sort()).toEqual(['all-in-one', 'front', 'simulated-acquirer']);
       expect(JSON.stringify(alone)).not.toMatch(/SVC_TLS|https:/);
     });
   });
 
-  it('tell the front where every service listens', () => {
+  it('give the front the address of every service', () => {
     const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
     for (const service of SERVICES)
       expect(Object.values(variables.front)).toContain(`http://127.0.0.1:${variables[service]['SVC_PORT']}`);
   });
 
-  it('are for their owner alone', () => {
+  it('are readable only by their owner', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'svc-env-'));
     try {
       writeEnvFiles({ ...readSettings('/repo', {}, '/'), dataDir }, secrets);
@@ -162,7 +168,7 @@ describe('the secrets', () => {
     expect(new Set(all).size).toBe(29);
   });
 
-  it('that are known are kept, and only missing ones are made', () => {
+  it('are kept, and only missing ones are generated', () => {
     const { 'demo-shop': _new, ...olderRoles } = secrets.rolePasswords;
     const completed = completeSecrets({ ...secrets, rolePasswords: olderRoles }, () => 'made-for-the-new-service');
     expect(completed).toEqual({
@@ -171,7 +177,7 @@ describe('the secrets', () => {
     });
   });
 
-  it('that somebody broke are refused, not replaced', () => {
+  it('that are damaged are rejected, not replaced', () => {
     expect(() => completeSecrets({ ...secrets, postgresPassword: '' }, () => 'x')).toThrow(/secrets.json/);
   });
 });

@@ -1,29 +1,36 @@
-/** One file of variables for each app, written anew at each start: what the apps are configured with, to be read there. */
+/** The configuration of the apps: one file of environment variables for each, rewritten at every start. */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { PASSED_ON, SERVICES, pathsOf, publicUrlOf, urlOf } from '../base/settings.ts';
-import type { Service, Settings } from '../base/settings.ts';
+import {
+  FORWARDED_SETTINGS,
+  SERVICES,
+  pathsOf,
+  publicUrlOf,
+  urlOf,
+  type Service,
+  type Settings,
+} from '../base/settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
-/** How the services reach each other, where it is not within their process. */
-export interface OverRabbitMq {
-  /** Each service's own; a service without one speaks to no other. */
+/** How the services communicate when RabbitMQ is used. */
+export interface BrokerAccess {
+  /** A service without an address is not connected. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
-  /** Each app is behind the front then, which says who calls. */
+  /** The front forwards all requests, with the caller's address in a header. */
   readonly behindFront: boolean;
 }
 
 /**
- * Writes `<app>.env` for every app into a folder that only its owner can enter, and into another one the few for migrations: no
- * service reads the password of a schema's owner.
+ * Writes `<app>.env` for every app, and a separate folder for migrations, because no service may read the password of a schema's
+ * owner. Only the user can read either folder.
  */
-export function writeEnvFiles(settings: Settings, secrets: Secrets, over?: OverRabbitMq): void {
+export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
-  writeFolder(env, variablesOf(settings, secrets, over));
+  writeFolder(env, variablesOf(settings, secrets, broker));
   writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
 }
 
@@ -34,7 +41,7 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
 }
 
-/** What the migrations of each service are given. */
+/** For the migrations of each service. */
 export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
   const variables = SERVICES.map((service): [Service, Variables] => {
     const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
@@ -43,80 +50,61 @@ export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secret
   return Object.fromEntries(variables) as Record<Service, Variables>;
 }
 
-/** Every app's variables. */
-export function variablesOf(settings: Settings, secrets: Secrets, over?: OverRabbitMq): Record<App, Variables> {
-  const { ports, passedOn } = settings;
+export function variablesOf(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
+  const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
-  const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: passedOn['SVC_LOG_LEVEL'] ?? 'info' };
+  const base = {
+    SVC_ENVIRONMENT: 'development',
+    SVC_LOG_LEVEL: forwarded['SVC_LOG_LEVEL'] ?? 'info',
+  };
   const errorPages = { SVC_ERROR_PAGES_URL: `${publicUrlOf(settings.lan, ports.api)}/errors` };
-  const service = (name: Service) => ({
-    ...base,
-    ...errorPages,
-    SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
-    SVC_PORT: String(ports.alone[name]),
-    ...(over?.amqpUrls[name] === undefined ? {} : { SVC_AMQP_URL: over.amqpUrls[name] }),
-    ...(over?.behindFront ? { SVC_TRUSTED_PROXIES: '127.0.0.1' } : {}),
-    ...passedOnTo(name, passedOn),
-  });
   const listeners = {
     SVC_API_PORT: String(ports.api),
     SVC_GATEWAY_PORT: String(ports.gateway),
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
+  const own = ownVariablesOf(settings);
+  const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
+  const services = SERVICES.map((name): [Service, Variables] => [
+    name,
+    {
+      ...base,
+      ...errorPages,
+      SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
+      SVC_PORT: String(ports.alone[name]),
+      ...optional('SVC_AMQP_URL', broker?.amqpUrls[name]),
+      ...optional('SVC_TRUSTED_PROXIES', broker?.behindFront ? '127.0.0.1' : undefined),
+      ...optional('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
+      ...optional('SVC_SEALING_KEY', sealingKeys[name]),
+      ...own[name],
+      ...forwardedTo(name, forwarded),
+    },
+  ]);
+  const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
   const tls = tlsOf(settings);
-  const addresses = addressesFor(settings);
-  const admin = { SVC_ADMIN_KEY: secrets.adminKey };
   return {
-    identity: { ...service('identity'), ...admin, SVC_SEALING_KEY: secrets.sealingKeys.identity },
-    'payment-processor': {
-      ...service('payment-processor'),
-      ...admin,
-      SVC_SEALING_KEY: secrets.sealingKeys['payment-processor'],
-      ...addresses['payment-processor'],
-    },
-    'hosted-gateway': { ...service('hosted-gateway'), ...admin, ...addresses['hosted-gateway'] },
-    'webhook-dispatcher': {
-      ...service('webhook-dispatcher'),
-      ...admin,
-      SVC_SEALING_KEY: secrets.sealingKeys['webhook-dispatcher'],
-    },
-    'demo-shop': {
-      ...service('demo-shop'),
-      ...addresses['demo-shop'],
-      SVC_SHOP_CREDENTIALS_FILE: paths.demo,
-    },
-    'code-decoder': {
-      SVC_SIMULATED_PROVIDER: 'on',
-      ...service('code-decoder'),
-      ...admin,
-      ...addresses['code-decoder'],
-    },
-    'payment-history': { ...service('payment-history'), ...admin },
-    'merchant-retrieval': { ...service('merchant-retrieval'), ...admin },
+    ...(Object.fromEntries(services) as Record<Service, Variables>),
     'simulated-acquirer': {
       ...base,
       SVC_PORT: String(ports.acquirer),
       SVC_ACQUIRER_STORE: paths.acquirerStore,
-      ...addresses['simulated-acquirer'],
+      SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
       ...tls,
-      ...passedOnTo('simulated-acquirer', passedOn),
+      ...forwardedTo('simulated-acquirer', forwarded),
     },
     'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
-    front: {
-      ...base,
-      ...errorPages,
-      ...listeners,
-      ...tls,
-      ...Object.fromEntries(
-        SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]),
-      ),
-    },
+    front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
   };
 }
 
-/** What each app is told of where others are: payers and partners are sent to the network, programs stay here. */
-function addressesFor({ ports, lan }: Settings) {
+function optional(name: string, value: string | undefined): Variables {
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** Variables of single services. Links for payers and partners use the network address, programs the loopback address. */
+function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+  const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
     'payment-processor': {
@@ -125,35 +113,34 @@ function addressesFor({ ports, lan }: Settings) {
       SVC_CODES_URL: gateway,
     },
     'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
-    // The shop's own calls, and the platform's to it, stay on this machine: neither has to trust a certificate, and
-    // notifications to a private network are refused, as they must be.
+    // Requests between the shop and the platform use loopback addresses: no certificate to trust, and the platform
+    // refuses to send notifications to a private network.
     'demo-shop': {
       SVC_GATEWAY_URL: urlOf(ports.gateway),
       SVC_PAYMENT_PAGES_URL: gateway,
       SVC_SHOP_URL: publicUrlOf(lan, ports.shop),
       SVC_SHOP_NOTIFICATIONS_URL: urlOf(ports.shop),
+      SVC_SHOP_CREDENTIALS_FILE: pathsOf(settings).demo,
     },
-    // Payers' phones open codes, so they begin with the address that the page has.
-    'code-decoder': { SVC_CODES_URL: gateway },
-    'simulated-acquirer': { SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(lan, ports.acquirer) },
+    // Payers' phones open codes, so codes contain the address of the payment page.
+    'code-decoder': { SVC_SIMULATED_PROVIDER: 'on', SVC_CODES_URL: gateway },
   };
 }
 
-/** For the programs that listen on the network, where they do. */
 function tlsOf(settings: Settings): Variables {
   if (settings.lan === undefined) return {};
   const { certificate, key } = pathsOf(settings).tls;
   return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
-function passedOnTo(app: keyof typeof PASSED_ON | Service, passedOn: Variables): Variables {
-  const prefixes = PASSED_ON[app] ?? [];
+function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
+  const prefixes = FORWARDED_SETTINGS[app] ?? [];
   return Object.fromEntries(
-    Object.entries(passedOn).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
+    Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
   );
 }
 
-/** The PostgreSQL role that a service runs as; without the prefix, its schema. */
+/** The PostgreSQL role of a service. */
 export function roleOf(service: Service): string {
   return `svc_${schemaOf(service)}`;
 }
@@ -171,7 +158,7 @@ function databaseUrlOf(role: string, password: string, port: number): string {
   return `postgres://${role}:${password}@127.0.0.1:${port}/svc`;
 }
 
-/** As `node --env-file` and util.parseEnv read it; a value with blanks or # (a folder's path) is quoted. */
+/** The format of `node --env-file` and util.parseEnv; a value with spaces or # (a path) is quoted. */
 export function formatEnvFile(variables: Variables): string {
   const lines = Object.entries(variables).map(([name, value]) => {
     if (/['\n\r]/.test(value)) throw new Error(`${name} cannot be written to an environment file`);
@@ -180,7 +167,7 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What a program of ours is started with: the caller's environment without settings meant for ./svc itself. */
+/** The environment of a started program: the caller's, without the settings of ./svc, and these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
   return { ...Object.fromEntries(own), ...variables };

@@ -10,7 +10,7 @@ describe('a readable log line', () => {
     );
   });
 
-  it('reads levels and times that are texts', () => {
+  it('accepts levels and times as strings', () => {
     expect(formatLogLine(line({ level: 'warn', time: '2025-11-24T16:00:00.123Z' }))).toMatch(
       /^16:00:00\.123 warn {2}hosted-gateway/,
     );
@@ -27,17 +27,17 @@ describe('a readable log line', () => {
     );
   });
 
-  it.each(['(node:1) Warning: something', '{"half":', '[1]', ''])('leaves %j as it is', (text) => {
+  it.each(['(node:1) Warning: something', '{"half":', '[1]', ''])('does not change %j', (text) => {
     expect(formatLogLine(text)).toBe(text);
   });
 
-  it('cuts what would fill the screen', () => {
+  it('truncates long values', () => {
     expect(formatLogLine(line({ body: 'x'.repeat(5000) })).length).toBeLessThan(400);
   });
 });
 
 describe('the lines of one service', () => {
-  it('are its own and those nobody can place', () => {
+  it('are its own and those that are not JSON', () => {
     expect(isFrom(line({}), 'hosted-gateway')).toBe(true);
     expect(isFrom(line({}), 'identity')).toBe(false);
     expect(isFrom('Segmentation fault', 'identity')).toBe(true);

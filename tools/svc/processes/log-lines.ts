@@ -1,6 +1,6 @@
-/** Log lines (JSON, as pino writes them) made readable: time, level, service, message, then the fields that are left. */
+/** Formats pino's JSON log lines: time, level, service, message, other fields. */
 
-const LEVELS: Readonly<Record<number, string>> = {
+const LEVELS: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',
   30: 'info',
@@ -8,64 +8,48 @@ const LEVELS: Readonly<Record<number, string>> = {
   50: 'error',
   60: 'fatal',
 };
-const SHOWN_ELSEWHERE = new Set([
-  'time',
-  'level',
-  'msg',
-  'message',
-  'service',
-  'name',
-  'context',
-  'pid',
-  'hostname',
-  'err',
-  'stack',
-]);
-const LONGEST_VALUE = 300;
+const MAX_VALUE_LENGTH = 300;
 
-/** A line as a person reads it; one that is not JSON (a crash, a library's warning) as it is. */
+type LogEntry = Readonly<Record<string, unknown>>;
+
+/** A line that is not JSON (a crash, a library's warning) stays unchanged. */
 export function formatLogLine(line: string): string {
   const entry = parseLogLine(line);
   if (entry === undefined) return line;
-  const head = [formatTime(entry['time']), formatLevel(entry['level']).padEnd(5), serviceOf(entry).padEnd(18)].join(
-    ' ',
-  );
-  const error = asRecord(entry['err']);
-  const message = [
-    entry['msg'] ?? entry['message'],
-    entry['context'] === undefined ? undefined : `[${text(entry['context'])}]`,
-  ]
-    .filter((part) => part !== undefined)
-    .map(text)
-    .join(' ');
-  const fields = Object.entries(entry)
-    .filter(([name]) => !SHOWN_ELSEWHERE.has(name))
-    .map(([name, value]) => `${name}=${shorten(text(value))}`);
-  const summary = error === undefined ? [] : [`${text(error['type'] ?? 'Error')}: ${text(error['message'] ?? '')}`];
-  const stack = error === undefined ? text(entry['stack'] ?? '') : text(error['stack'] ?? '');
-  const frames = stack
+  const { time, level, msg, message = msg, context, err, stack, ...others } = entry;
+  const { service: _service, name: _name, pid: _pid, hostname: _hostname, ...fields } = others;
+  const error = typeof err === 'object' && err !== null ? (err as LogEntry) : undefined;
+  const words = [
+    formatTime(time),
+    (LEVELS[text(level)] ?? text(level)).padEnd(5),
+    serviceOf(entry).padEnd(18),
+    text(message),
+    context === undefined ? '' : `[${text(context)}]`,
+    ...Object.entries(fields).map(([name, value]) => `${name}=${shorten(text(value))}`),
+    error === undefined ? '' : `${text(error['type'] ?? 'Error')}: ${text(error['message'])}`,
+  ];
+  const frames = text(error?.['stack'] ?? stack)
     .split('\n')
-    .slice(1)
-    .map((frame) => `\n    ${frame.trim()}`);
-  return `${[head, message, ...fields, ...summary].filter((part) => part !== '').join(' ')}${frames.join('')}`;
+    .slice(1);
+  return [words.filter((word) => word !== '').join(' '), ...frames.map((frame) => `    ${frame.trim()}`)].join('\n');
 }
 
-/** Whether a line belongs to a service; lines that say nothing about it belong to all. */
+/** Lines that are not JSON belong to every service. */
 export function isFrom(line: string, service: string): boolean {
   const entry = parseLogLine(line);
   return entry === undefined || serviceOf(entry) === service;
 }
 
-function parseLogLine(line: string): Record<string, unknown> | undefined {
+function parseLogLine(line: string): LogEntry | undefined {
   if (!line.startsWith('{')) return undefined;
   try {
-    return asRecord(JSON.parse(line));
+    return JSON.parse(line) as LogEntry;
   } catch {
     return undefined;
   }
 }
 
-function serviceOf(entry: Record<string, unknown>): string {
+function serviceOf(entry: LogEntry): string {
   return text(entry['service'] ?? entry['name'] ?? '-');
 }
 
@@ -74,20 +58,10 @@ function formatTime(time: unknown): string {
   return Number.isNaN(date.getTime()) ? '--:--:--.---' : date.toISOString().slice(11, 23);
 }
 
-function formatLevel(level: unknown): string {
-  return typeof level === 'number' ? (LEVELS[level] ?? String(level)) : text(level ?? '');
-}
-
-function asRecord(value: unknown): Record<string, unknown> | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
-}
-
 function text(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
 function shorten(value: string): string {
-  return value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value;
+  return value.length > MAX_VALUE_LENGTH ? `${value.slice(0, MAX_VALUE_LENGTH)}…` : value;
 }

@@ -1,15 +1,15 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { lastLines } from '../base/files.ts';
 import { formatLogLine, isFrom } from './log-lines.ts';
-import { SERVICES, pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
+import { SERVICES, pathsOf, type Settings } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-const SHOWN_AT_FIRST = 200;
-const FOLLOW_EVERY_MILLISECONDS = 200;
+const INITIAL_LINES = 200;
 
-/** Shows the end of the services' log, or of a server's, and with `follow` what is added, until interrupted. */
+/** Prints the end of a log, and with `follow` also new lines until interrupted. */
 export async function showLogs(settings: Settings, service: string | undefined, follow: boolean): Promise<void> {
   const { servicesLog, postgresLog, rabbitMqLog, transformer } = pathsOf(settings);
   const servers: Readonly<Record<string, string>> = {
@@ -24,49 +24,25 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   }
   const server = servers[service ?? ''];
   const file = server ?? servicesLog;
-  if (!existsSync(file) && !follow) throw new SvcError(`there is no log yet (${file})`, { hint: './svc up makes it' });
-  const isWanted = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
+  if (!existsSync(file) && !follow)
+    throw new SvcError(`there is no log yet (${file})`, { hint: 'it is created by ./svc up' });
+  const isSelected = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
   const end = existsSync(file) ? statSync(file).size : 0;
-  const shown = lastLines(file, SHOWN_AT_FIRST, isWanted);
-  for (const line of shown) console.log(formatLogLine(line));
-  if (shown.length === SHOWN_AT_FIRST) console.error(`(the last ${SHOWN_AT_FIRST} lines; all of it is in ${file})`);
-  if (follow) await followLog(file, end, (line) => isWanted(line) && console.log(formatLogLine(line)));
+  const lines = lastLines(file, INITIAL_LINES, isSelected);
+  for (const line of lines) console.log(formatLogLine(line));
+  if (lines.length === INITIAL_LINES) console.error(`(the last ${INITIAL_LINES} lines of ${file})`);
+  if (follow) await followLog(file, end, (line) => isSelected(line) && console.log(formatLogLine(line)));
 }
 
-/** Hands over each line that is added to a file after a position, until the signal comes. */
+/** Calls `onLine` for each line after a byte position until the signal aborts; continues after a rotation of the file. */
 export async function followLog(
   file: string,
   startsAt: number,
   onLine: (line: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
-  let position = startsAt;
-  let rest = Buffer.alloc(0);
-  while (signal?.aborted !== true) {
-    const size = existsSync(file) ? statSync(file).size : 0;
-    if (size < position) [position, rest] = [0, Buffer.alloc(0)]; // put aside at a start, and begun anew
-    if (size > position) {
-      const added = readRange(file, position, size);
-      position += added.length;
-      const bytes = Buffer.concat([rest, added]);
-      const lastBreak = bytes.lastIndexOf(0x0a);
-      rest = bytes.subarray(lastBreak + 1);
-      for (const line of bytes
-        .subarray(0, lastBreak + 1)
-        .toString('utf8')
-        .split('\n'))
-        if (line !== '') onLine(line);
-    }
-    await pause(FOLLOW_EVERY_MILLISECONDS, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-  }
-}
-
-function readRange(file: string, from: number, to: number): Buffer {
-  const bytes = Buffer.alloc(Math.min(to - from, 1024 * 1024));
-  const handle = openSync(file, 'r');
-  try {
-    return bytes.subarray(0, readSync(handle, bytes, 0, bytes.length, from));
-  } finally {
-    closeSync(handle);
-  }
+  const tail = spawn('tail', ['-c', `+${startsAt + 1}`, '-F', file], { stdio: ['ignore', 'pipe', 'ignore'] });
+  signal?.addEventListener('abort', () => tail.kill());
+  createInterface({ input: tail.stdout }).on('line', (line) => line !== '' && onLine(line));
+  await once(tail, 'close');
 }

@@ -1,24 +1,20 @@
-/** What runs below the supervisor, in `run/processes.json`: for ./svc status, for tests, and for whoever cleans up. */
+/** The child processes of the supervisor, in `run/processes.json`: ./svc status, ./svc down and tests read it. */
 import { rmSync } from 'node:fs';
+import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { isAlive } from '../base/process-identity.ts';
 import { SERVICES } from '../base/settings.ts';
-import { waitUntil } from '../base/wait-until.ts';
 
-/** In the order in which they start; they stop in the opposite one. */
-export const SUPERVISED = ['simulated-acquirer', ...SERVICES, 'front'] as const;
-export type Supervised = (typeof SUPERVISED)[number];
+/** In start order; they stop in reverse. */
+export const SUPERVISED_APPS = ['simulated-acquirer', ...SERVICES, 'front'] as const;
+export type Supervised = (typeof SUPERVISED_APPS)[number];
 
-export interface SupervisedProcess {
-  readonly pid: number;
-  /** Tells the process from a later one with the same id. */
-  readonly identity: string;
+export interface SupervisedProcess extends ProcessRecord {
   readonly port: number;
-  /** How often it was started again since the supervisor started, on purpose or not. */
+  /** Since the supervisor started; planned and unplanned. */
   readonly restarts: number;
 }
 
-/** What `./svc restart` asks the supervisor for. */
+/** `./svc restart` writes it for the supervisor. */
 export interface RestartRequest {
   readonly id: string;
   readonly apps: readonly Supervised[];
@@ -27,7 +23,7 @@ export interface RestartRequest {
 export interface RestartOutcome {
   readonly id: string;
   readonly restarted: Supervised[];
-  /** The app that was not ready again in time; those after it were left alone. */
+  /** The app that did not become ready in time; the supervisor did not restart the apps after it. */
   readonly failed: Supervised | undefined;
 }
 
@@ -43,32 +39,16 @@ export function writeProcesses(file: string, processes: Processes): void {
   writeAtomically(file, `${JSON.stringify(processes, null, 2)}\n`, OWNER_ONLY);
 }
 
-export function isRunning(known: SupervisedProcess | undefined): known is SupervisedProcess {
-  return known !== undefined && isAlive(known.pid, known.identity);
-}
-
-/** Stops what a supervisor that was killed has left, the front first. Returns how many processes that were. */
-export async function stopLeftBehind(file: string): Promise<number> {
+/** Stops the processes of a killed supervisor, the front first. Returns their number. */
+export async function stopOrphans(file: string): Promise<number> {
   const processes = readProcesses(file);
   let stopped = 0;
-  for (const app of [...SUPERVISED].reverse()) {
+  for (const app of [...SUPERVISED_APPS].reverse()) {
     const known = processes[app];
     if (!isRunning(known)) continue;
     stopped++;
-    const isGone = () => (isRunning(known) ? undefined : true);
-    kill(known.pid, 'SIGTERM');
-    if ((await waitUntil(isGone, { withinSeconds: STOP_SECONDS })) === true) continue;
-    kill(known.pid, 'SIGKILL');
-    await waitUntil(isGone, { withinSeconds: 5 });
+    await stopProcess(known, STOP_SECONDS);
   }
   rmSync(file, { force: true });
   return stopped;
-}
-
-function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ended by itself in between
-  }
 }

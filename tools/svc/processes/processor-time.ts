@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 
-/** Starts to watch this machine's processors. The returned function tells the share of their time that was used since. */
+/** Starts a measurement. The returned function returns the busy share of all processors since then, from 0 to 1. */
 export function watchProcessors(): () => number {
   const from = processorTimes();
   return () => {

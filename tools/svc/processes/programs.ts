@@ -1,13 +1,74 @@
-import { existsSync } from 'node:fs';
+/** The programs of the apps, which tools/bundle writes. */
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { type ProcessRecord, findProcess, startInBackground, stopProcess } from '../base/background-process.ts';
+import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
+import { type Variables, environmentFor } from './env-files.ts';
+import { formatLogLine } from './log-lines.ts';
 
 /**
- * What Node.js is given to run a program of an app, as tools/bundle has made it; the working directory is the root. Telemetry
- * comes first, so that what is loaded after it can be traced: within a bundle it would be loaded when all else is.
+ * The arguments of Node.js for a program of an app, with the repository as working directory. Telemetry is imported first: it can
+ * only trace modules that are loaded after it, and within a bundle it would be loaded together with them.
  */
 export function programArguments(root: string, app: string, program: 'main' | 'migrate' = 'main'): string[] {
   const script = join(root, 'dist', app, `${program}.js`);
-  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have made it' });
+  if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have created it' });
   return ['--enable-source-maps', '--import=./dist/telemetry/main.js', script];
+}
+
+export interface ProgramPlan {
+  /** The beginning of error messages: `the services:`. */
+  readonly name: string;
+  readonly root: string;
+  /** Arguments of Node.js. */
+  readonly program: readonly string[];
+  readonly variables: Variables;
+  readonly logFile: string;
+  /** Records the process while it runs, with the details. */
+  readonly processFile: string;
+  readonly details: object;
+  readonly isReady: () => Promise<boolean>;
+  readonly readySeconds: number;
+  readonly readyPollMs?: number;
+}
+
+/**
+ * Starts a program that outlives ./svc and waits until it is ready.
+ * @throws SvcError with the last error of its log when it ends or does not become ready
+ */
+export async function startProgram(plan: ProgramPlan): Promise<ProcessRecord> {
+  const { root: cwd, variables, logFile, processFile, readySeconds } = plan;
+  const started = startInBackground(process.execPath, plan.program, { cwd, env: environmentFor(variables), logFile });
+  if (started.process !== undefined) {
+    writeAtomically(processFile, `${JSON.stringify({ ...started.process, ...plan.details })}\n`, OWNER_ONLY);
+    const isReady = await waitUntil(
+      async () => ((await plan.isReady()) ? true : started.end() === undefined ? undefined : false),
+      { withinSeconds: readySeconds, everyMilliseconds: plan.readyPollMs ?? 50 },
+    );
+    // If it has ended, another process has answered on its port.
+    if (isReady === true && started.end() === undefined) return started.process;
+  }
+  const end = started.end();
+  await stopProgram(processFile, 15);
+  const failure = end === undefined ? `not ready within ${readySeconds} s` : 'ended while starting';
+  const reason = lastError(started.output()) ?? end ?? 'its log is empty';
+  throw new SvcError(`${plan.name} ${failure}: ${reason}`, { hint: `see the log, ${logFile}` });
+}
+
+/** Returns the outcome as a text. */
+export async function stopProgram(processFile: string, drainSeconds: number): Promise<string> {
+  const done = await stopProcess(findProcess(processFile), drainSeconds);
+  rmSync(processFile, { force: true });
+  return done;
+}
+
+/** The last line of a log that reports an error, or else its last line, formatted. */
+export function lastError(output: string): string | undefined {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  // A log entry of level error, a failed start of a service, or an uncaught exception.
+  const errorLine = /"level":\s*("(error|fatal)"|[56]0)|^Cannot start: |^\w*(Error|Exception)\b.*:/;
+  const line = lines.findLast((candidate) => errorLine.test(candidate)) ?? lines.at(-1);
+  return line === undefined ? undefined : (formatLogLine(line).split('\n')[0] ?? '').trim().slice(0, 400);
 }

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatEnvFile } from './env-files.ts';
-import { isRunning } from './processes.ts';
+import { isRunning } from '../base/background-process.ts';
 import { SupervisedApp } from './supervised-app.ts';
-import { findFreePort } from './taken-ports.ts';
+import { findFreePort } from './ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
-/** As small as an app can be: says when it is ready, and ends when it is told to. */
+/** A minimal app: it is ready when it listens, and ends on SIGTERM. */
 const PROGRAM = `
 require('node:http').createServer((request, response) => {
-  response.end(JSON.stringify({ given: Object.keys(process.env).filter((name) => name.startsWith('SVC_')) }));
+  response.end(JSON.stringify({ variables: Object.keys(process.env).filter((name) => name.startsWith('SVC_')) }));
 }).listen(process.env.SVC_PORT, '127.0.0.1');
 process.on('SIGTERM', () => process.exit(0));
 `;
@@ -42,7 +42,7 @@ describe('a supervised app', () => {
       onChange: () => changes++,
     });
     app.start();
-    expect(await app.becomesReady()).toBe(true);
+    expect(await app.waitUntilReady()).toBe(true);
   });
 
   afterEach(async () => {
@@ -50,24 +50,24 @@ describe('a supervised app', () => {
     rmSync(root, { recursive: true });
   });
 
-  it('is given its own variables and nothing that was meant for ./svc', async () => {
+  it('receives its own variables and none of ./svc', async () => {
     const answer = await fetch(`http://127.0.0.1:${port}/`);
-    expect(await answer.json()).toEqual({ given: ['SVC_PORT'] });
+    expect(await answer.json()).toEqual({ variables: ['SVC_PORT'] });
   });
 
-  it('is started again when it is killed, and says so', async () => {
+  it('is restarted and logged when it is killed', async () => {
     const first = app.running;
     process.kill(first?.pid ?? 0, 'SIGKILL');
     const second = await waitUntil(() => (app.running?.restarts === 1 ? app.running : undefined), {
       withinSeconds: 10,
     });
     expect(second?.pid).not.toBe(first?.pid);
-    expect(await app.becomesReady()).toBe(true);
-    expect(lines).toEqual(['process ended by itself; starting it again']);
+    expect(await app.waitUntilReady()).toBe(true);
+    expect(lines).toEqual(['process ended unexpectedly; restarting it']);
     expect(changes).toBe(3); // started, ended, started
   });
 
-  it('is ready again after a restart on purpose, which nobody reports as a failure', async () => {
+  it('is ready again after a planned restart, which is not logged as a failure', async () => {
     const first = app.running;
     expect(await app.restart()).toBe(true);
     expect(app.running?.restarts).toBe(1);
@@ -75,7 +75,7 @@ describe('a supervised app', () => {
     expect(lines).toEqual([]);
   });
 
-  it('stays down once it was stopped', async () => {
+  it('stays down after a stop', async () => {
     const first = app.running;
     await app.stop();
     expect(isRunning(first)).toBe(false);

@@ -1,30 +1,29 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SUPERVISED } from './processes.ts';
+import { SUPERVISED_APPS, readProcesses, stopOrphans, writeProcesses } from './processes.ts';
 import { SERVICES } from '../base/settings.ts';
-import { pauseAfter } from './supervised-app.ts';
-import { readProcesses, stopLeftBehind, writeProcesses } from './processes.ts';
+import { restartDelayMs } from './supervised-app.ts';
 
 describe('the pause before a process is started again', () => {
   it('doubles with every failure in a row, up to 5 s', () => {
-    expect([1, 2, 3, 4, 5, 50].map(pauseAfter)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
+    expect([1, 2, 3, 4, 5, 50].map(restartDelayMs)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
   });
 });
 
 describe('the supervised processes', () => {
   it('stop with the front first and the acquirer last', () => {
-    expect([...SUPERVISED].reverse()).toEqual(['front', ...[...SERVICES].reverse(), 'simulated-acquirer']);
+    expect([...SUPERVISED_APPS].reverse()).toEqual(['front', ...[...SERVICES].reverse(), 'simulated-acquirer']);
   });
 
-  it('are not confused with strangers who have their process ids now', async () => {
+  it('are not confused with later processes that have the same ids', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-processes-'));
     const file = join(folder, 'processes.json');
     try {
-      const stranger = { pid: process.pid, identity: 'of somebody long gone', port: 1, restarts: 0 };
-      writeProcesses(file, { identity: stranger });
-      expect(readProcesses(file).identity).toEqual(stranger);
-      expect(await stopLeftBehind(file)).toBe(0); // and this test goes on
+      const ended = { pid: process.pid, identity: 'of an ended process', port: 1, restarts: 0 };
+      writeProcesses(file, { identity: ended });
+      expect(readProcesses(file).identity).toEqual(ended);
+      expect(await stopOrphans(file)).toBe(0); // Otherwise it would stop the process of this test.
       expect(readProcesses(file)).toEqual({});
     } finally {
       rmSync(folder, { recursive: true });

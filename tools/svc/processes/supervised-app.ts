@@ -1,39 +1,41 @@
-/** One app in a process of its own: started with exactly its variables, started again when it ends, stopped. */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+/** One app in its own process, with its own variables; the supervisor restarts it when it ends. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { environmentFor } from './env-files.ts';
+import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import type { Supervised, SupervisedProcess } from './processes.ts';
-import { waitUntil } from '../base/wait-until.ts';
+import { isReady, waitUntil } from '../base/wait-until.ts';
+import { isAnswering } from './ports.ts';
 
 export interface SupervisedAppPlan {
   readonly app: Supervised;
   readonly root: string;
-  /** What Node.js is given, see programs.ts. */
+  /** Arguments of Node.js (programs.ts). */
   readonly program: readonly string[];
   /** `<app>.env`, read at each start. */
   readonly envFile: string;
   readonly port: number;
   readonly log: (level: 'info' | 'warn', message: string, fields: object) => void;
-  /** Called whenever another process runs, or none. */
+  /** Called after each start and end of the process. */
   readonly onChange: () => void;
 }
 
 const DRAIN_SECONDS = 15;
 const READY_SECONDS = 60 * PATIENCE;
-const FIRST_PAUSE_MILLISECONDS = 500;
-const PAUSE_MILLISECONDS_MAX = 5000;
-/** A process that has lived this long has started well: what ends it then is another matter. */
-const SETTLED_MILLISECONDS = 30_000;
+const REPLY_SECONDS = 12;
+const FIRST_RESTART_DELAY_MS = 500;
+const MAX_RESTART_DELAY_MS = 5000;
+/** A process that ends after a longer time does not count as a failed start. */
+const STABLE_AFTER_MS = 30_000;
 
-/** How long to wait before the next start, after so many in a row that did not last. */
-export function pauseAfter(failures: number): number {
-  return Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** Math.max(0, failures - 1), PAUSE_MILLISECONDS_MAX);
+/** Exponential backoff. */
+export function restartDelayMs(failures: number): number {
+  return Math.min(FIRST_RESTART_DELAY_MS * 2 ** Math.max(0, failures - 1), MAX_RESTART_DELAY_MS);
 }
 
 export class SupervisedApp {
@@ -41,7 +43,7 @@ export class SupervisedApp {
   private child: ChildProcess | undefined;
   private identity = '';
   private failures = 0;
-  private isWanted = false;
+  private shouldRun = false;
   private readonly plan: SupervisedAppPlan;
 
   constructor(plan: SupervisedAppPlan) {
@@ -56,13 +58,13 @@ export class SupervisedApp {
 
   start(): void {
     const { app, root, program, envFile } = this.plan;
-    this.isWanted = true;
+    this.shouldRun = true;
     const variables = parseEnv(readFileSync(envFile, 'utf8')) as Record<string, string>;
     const startedAt = performance.now();
     const child = spawn(process.execPath, program, {
       cwd: root,
       env: environmentFor(variables),
-      // Its lines go straight to the log the supervisor itself writes to; the front is told of restarts.
+      // It writes into the supervisor's log; the front also receives messages about restarts.
       stdio: app === 'front' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'inherit', 'inherit'],
     });
     this.child = child;
@@ -74,84 +76,61 @@ export class SupervisedApp {
       if (this.child !== child) return;
       this.child = undefined;
       this.plan.onChange();
-      if (this.isWanted) void this.startAgain({ code, signal }, performance.now() - startedAt);
+      if (this.shouldRun) void this.restartAfterExit({ code, signal }, performance.now() - startedAt);
     });
     this.plan.onChange();
   }
 
-  private async startAgain(end: object, livedMilliseconds: number): Promise<void> {
-    this.failures = livedMilliseconds > SETTLED_MILLISECONDS ? 1 : this.failures + 1;
-    const milliseconds = pauseAfter(this.failures);
-    this.plan.log('warn', 'process ended by itself; starting it again', { app: this.plan.app, ...end, milliseconds });
-    await pause(milliseconds);
-    if (!this.isWanted || this.child !== undefined) return;
+  private async restartAfterExit(exit: object, lifetimeMs: number): Promise<void> {
+    this.failures = lifetimeMs > STABLE_AFTER_MS ? 1 : this.failures + 1;
+    const delayMs = restartDelayMs(this.failures);
+    this.plan.log('warn', 'process ended unexpectedly; restarting it', { app: this.plan.app, ...exit, delayMs });
+    await pause(delayMs);
+    if (!this.shouldRun || this.child !== undefined) return;
     this.restarts++;
     this.start();
   }
 
-  /** Lets it finish what it has at hand; kills it when it takes too long. */
   async stop(): Promise<void> {
-    this.isWanted = false;
-    const { child } = this;
-    if (child === undefined) return;
-    const isGone = () => (child.exitCode !== null || child.signalCode !== null ? true : undefined);
-    child.kill('SIGTERM');
-    if ((await waitUntil(isGone, { withinSeconds: DRAIN_SECONDS })) === true) return;
-    this.plan.log('warn', 'process did not finish in time; killed', { app: this.plan.app });
-    child.kill('SIGKILL');
-    await waitUntil(isGone, { withinSeconds: 5 });
+    this.shouldRun = false;
+    if (this.child === undefined) return;
+    const exit = once(this.child, 'exit');
+    const done = await stopProcess(this.running, DRAIN_SECONDS);
+    await exit;
+    if (done.startsWith('killed')) this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
   }
 
-  /** On purpose: counts, but is no failure. Resolves when it is ready again, or with false when it is not. */
+  /** A planned restart, which is not a failure. Returns whether the app became ready. */
   async restart(): Promise<boolean> {
     await this.stop();
     this.restarts++;
     this.failures = 0;
     this.start();
-    return this.becomesReady();
+    return this.waitUntilReady();
   }
 
-  async becomesReady(): Promise<boolean> {
+  async waitUntilReady(): Promise<boolean> {
     const isReady = async () => ((await this.isReady()) ? true : undefined);
     return (await waitUntil(isReady, { withinSeconds: READY_SECONDS, everyMilliseconds: 50 })) === true;
   }
 
-  /** Tells the front, and waits for its answer for a while: a front that is not there holds nothing. */
-  async tell(message: object, answered?: (answer: unknown) => boolean, withinSeconds = 12): Promise<void> {
+  /** Sends a message to the front, and waits for a reply that matches. A disconnected front queues no requests. */
+  async sendMessage(message: object, isReply?: (reply: unknown) => boolean): Promise<void> {
     const { child } = this;
     if (child?.connected !== true) return;
-    let hasAnswered = answered === undefined;
-    const listen = (answer: unknown) => (hasAnswered ||= answered?.(answer) ?? true);
+    let hasReplied = isReply === undefined;
+    const listen = (reply: unknown) => (hasReplied ||= isReply?.(reply) ?? true);
     child.on('message', listen);
     child.send(message, () => undefined);
-    await waitUntil(() => (hasAnswered || !child.connected ? true : undefined), { withinSeconds });
+    await waitUntil(() => (hasReplied || !child.connected ? true : undefined), { withinSeconds: REPLY_SECONDS });
     child.off('message', listen);
   }
 
   private async isReady(): Promise<boolean> {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
-    // These two have nothing to wait for: ready is who listens.
-    if (app === 'front' || app === 'simulated-acquirer') return accepts(port);
-    try {
-      const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(2000) });
-      await response.body?.cancel();
-      return response.status === 200;
-    } catch {
-      return false;
-    }
+    // These two are ready as soon as they listen.
+    if (app === 'front' || app === 'simulated-acquirer') return isAnswering('127.0.0.1', port);
+    return isReady(`http://127.0.0.1:${port}`);
   }
-}
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: '127.0.0.1', port, timeout: 1000 });
-    const finish = (hasAccepted: boolean) => {
-      socket.destroy();
-      resolve(hasAccepted);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('timeout', () => finish(false));
-    socket.once('error', () => finish(false));
-  });
 }

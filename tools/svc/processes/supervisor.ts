@@ -1,15 +1,18 @@
 /**
- * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: what `./svc up --distributed` leaves running. It starts
- * the simulated acquirer, each service and the front in processes of their own, starts again what ends by itself, and
- * stops them in order: first the front, so that nobody is turned away, then the services, each of which finishes what
- * it has at hand, then the acquirer they may still be talking to. RabbitMQ and PostgreSQL are not its children: they
- * outlive it as they do in production.
+ * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: the background process of `./svc up --distributed`. It
+ * starts the simulated acquirer, each service and the front in separate processes, and restarts those that end unexpectedly. It
+ * stops the front first, so that no request is refused; then the services, which drain; then the acquirer, which the services may
+ * still call. RabbitMQ and PostgreSQL are not its children: they outlive it, as in production.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { SUPERVISED, writeProcesses } from './processes.ts';
-import type { RestartOutcome, RestartRequest, Supervised } from './processes.ts';
+import {
+  SUPERVISED_APPS,
+  writeProcesses,
+  type RestartOutcome,
+  type RestartRequest,
+  type Supervised,
+} from './processes.ts';
 import { SERVICES, pathsOf, readSettings } from '../base/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
@@ -24,30 +27,21 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
   );
 
 const apps = new Map<Supervised, SupervisedApp>();
-for (const app of SUPERVISED) {
-  apps.set(
-    app,
-    new SupervisedApp({
-      app,
-      root,
-      program: programArguments(root, app),
-      envFile: join(paths.env, `${app}.env`),
-      port: portOf(app),
-      log,
-      onChange: write,
-    }),
-  );
+for (const app of SUPERVISED_APPS) {
+  const envFile = join(paths.env, `${app}.env`);
+  const plan = { app, root, program: programArguments(root, app), envFile, port: portOf(app), log, onChange: write };
+  apps.set(app, new SupervisedApp(plan));
 }
-/** One at a time: a restart that is asked for while another is under way waits for it. */
+/** Restarts run one at a time. */
 let work: Promise<void> = Promise.resolve();
 let isStopping = false;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stopAll());
 process.on('SIGUSR2', () => {
-  work = work.then(restartAsAsked);
+  work = work.then(handleRestartRequest);
 });
 for (const app of apps.values()) app.start();
-log('info', 'processes started', { apps: SUPERVISED });
+log('info', 'processes started', { apps: SUPERVISED_APPS });
 
 function portOf(app: Supervised): number {
   if (app === 'front') return settings.ports.api;
@@ -55,8 +49,8 @@ function portOf(app: Supervised): number {
 }
 
 function write(): void {
-  const running = [...apps].map(([app, { running: known }]) => [app, known] as const);
-  writeProcesses(paths.processes, Object.fromEntries(running.filter(([, known]) => known !== undefined)));
+  const processes = [...apps].map(([app, { running }]) => [app, running] as const);
+  writeProcesses(paths.processes, Object.fromEntries(processes.filter(([, running]) => running !== undefined)));
 }
 
 async function stopAll(): Promise<void> {
@@ -69,33 +63,31 @@ async function stopAll(): Promise<void> {
   process.exit(0);
 }
 
-async function restartAsAsked(): Promise<void> {
-  if (isStopping || !existsSync(paths.restart)) return;
-  const { id, apps: wanted } = readJson(paths.restart) as RestartRequest;
-  const outcome: RestartOutcome = { id, restarted: [], failed: undefined };
-  for (const name of wanted) {
+async function handleRestartRequest(): Promise<void> {
+  const request = readJson(paths.restart) as RestartRequest | undefined;
+  if (isStopping || request === undefined) return;
+  const outcome: RestartOutcome = { id: request.id, restarted: [], failed: undefined };
+  for (const name of request.apps) {
     const app = apps.get(name);
     if (app === undefined || isStopping) continue;
     log('info', 'restarting', { app: name });
-    const isReady = await behindClosedGate(name, () => app.restart());
-    if (!isReady) {
-      writeOutcome({ ...outcome, failed: name }); // the next would only make it worse
-      return;
-    }
+    const isReady = await withRequestsQueued(name, () => app.restart());
+    // Leave the other apps running.
+    if (!isReady) return writeOutcome({ ...outcome, failed: name });
     outcome.restarted.push(name);
   }
   writeOutcome(outcome);
 }
 
-/** The front keeps what is meant for the app until it is back, so that nothing meets a process that is just closing. */
-async function behindClosedGate(name: Supervised, restart: () => Promise<boolean>): Promise<boolean> {
+/** The front queues requests for the app during its restart, so that none reaches a process that is closing. */
+async function withRequestsQueued(name: Supervised, restart: () => Promise<boolean>): Promise<boolean> {
   const front = apps.get('front');
   if (name === 'front' || name === 'simulated-acquirer') return restart();
-  await front?.tell({ close: name }, (answer) => (answer as { closed?: unknown }).closed === name);
+  await front?.sendMessage({ close: name }, (reply) => (reply as { closed?: unknown }).closed === name);
   try {
     return await restart();
   } finally {
-    await front?.tell({ open: name });
+    await front?.sendMessage({ open: name });
   }
 }
 

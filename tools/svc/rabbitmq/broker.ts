@@ -1,71 +1,69 @@
-/** Where a RabbitMQ comes from: the caller's, the machine's, a container, or one that is installed now. */
+/** Chooses a RabbitMQ: the caller's, the machine's, a container, or one that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { tryLogin } from './amqp-login.ts';
-import { canInstallPackages, installPackages } from '../install/apt.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
-import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { ensureInstalled } from '../install/apt.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
-import { ADMINISTRATOR, startRabbitMq } from './rabbitmq.ts';
-import type { RabbitMqPlan, StartedRabbitMq } from './rabbitmq.ts';
+import { ADMINISTRATOR, startRabbitMq, type RabbitMqPlan, type StartedRabbitMq } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
 import type { Service } from '../base/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 
-export interface BrokerWish extends RabbitMqPlan {
+export interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;
   readonly aptLog: string;
-  /** amqp:// or amqps:// address of a RabbitMQ the caller runs; ours is then not needed. */
-  readonly givenUrl: string | undefined;
-  /** The management API of it, with an administrator's login. */
-  readonly givenManagementUrl?: string | undefined;
-  /** Of each service's user. Where left out, there are no such users. */
+  /** amqp:// or amqps:// URL of the caller's RabbitMQ; ./svc then starts none. */
+  readonly externalUrl: string | undefined;
+  /** Its management API, with an administrator's login. */
+  readonly externalManagementUrl?: string | undefined;
+  /** The passwords of the services' users; without them the services share one login. */
   readonly passwords?: Secrets['brokerPasswords'];
 }
 
 export interface StartedBroker extends StartedRabbitMq {
-  /** Each service's own address; the same for all of them where no users could be made. */
+  /** The URL for each service; the same for all when they share one login. */
   readonly urls: Readonly<Partial<Record<Service, string>>>;
 }
 
 const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
 
-/** The caller's RabbitMQ, if it lets us in; else one of our own, started or found running. */
-export async function startBroker(wish: BrokerWish): Promise<StartedBroker> {
-  const { givenUrl, givenManagementUrl, passwords } = wish;
-  if (givenUrl !== undefined) {
-    const given = await useGiven(givenUrl);
-    if (passwords === undefined || givenManagementUrl === undefined) return shared(given, passwords !== undefined);
-    await importOver(givenManagementUrl, definitionsOf({ vhost: vhostOf(givenUrl), passwords }));
-    return { ...given, urls: urlsOfServices(givenUrl, passwords) };
+/** Uses the caller's RabbitMQ, or starts one of ./svc unless it already runs. */
+export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
+  const { externalUrl, externalManagementUrl, passwords } = plan;
+  if (externalUrl !== undefined) {
+    const external = await useExternalBroker(externalUrl);
+    if (passwords === undefined) return withSharedLogin(external);
+    if (externalManagementUrl === undefined) {
+      const warning = 'all services share its login, unless SVC_RABBITMQ_MANAGEMENT_URL lets ./svc create users';
+      return withSharedLogin({ ...external, description: `${external.description}; ${warning}` });
+    }
+    await importDefinitions(externalManagementUrl, definitionsOf({ vhost: vhostOf(externalUrl), passwords }));
+    return { ...external, urls: urlsOfServices(externalUrl, passwords) };
   }
-  if (passwords === undefined) return shared(await startOwn(wish), false);
-  const administrator = { name: ADMINISTRATOR, password: wish.password };
+  if (passwords === undefined) return withSharedLogin(await startOwn(plan));
+  const administrator = { name: ADMINISTRATOR, password: plan.password };
   const definitions = `${JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))}\n`;
-  const own = await startOwn({ ...wish, definitions });
+  const own = await startOwn({ ...plan, definitions });
   return { ...own, urls: urlsOfServices(own.url, passwords) };
 }
 
-async function startOwn(wish: BrokerWish): Promise<StartedRabbitMq> {
-  // One that runs in a container goes on there, although a server may have been installed since.
-  const running = findRabbitMq(wish.directory);
-  if (running?.container !== undefined) return startRabbitMq(wish, 'container');
+async function startOwn(plan: BrokerPlan): Promise<StartedRabbitMq> {
+  // A running container keeps its data, also when a server has been installed since.
+  if (findRabbitMq(plan.directory)?.container !== undefined) return startRabbitMq(plan, 'container');
   const installed = findRabbitMqBinaries();
-  if (installed !== undefined) return startRabbitMq(wish, installed);
-  if (hasContainerEngine()) return startRabbitMq(wish, 'container');
-  return startRabbitMq(wish, await install(wish));
+  if (installed !== undefined) return startRabbitMq(plan, installed);
+  return startRabbitMq(plan, hasContainerEngine() ? 'container' : await install(plan));
 }
 
-function shared(started: StartedRabbitMq, isWarned: boolean): StartedBroker {
-  const urls = Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, started.url]));
-  const warning = '; all services share its login, unless SVC_RABBITMQ_MANAGEMENT_URL lets ./svc make users';
-  return { ...started, urls, description: started.description + (isWarned ? warning : '') };
+function withSharedLogin(started: StartedRabbitMq): StartedBroker {
+  return { ...started, urls: Object.fromEntries(MESSAGING_SERVICES.map((service) => [service, started.url])) };
 }
 
-/** @param managementUrl http:// or https:// address with an administrator's user and password */
-async function importOver(managementUrl: string, definitions: object): Promise<void> {
+/** @param managementUrl http:// or https:// URL with an administrator's user and password */
+async function importDefinitions(managementUrl: string, definitions: object): Promise<void> {
   const { origin, pathname, username, password, host } = asUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
   const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const hint = "it must be the management API of the RabbitMQ in SVC_AMQP_URL, with an administrator's login";
@@ -75,7 +73,7 @@ async function importOver(managementUrl: string, definitions: object): Promise<v
       method: 'POST',
       headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
       body: JSON.stringify(definitions),
-      signal: AbortSignal.timeout(IMPORT_MILLISECONDS),
+      signal: AbortSignal.timeout(30_000),
     });
     await response.body?.cancel();
     status = response.status;
@@ -83,55 +81,54 @@ async function importOver(managementUrl: string, definitions: object): Promise<v
     throw new SvcError(`the management API on ${host} does not answer`, { hint, cause: error });
   }
   if (status >= 300)
-    throw new SvcError(`the management API on ${host} answered ${status} to the users of the services`, { hint });
+    throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, {
+      hint,
+    });
 }
 
-/** Installs the server's programs where this machine has neither them nor a container engine. Returns what was found, in words. */
-export async function ensureRabbitMq(wish: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<string> {
+/** Installs the server's programs when the machine has neither them nor a container engine. Returns the result as a text. */
+export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<string> {
   if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
   if (hasContainerEngine()) return 'in a container';
-  await install(wish);
+  await install(plan);
   return 'installed now';
 }
 
-const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; or leave it out to have a RabbitMQ started here';
+const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; without the variable ./svc starts a RabbitMQ';
 
-const IMPORT_MILLISECONDS = 30_000;
-
-async function useGiven(url: string): Promise<StartedRabbitMq> {
+async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
   const { protocol, host } = asUrl(url);
   if (protocol !== 'amqp:' && protocol !== 'amqps:')
-    throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// address', { hint: AMQP_HINT });
-  const answer = await tryLogin(url);
-  if (answer === 'accepted') return { url, description: `given: ${host}` };
-  const what = answer === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
-  throw new SvcError(`RabbitMQ on ${host} ${what} SVC_AMQP_URL`, {
-    hint: 'start it, mend the address, or leave the variable out to have one started here',
+    throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// URL', { hint: AMQP_HINT });
+  const login = await tryLogin(url);
+  if (login === 'accepted') return { url, description: `uses ${host}` };
+  const problem = login === 'refused' ? 'refuses the user or the password of' : 'does not answer at the address in';
+  throw new SvcError(`RabbitMQ on ${host} ${problem} SVC_AMQP_URL`, {
+    hint: 'start it or correct the URL; without the variable ./svc starts a RabbitMQ',
   });
 }
 
-/** The address may hold a password, so it is never repeated. */
+/** The URL may contain a password, so the error does not repeat it. */
 function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
   try {
     return new URL(text);
   } catch {
-    throw new SvcError(`${name} is not an address`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
+    throw new SvcError(`${name} is not a URL`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
   }
 }
 
-async function install({ root, aptLog }: Pick<BrokerWish, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const hint = 'install rabbitmq-server (or Docker), or name a RabbitMQ with SVC_AMQP_URL';
-  if (!canInstallPackages())
-    throw new SvcError('RabbitMQ is needed, and there is none on the PATH and no Docker engine', { hint });
+async function install({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
   const wasAnswering = await tryLogin(PACKAGED_BROKER);
-  console.log(`  … no RabbitMQ and no Docker engine: installing rabbitmq-server with apt-get (log: ${aptLog})`);
-  const isThere = () => findRabbitMqBinaries() !== undefined;
-  await installPackages(['rabbitmq-server'], { root, logFile: aptLog, hint, isThere });
-  // The package starts a broker for the whole machine on port 5672, with a password everybody knows.
+  const installed = await ensureInstalled({
+    name: 'RabbitMQ',
+    find: findRabbitMqBinaries,
+    packages: [['rabbitmq-server']],
+    root,
+    logFile: aptLog,
+    hint: 'install rabbitmq-server (or Docker), or set SVC_AMQP_URL to a RabbitMQ',
+  });
+  // The package starts a broker on port 5672, with a well-known password.
   if (wasAnswering === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
-  const installed = findRabbitMqBinaries();
-  if (installed === undefined)
-    throw new SvcError('apt-get installed rabbitmq-server, but the program is not there', { hint });
   return installed;
 }

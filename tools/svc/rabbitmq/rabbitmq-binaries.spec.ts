@@ -16,7 +16,7 @@ describe('the RabbitMQ of a machine', () => {
     });
   });
 
-  it('is what the PATH has where there is no package', () => {
+  it('is the program on the PATH without a package', () => {
     const isProgram = having('/opt/brew/sbin/rabbitmq-server', '/opt/brew/bin/epmd');
     expect(findRabbitMqBinaries('/opt/brew/sbin:/opt/brew/bin', isProgram)).toEqual({
       server: '/opt/brew/sbin/rabbitmq-server',
@@ -24,11 +24,11 @@ describe('the RabbitMQ of a machine', () => {
     });
   });
 
-  it('is none without the name server it cannot start without', () => {
+  it('is undefined without the name server', () => {
     expect(findRabbitMqBinaries('/opt', having('/opt/rabbitmq-server'))).toBeUndefined();
   });
 
-  it('runs in a container on the loopback interface, its password in no word of the command line', () => {
+  it('runs in a container on the loopback interface, without its password on the command line', () => {
     const words = containerArguments('svc-rabbitmq-1', { port: 7333 });
     expect(words).toContain('127.0.0.1:7333:5672');
     expect(words.slice(words.indexOf('--env'))).toEqual([
@@ -41,10 +41,10 @@ describe('the RabbitMQ of a machine', () => {
   });
 
   it.each([
-    ['2026-11-21 01:00:25.5+00:00 [error] <0.4.0> Failed in ranch_tcp:listen for reason eaddrinuse', /taken/],
+    ['2026-11-21 01:00:25.5+00:00 [error] <0.4.0> Failed in ranch_tcp:listen for reason eaddrinuse', /port is in use/],
     ['BOOT FAILED\n2026-11-21 01:00:25.5+00:00 [error] <0.4.0> write failed: enospc\nterminating', /enospc/],
     ['ERROR: epmd error for host svc: nxdomain\nmore', /^ERROR: epmd error/],
-  ])('says in one line why it did not start: %j', (output, reason) => {
+  ])('reports the reason of a failed start: %j', (output, reason) => {
     expect(findReason(output)).toMatch(reason);
   });
 });

@@ -8,12 +8,11 @@ export interface RabbitMqBinaries {
 }
 
 /**
- * Debian and Red Hat keep the server itself here. What they put on the PATH under the same name is a wrapper that
- * changes to the packaged broker's user and directories.
+ * The server itself on Debian and Red Hat. The program of the same name on the PATH is a wrapper that switches to the packaged
+ * broker's user and directories.
  */
 const PACKAGED = '/usr/lib/rabbitmq/bin';
 
-/** The RabbitMQ that this machine has; undefined when there is none. */
 export function findRabbitMqBinaries(
   path = process.env['PATH'] ?? '',
   isProgram: (file: string) => boolean = isExecutable,

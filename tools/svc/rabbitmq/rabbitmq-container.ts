@@ -1,12 +1,12 @@
-/** RabbitMQ from its official image, where the machine has a container engine and no RabbitMQ of its own. */
+/** RabbitMQ from its official image, for machines with a container engine and without an installed RabbitMQ. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { SvcError } from '../base/svc-error.ts';
 
 const IMAGE = 'rabbitmq:4';
-const ENGINE_MILLISECONDS = 10_000;
-const PULL_MILLISECONDS = 600_000;
-const IMPORT_MILLISECONDS = 60_000;
+const ENGINE_TIMEOUT_MS = 10_000;
+const PULL_TIMEOUT_MS = 600_000;
+const IMPORT_TIMEOUT_MS = 60_000;
 
 export interface ContainerPlan {
   readonly directory: string;
@@ -15,38 +15,38 @@ export interface ContainerPlan {
   readonly password: string;
 }
 
-/** Whether a client is installed and an engine answers it. */
+/** Whether a client is installed and its engine responds. */
 export function hasContainerEngine(): boolean {
-  return docker(['info', '--format', '{{.ServerVersion}}'], ENGINE_MILLISECONDS).status === 0;
+  return docker(['info', '--format', '{{.ServerVersion}}'], ENGINE_TIMEOUT_MS).status === 0;
 }
 
-/** Starts the container of this directory, or makes it; its data is in a volume of the same name. Returns that name. */
+/** Starts a new container for this directory; its data is in a volume with the same name. Returns that name. */
 export function startContainer(plan: ContainerPlan): string {
   const name = nameOf(plan.directory);
-  docker(['rm', '--force', name], ENGINE_MILLISECONDS); // of an earlier start; the volume stays
-  const result = docker(containerArguments(name, plan), PULL_MILLISECONDS, {
+  docker(['rm', '--force', name], ENGINE_TIMEOUT_MS); // The volume stays.
+  const result = docker(containerArguments(name, plan), PULL_TIMEOUT_MS, {
     RABBITMQ_DEFAULT_USER: plan.user,
     RABBITMQ_DEFAULT_PASS: plan.password,
   });
   if (result.status === 0) return name;
   const reason = result.error?.message ?? (result.stderr.trim().split('\n').at(-1) || `exit code ${result.status}`);
   throw new SvcError(`RabbitMQ did not start as a container: ${reason}`, {
-    hint: `docker logs ${name} may say more; or name a RabbitMQ with SVC_AMQP_URL`,
+    hint: `see docker logs ${name}, or set SVC_AMQP_URL to a RabbitMQ`,
   });
 }
 
-/** Into a broker that runs: users and permissions are as these say from then on. */
+/** Replaces users and permissions while the broker runs. */
 export function importIntoContainer(name: string, definitions: string | undefined): void {
   if (definitions === undefined) return;
   const args = ['exec', '--interactive', name, 'rabbitmqctl', 'import_definitions'];
-  const result = docker(args, IMPORT_MILLISECONDS, {}, definitions);
+  const result = docker(args, IMPORT_TIMEOUT_MS, {}, definitions);
   if (result.status === 0) return;
-  throw new SvcError(`RabbitMQ in container ${name} did not take the users of the services`, {
-    hint: result.stderr.trim().split('\n').at(-1) || 'its log may say more',
+  throw new SvcError(`RabbitMQ in container ${name} rejected the users of the services`, {
+    hint: result.stderr.trim().split('\n').at(-1) || `see docker logs ${name}`,
   });
 }
 
-/** One host name for ever: RabbitMQ keeps its data under it. The password travels in the environment, not in a word. */
+/** The host name must not change, because RabbitMQ's data directory contains it. The password is not in the arguments. */
 export function containerArguments(name: string, plan: Pick<ContainerPlan, 'port'>): string[] {
   const environment = ['RABBITMQ_DEFAULT_USER', 'RABBITMQ_DEFAULT_PASS'].flatMap((variable) => ['--env', variable]);
   const where = ['--publish', `127.0.0.1:${plan.port}:5672`, '--volume', `${name}:/var/lib/rabbitmq`];
@@ -54,7 +54,7 @@ export function containerArguments(name: string, plan: Pick<ContainerPlan, 'port
 }
 
 export function isContainerRunning(name: string): boolean {
-  const result = docker(['inspect', '--format', '{{.State.Running}}', name], ENGINE_MILLISECONDS);
+  const result = docker(['inspect', '--format', '{{.State.Running}}', name], ENGINE_TIMEOUT_MS);
   return result.status === 0 && result.stdout.trim() === 'true';
 }
 
@@ -62,7 +62,7 @@ export function stopContainer(name: string, withinSeconds: number): void {
   docker(['stop', '--time', String(withinSeconds), name], (withinSeconds + 10) * 1000);
 }
 
-/** Two copies of the platform on one machine have a container each. */
+/** Each copy of the platform has its own container. */
 function nameOf(directory: string): string {
   return `svc-rabbitmq-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
 }

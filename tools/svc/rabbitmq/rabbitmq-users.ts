@@ -1,25 +1,32 @@
 /**
- * RabbitMQ's definitions: a user for each service that may do what `libs/contracts/src/service-messages.ts` says and
- * nothing else, and what no service may make or delete itself. Importing them again changes passwords and permissions.
+ * RabbitMQ's definitions: a user for each service with the permissions of `libs/contracts/src/service-messages.ts`, and the
+ * objects that no service may create or delete. A repeated import updates passwords and permissions.
  */
-import { MESSAGING_SERVICES, SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
-import type { MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { DEAD_LETTERS_ARGUMENTS, RabbitMqNames, permissionsOf } from '../../../libs/messaging/src/rabbitmq-names.ts';
+import {
+  MESSAGING_SERVICES,
+  SERVICE_MESSAGES,
+  type MessagingService,
+} from '../../../libs/contracts/src/service-messages.ts';
+import {
+  DEAD_LETTERS_ARGUMENTS,
+  RabbitMqNames,
+  permissionsOf,
+} from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 
 export interface BrokerUsers {
   readonly vhost: string;
-  /** Without passwords there are no users in it: somebody else makes them. */
+  /** Without passwords the definitions contain no users: others create them. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;
-  /** Needed where the broker begins with these definitions: it then makes no user of its own. */
+  /** Required when a new broker loads the definitions at its start, because it then creates no default user. */
   readonly administrator?: { readonly name: string; readonly password: string };
 }
 
-/** A user belongs to the whole server, so another virtual host has others. */
+/** Users belong to the whole server, so each virtual host needs its own names. */
 export function brokerUserOf(service: MessagingService, vhost: string): string {
   return vhost === '/' ? `svc-${service}` : `svc-${service}@${vhost}`;
 }
 
-/** What RabbitMQ imports: with `load_definitions`, `rabbitmqctl import_definitions` or `POST /api/definitions`. */
+/** For `load_definitions`, `rabbitmqctl import_definitions` or `POST /api/definitions`. */
 export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers): object {
   const names = new RabbitMqNames();
   const permissions = MESSAGING_SERVICES.map((service) => ({
@@ -55,7 +62,7 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   };
 }
 
-/** The address with the user of each service, where the same address is given for another user. */
+/** Replaces the user and password of a URL by those of each service. */
 export function urlsOfServices(
   url: string,
   passwords: Readonly<Record<MessagingService, string>>,

@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'amqplib';
@@ -8,15 +7,12 @@ import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages
 import { tryLogin } from './amqp-login.ts';
 import { readJson } from '../base/files.ts';
 import { findIdentity, isAlive } from '../base/process-identity.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
-import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
-import type { BrokerFile } from './rabbitmq-process.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { brokerFileOf, findRabbitMq, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
-import { startRabbitMq } from './rabbitmq.ts';
-import type { RabbitMqPlan } from './rabbitmq.ts';
+import { startRabbitMq, type RabbitMqPlan } from './rabbitmq.ts';
 import type { Secrets } from '../base/secrets.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 
 describe("RabbitMQ of the project's own", () => {
   let folder: string;
@@ -27,7 +23,7 @@ describe("RabbitMQ of the project's own", () => {
     const found = findRabbitMqBinaries();
     if (found === undefined) throw new Error('there is no RabbitMQ here; ./svc test brings one');
     binaries = found;
-    folder = mkdtempSync(join(tmpdir(), 'svc-rabbitmq-')); // made with mode 700
+    folder = mkdtempSync(join(tmpdir(), 'svc-rabbitmq-')); // Mode 700.
     plan = {
       directory: join(folder, 'rabbitmq'),
       port: await findFreePort(),
@@ -43,7 +39,7 @@ describe("RabbitMQ of the project's own", () => {
 
   const epmdOf = () => (readJson(brokerFileOf(plan.directory)) as BrokerFile).epmd;
 
-  it('is made and started, and found again by the next start', async () => {
+  it('is created and started, and found again by the next start', async () => {
     await startRabbitMq(plan, binaries);
     const first = findRabbitMq(plan.directory);
     expect(first).toMatchObject({ port: plan.port, container: undefined });
@@ -51,7 +47,7 @@ describe("RabbitMQ of the project's own", () => {
     expect(findRabbitMq(plan.directory)).toEqual(first);
   });
 
-  it('lets in its own user alone, and keeps the password to its owner', async () => {
+  it('accepts only its own user, and only the owner can read the password', async () => {
     const { url } = await startRabbitMq(plan, binaries);
     expect(await tryLogin(url)).toBe('accepted');
     expect(await tryLogin(`amqp://guest:guest@127.0.0.1:${plan.port}`)).toBe('refused');
@@ -60,10 +56,10 @@ describe("RabbitMQ of the project's own", () => {
     await expect(startRabbitMq({ ...plan, password: 'another-password' }, binaries)).rejects.toThrow(/secrets\.json/);
   });
 
-  it('keeps what it confirmed through a kill -9 of the broker, and a move to another port', async () => {
+  it('keeps confirmed messages after a kill -9 and a move to another port', async () => {
     const { url: before } = await startRabbitMq(plan, binaries);
     await withChannel(before, async (channel) => void (await channel.assertQueue('kept', { durable: true })));
-    // It confirms messages when they are on the disk, but a queue before it is: those of the services are older than that.
+    // RabbitMQ confirms a message after it is on disk, but a queue before it is: a clean stop writes the queue to disk.
     await stopRabbitMq(plan.directory);
     const { url } = await startRabbitMq(plan, binaries);
     await withChannel(url, async (channel) => {
@@ -80,7 +76,7 @@ describe("RabbitMQ of the project's own", () => {
     });
   });
 
-  it('starts anew when the users of the services are others, and keeps what is in its queues', async () => {
+  it('restarts with changed users of the services, and keeps the messages in its queues', async () => {
     const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, `password-of-${name}`]));
     const users = { vhost: '/', administrator: { name: 'svc', password: plan.password } };
     const definitionsWith = (own: typeof passwords) =>
@@ -106,7 +102,7 @@ describe("RabbitMQ of the project's own", () => {
     });
   });
 
-  it('goes on without its name server, and leaves none behind when it stops', async () => {
+  it('continues to run without its name server, and leaves none running when it stops', async () => {
     const { url } = await startRabbitMq(plan, binaries);
     const epmd = epmdOf();
     process.kill(epmd?.process.pid ?? 0, 'SIGKILL');
@@ -123,7 +119,7 @@ describe("RabbitMQ of the project's own", () => {
     expect(second === undefined || isAlive(second.process.pid, second.process.identity)).toBe(false);
   });
 
-  it('says that its port is taken, and leaves nothing running', async () => {
+  it('reports that its port is in use, and leaves nothing running', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;

@@ -1,66 +1,63 @@
 /**
- * A RabbitMQ of the project's own: the machine's binaries, but directories, name server, cookie, ports, user and
- * password below the data folder, on the loopback interface alone. It runs as root or not, beside any other, survives
- * this process and a kill -9, and may move to another port: its node has one name for ever, under which it keeps its
- * data, and a name server of its own in which nobody else has that name.
+ * The RabbitMQ that ./svc starts: the machine's binaries, but its own directories, name server, cookie, ports, user and password,
+ * only on the loopback interface. It runs as any user and beside other brokers, outlives this process, restarts after a kill -9,
+ * and can move to another port: the node name, which the data directory contains, never changes, and in its own name server no
+ * other node has that name.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { tryLogin } from './amqp-login.ts';
-import { OWNER_ONLY, openLog, readFrom, writeAtomically } from '../base/files.ts';
+import { startInBackground, stopProcess } from '../base/background-process.ts';
+import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
-import { asOwnProcess, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
-import type { BrokerFile } from './rabbitmq-process.ts';
+import { brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { findFreePort } from '../processes/ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
 export interface RabbitMqPlan {
   readonly directory: string;
   readonly port: number;
-  /** Of the user `svc`: letters, digits, - and _. */
+  /** The password of the user `svc`: letters, digits, - and _. */
   readonly password: string;
   readonly logFile: string;
-  /** Imported at each start, as JSON (rabbitmq-users.ts); it then has to name the user `svc` too. */
+  /** JSON to import at each start (rabbitmq-users.ts); it must contain the user `svc`. */
   readonly definitions?: string;
 }
 
 export interface StartedRabbitMq {
-  /** amqp:// address with user and password; of the administrator, where it is our own. */
+  /** amqp:// URL with user and password, for our own broker those of the administrator. */
   readonly url: string;
   readonly description: string;
 }
 
 export const ADMINISTRATOR = 'svc';
-/** In the broker's directory, which it starts in. */
+/** In the broker's working directory. */
 const DEFINITIONS = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
-/** Four seconds on two idle cores; a busy machine, or queues to recover, take longer. */
+/** Takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
 const START_SECONDS = 120 * PATIENCE;
-/** The first start of a container pulls its image, which `docker run` has waited for by then. */
-const CONTAINER_START_SECONDS = 120 * PATIENCE;
 
-/** Starts the broker, or finds the one that already runs on that directory. */
+/** Starts the broker of the directory, unless it already runs. */
 export async function startRabbitMq(
   plan: RabbitMqPlan,
   from: RabbitMqBinaries | 'container',
 ): Promise<StartedRabbitMq> {
   const url = urlOf(plan);
   const running = findRabbitMq(plan.directory);
-  // One that runs with the users of another release starts anew; a container imports the new ones as it runs.
+  // A process with other definitions restarts; a container imports new ones while it runs.
   if (running?.port === plan.port && (running.container !== undefined || hasDefinitions(plan))) {
     const hasEnded = () => findRabbitMq(plan.directory) === undefined;
-    if (await becomesReady(url, plan, hasEnded, START_SECONDS)) {
+    if (await waitUntilReady(url, plan, hasEnded)) {
       if (running.container !== undefined) importIntoContainer(running.container, plan.definitions);
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
-  await stopRabbitMq(plan.directory); // on another port, alive but not answering, or a name server left over
+  await stopRabbitMq(plan.directory); // It has another port, does not respond, or only its name server runs.
   mkdirSync(plan.directory, { recursive: true, mode: 0o700 });
   if (from === 'container') return startInContainer(plan, url);
   const failure = await launch(plan, from, url);
@@ -73,9 +70,9 @@ export async function startRabbitMq(
 
 async function startInContainer(plan: RabbitMqPlan, url: string): Promise<StartedRabbitMq> {
   const container = startContainer({ ...plan, user: ADMINISTRATOR });
-  keep(plan.directory, { port: plan.port, container });
+  writeBrokerFile(plan.directory, { port: plan.port, container });
   const hasEnded = () => findRabbitMq(plan.directory) === undefined;
-  if (await becomesReady(url, plan, hasEnded, CONTAINER_START_SECONDS)) {
+  if (await waitUntilReady(url, plan, hasEnded)) {
     importIntoContainer(container, plan.definitions);
     return { url, description: `runs on 127.0.0.1:${plan.port}, in container ${container}` };
   }
@@ -83,49 +80,35 @@ async function startInContainer(plan: RabbitMqPlan, url: string): Promise<Starte
   throw new SvcError(`RabbitMQ in container ${container} was not ready`, { hint: `see docker logs ${container}` });
 }
 
-/** Returns why it did not start, or undefined. */
+/** Returns the reason of a failure; undefined when the broker runs. */
 async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: string): Promise<string | undefined> {
   const ports = { epmd: await findFreePort(), distribution: await findFreePort() };
   writeConfiguration(plan);
   const env = environmentOf(plan, binaries, ports);
-  const log = openLog(plan.logFile);
-  const options = {
-    cwd: plan.directory,
-    env,
-    detached: true,
-    stdio: ['ignore', log.handle, log.handle] as ['ignore', number, number],
-  };
-  let ended: string | undefined;
-  const epmd = spawn(binaries.epmd, ['-address', '127.0.0.1', '-port', String(ports.epmd)], options);
-  epmd.once('error', (error) => (ended = error.message));
-  epmd.unref();
-  const server = spawn(binaries.server, [], options);
-  server.once('exit', (code, signal) => (ended = signal ?? `exit code ${code}`));
-  server.once('error', (error) => (ended = error.message));
-  server.unref();
-  closeSync(log.handle);
-
-  const [serverProcess, epmdProcess] = [asOwnProcess(server.pid), asOwnProcess(epmd.pid)];
-  const epmdFile = epmdProcess === undefined ? undefined : { port: ports.epmd, process: epmdProcess };
-  if (serverProcess === undefined || epmdFile === undefined) {
-    if (serverProcess !== undefined) server.kill('SIGKILL');
+  const options = { cwd: plan.directory, env, logFile: plan.logFile };
+  const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
+  const epmd = startInBackground(binaries.epmd, epmdArguments, options);
+  const server = startInBackground(binaries.server, [], options);
+  const epmdFile = epmd.process && { port: ports.epmd, process: epmd.process };
+  if (server.process === undefined || epmdFile === undefined) {
+    await stopProcess(server.process, 0);
     await stopEpmd(epmdFile);
-    return ended ?? 'it ended at once';
+    return server.end() ?? epmd.end() ?? 'it ended immediately';
   }
-  keep(plan.directory, { port: plan.port, process: serverProcess, epmd: epmdFile });
-  if (await becomesReady(url, plan, () => ended !== undefined, START_SECONDS)) return undefined;
-  return findReason(readFrom(plan.logFile, log.startsAt)) ?? ended ?? `it was not ready within ${START_SECONDS} s`;
+  writeBrokerFile(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
+  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
+  return findReason(server.output()) ?? server.end() ?? `not ready within ${START_SECONDS} s`;
 }
 
-function keep(directory: string, file: BrokerFile): void {
+function writeBrokerFile(directory: string, file: BrokerFile): void {
   writeAtomically(brokerFileOf(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
-/** Written anew at each start, except for the cookie. Bounds fit a laptop: what does not fit is refused, not lost. */
+/** Rewrites all files at each start, except the cookie. The limits fit a laptop: at a limit RabbitMQ blocks publishers. */
 function writeConfiguration(plan: RabbitMqPlan): void {
   const settings = {
     'listeners.tcp.local': `127.0.0.1:${plan.port}`,
-    default_user: ADMINISTRATOR, // made, with every permission, when the data directory is new; then there is no guest
+    default_user: ADMINISTRATOR, // Created instead of `guest` when the data directory is new.
     default_pass: plan.password,
     ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS }),
     'disk_free_limit.absolute': '200MB',
@@ -140,7 +123,7 @@ function writeConfiguration(plan: RabbitMqPlan): void {
   writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
-  chmodSync(cookie, 0o400); // Erlang refuses one that others could read
+  chmodSync(cookie, 0o400); // Erlang refuses a file that others can read.
 }
 
 function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
@@ -152,17 +135,17 @@ function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
 function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
-  // Settings of the caller for a RabbitMQ or an Erlang of theirs must not reach ours.
-  const kept = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
+  // Without the caller's settings for another RabbitMQ or Erlang.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
   return {
-    ...Object.fromEntries(kept),
+    ...Object.fromEntries(inherited),
     PATH: path,
     HOME: directory,
     LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
-    ERL_CRASH_DUMP_SECONDS: '0', // otherwise a crash writes a file as large as its memory, secrets and all
-    RUNNING_UNDER_SYSTEMD: 'true', // the script then becomes the broker, instead of waiting for it: one process id
+    ERL_CRASH_DUMP_SECONDS: '0', // Otherwise a crash writes its memory, with secrets, to a file.
+    RUNNING_UNDER_SYSTEMD: 'true', // The start script then becomes the broker process instead of waiting for it.
     RABBITMQ_CONF_ENV_FILE: '/dev/null',
     RABBITMQ_NODENAME: NODE_NAME,
     RABBITMQ_DIST_PORT: String(ports.distribution),
@@ -179,47 +162,41 @@ function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { 
   };
 }
 
-async function becomesReady(
-  url: string,
-  plan: RabbitMqPlan,
-  hasEnded: () => boolean,
-  withinSeconds: number,
-): Promise<boolean> {
-  const answer = await waitUntil(
+async function waitUntilReady(url: string, plan: RabbitMqPlan, hasEnded: () => boolean): Promise<boolean> {
+  const result = await waitUntil(
     async () => {
-      if (hasEnded()) return 'ended'; // asked first: whoever answers on the port could be somebody else's broker
+      if (hasEnded()) return 'ended'; // First, because another broker could answer on the port.
       const login = await tryLogin(url);
       return login === 'no answer' ? undefined : login;
     },
-    { withinSeconds, everyMilliseconds: 100 },
+    { withinSeconds: START_SECONDS, everyMilliseconds: 100 },
   );
-  if (answer === 'refused' && !hasEnded()) {
+  if (result === 'refused' && !hasEnded()) {
     throw new SvcError(`RabbitMQ in ${plan.directory} does not accept the password in secrets.json`, {
-      hint: 'the two were not made together: restore secrets.json, or move that directory away to start an empty one',
+      hint: 'they do not belong together: restore secrets.json, or remove that directory to start with an empty one',
     });
   }
-  return answer === 'accepted' && !hasEnded();
+  return result === 'accepted' && !hasEnded();
 }
 
 function urlOf(plan: RabbitMqPlan): string {
   return `amqp://${ADMINISTRATOR}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
 }
 
-/** Forgets everything that was ever queued: for tests, which begin with an empty broker. */
+/** Stops the broker and deletes its data: for tests, which start with an empty broker. */
 export async function removeRabbitMq(directory: string): Promise<void> {
   await stopRabbitMq(directory);
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The line of a broker's output that says why it gave up. */
+/** The line of the broker's output with the reason why it ended. */
 export function findReason(output: string): string | undefined {
-  if (/eaddrinuse/i.test(output)) return 'a port that it needs is taken (eaddrinuse)';
+  if (/eaddrinuse/i.test(output)) return 'a port is in use (eaddrinuse)';
   const lines = stripVTControlCharacters(output)
     .split('\n')
     .map((line) => line.replace(/^(Starting broker\.\.\.)?\d{4}-\d\d-\d\d \S+ \[\w+\] <[\d.]+> ?/, '').trim())
     .filter((line) => line !== '');
-  const telling = [/no space left|enospc/i, /permission denied|eacces/i, /^ERROR:|error:|failed/i];
-  for (const pattern of telling) {
+  for (const pattern of [/no space left|enospc/i, /permission denied|eacces/i, /^ERROR:|error:|failed/i]) {
     const line = lines.find((candidate) => pattern.test(candidate));
     if (line !== undefined) return line.slice(0, 300);
   }

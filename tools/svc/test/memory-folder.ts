@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where Linux keeps files in memory. */
+/** A memory file system of Linux. */
 const SHARED_MEMORY = '/dev/shm';
-/** A whole run of the tests uses about 1 GB of it. */
+/** A whole test run uses about 1 GB. */
 const MIN_FREE_BYTES = 4 * 1024 ** 3;
 
 /**
- * A folder in memory for data that a run of the tests makes and deletes, or undefined where this machine has none or too
- * little. Each test database is some 400 files: on a disk, a quarter of the processor time of PostgreSQL in tests is spent in
- * the file system.
+ * A folder in memory for temporary test data, or undefined when the machine has no memory file system or too little space. Each
+ * test database has about 400 files: on a disk, PostgreSQL spends a quarter of its processor time in the file system.
  *
  * @param purpose a part of the folder's name
  */

@@ -1,29 +1,29 @@
 /**
- * Jest reporter of `./svc test`: writes what each file did, and in which project, to the file that SVC_TEST_REPORT names.
- * With SVC_TEST_LINES it prints a line for each file and the failures in full, for runs of Jest that share a terminal.
+ * Jest reporter of `./svc test`: writes the result of each file to the file SVC_TEST_REPORT. With SVC_TEST_LINES it prints a line
+ * for each file and all failures, for runs of Jest that share a terminal.
  */
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** One test file in one Jest project. */
+/** The result of a test file in one Jest project. */
 export interface TestFile {
   readonly project: string;
-  /** Below the repository. */
+  /** Relative to the repository. */
   readonly path: string;
   readonly seconds: number;
   readonly passed: number;
   readonly failed: number;
-  /** Full name and state of each test that was skipped or is still to be written. */
+  /** Full name and state of each skipped or todo test. */
   readonly notRun: readonly string[];
-  /** Full name of each test that failed, and the first lines of why. */
+  /** Full name of each failed test, and the first lines of its error. */
   readonly failures: readonly string[];
   /** The file itself failed: it does not compile, or a hook threw. */
   readonly broken: boolean;
 }
 
-const LINES_OF_A_FAILURE = 8;
+const MAX_FAILURE_LINES = 8;
 
-/** The parts of Jest's own types that this reporter reads. */
+/** Parts of Jest's types. */
 interface JestTest {
   readonly path: string;
   readonly context: { readonly config: { readonly displayName?: { readonly name: string } } };
@@ -46,21 +46,21 @@ export default class TestReporter {
     const file = testFileOf(test, result);
     this.files.push(file);
     if (process.env['SVC_TEST_LINES'] === undefined) return;
-    const isGood = file.failed === 0 && !file.broken;
-    console.log(`${isGood ? '✓' : '✗'} ${file.project} ${file.path} (${file.passed}, ${file.seconds.toFixed(1)} s)`);
+    const hasPassed = file.failed === 0 && !file.broken;
+    console.log(`${hasPassed ? '✓' : '✗'} ${file.project} ${file.path} (${file.passed}, ${file.seconds.toFixed(1)} s)`);
     for (const { message } of result.console ?? []) console.log(message);
-    if (!isGood) console.log(result.failureMessage);
+    if (!hasPassed) console.log(result.failureMessage);
   }
 
   onRunComplete(): void {
     const report = process.env['SVC_TEST_REPORT'];
-    if (report === undefined) throw new Error('SVC_TEST_REPORT does not name a file.');
+    if (report === undefined) throw new Error('SVC_TEST_REPORT is not set.');
     writeFileSync(report, JSON.stringify(this.files));
   }
 }
 
 function testFileOf(test: JestTest, result: JestTestResult): TestFile {
-  const count = (status: string) => result.testResults.filter((one) => one.status === status).length;
+  const count = (status: string) => result.testResults.filter((test) => test.status === status).length;
   return {
     project: test.context.config.displayName?.name ?? '',
     path: relative(process.cwd(), test.path),
@@ -81,6 +81,6 @@ function firstLines(message: string): string[] {
   return message
     .split('\n')
     .filter((line) => line.trim() !== '')
-    .slice(0, LINES_OF_A_FAILURE)
+    .slice(0, MAX_FAILURE_LINES)
     .map((line) => `    ${line}`);
 }

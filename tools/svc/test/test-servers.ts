@@ -1,4 +1,4 @@
-/** The servers that tests run on, each with data of its own below the test folder; all of them go when the tests end. */
+/** Starts the servers for tests, each with its own data below the test folder, and stops them when the tests end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
@@ -7,26 +7,30 @@ import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
 import { stopPrograms } from '../base/run-program.ts';
 import { loadSecrets } from '../base/secrets.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { findFreePort } from '../processes/taken-ports.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
+import { findFreePort } from '../processes/ports.ts';
+
+export interface StartedServer {
+  readonly address: string;
+  readonly description: string;
+}
 
 export interface TestServers {
   /**
-   * Starts `count` servers, one for each worker of Jest, because a transaction that a test leaves open holds back every
-   * relay on its server. Returns their addresses, separated by spaces, and a description.
+   * Starts `count` servers, one for each Jest worker, because an open transaction of a test stops every relay on its server. The
+   * result has all URLs, separated by spaces.
    */
-  startPostgres(count: number, binaries?: PostgresBinaries): Promise<{ urls: string; description: string }>;
-  /** Empty at each start. Returns the address for SVC_TEST_AMQP_URL and a description. */
-  startRabbitMq(): Promise<{ url: string; description: string }>;
+  startPostgres(count: number, binaries?: PostgresBinaries): Promise<StartedServer>;
+  /** Starts an empty broker. */
+  startRabbitMq(): Promise<StartedServer>;
   stop(): Promise<void>;
 }
 
 /**
- * Ctrl-C must not leave a server behind either.
+ * Also stops the servers on Ctrl-C.
  *
- * @param memory the folder in memory for the servers' data: deleted at the start and at the end. Without one, the data
- *   stays in the data folder, with the migrated templates that the next run uses again.
+ * @param memory a folder in memory for the servers' data, deleted at the start and at the end. Without it the data stays in the
+ *   data folder, and the next run reuses the migrated templates.
  */
 export function createTestServers(settings: Settings, memory?: string): TestServers {
   const folder = memory ?? join(settings.dataDir, 'test');
@@ -34,9 +38,9 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {
-    const works = [...stops.values()];
+    const pending = [...stops.values()];
     stops.clear();
-    await Promise.all(works.map((work) => work()));
+    await Promise.all(pending.map((stopServer) => stopServer()));
     if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -69,27 +73,28 @@ export function createTestServers(settings: Settings, memory?: string): TestServ
         await dropLeftovers(superuserUrl);
         return superuserUrl;
       });
-      return { urls: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
+      return { address: (await Promise.all(starts)).join(' '), description: `${count} started, one for each worker` };
     },
     async startRabbitMq() {
       const { startBroker } = await import('../rabbitmq/broker.ts');
       const directory = join(folder, 'rabbitmq');
       stops.set('rabbitmq', () => stopRabbitMq(directory));
       await removeRabbitMq(directory);
-      return startBroker({
+      const { url, description } = await startBroker({
         root: settings.root,
         directory,
         port: await findFreePort(),
         password: secrets().rabbitMqPassword,
         logFile: join(log, 'rabbitmq-test.log'),
         aptLog: join(log, 'apt.log'),
-        givenUrl: undefined,
+        externalUrl: undefined,
       });
+      return { address: url, description };
     },
   };
 }
 
-/** Databases of a run that was interrupted. Templates stay: their names tell the migrations that they were made by. */
+/** Drops databases of an interrupted run. Templates stay: their names contain a digest of their migrations. */
 async function dropLeftovers(superuserUrl: string): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: superuserUrl });

@@ -16,7 +16,7 @@ const file = (over: Partial<TestFile> = {}): TestFile => ({
 });
 
 describe('the sum of a test run', () => {
-  it('counts what passed and what failed', () => {
+  it('counts passed and failed tests', () => {
     expect(summarise([file({ passed: 2, failed: 1 }), file()], 1)).toMatchObject({
       passed: 3,
       failed: 1,
@@ -24,7 +24,7 @@ describe('the sum of a test run', () => {
     });
   });
 
-  it('counts a test that was not run as failed, and names it', () => {
+  it('counts a test that did not run as failed, and lists it', () => {
     const summary = summarise([file({ notRun: ['a refund (todo)', 'a void (pending)'] })], 0);
     expect(summary).toMatchObject({ passed: 1, failed: 2 });
     expect(summary.complaints).toEqual([
@@ -33,23 +33,23 @@ describe('the sum of a test run', () => {
     ]);
   });
 
-  it('counts a file that could not be run', () => {
+  it('counts a file that could not run', () => {
     const summary = summarise([file(), file({ passed: 0, broken: true, path: 'broken.spec.ts' })], 1);
     expect(summary).toMatchObject({ passed: 1, failed: 1, complaints: ['could not be run: broken.spec.ts'] });
   });
 
-  it('does not take a bad end without a failed test for a success', () => {
+  it('counts an exit code other than 0 as failed, also without a failed test', () => {
     expect(summarise([file()], 1)).toMatchObject({ passed: 1, failed: 1 });
     expect(summarise(undefined, 0)).toMatchObject({ failed: 1 });
     expect(summarise([], 0)).toMatchObject({ failed: 1 });
   });
 
-  it('counts a run that had to be ended, and says why', () => {
+  it('counts a killed run, with the reason', () => {
     expect(summarise([file()], 1, 'left open')).toMatchObject({ passed: 1, failed: 1, complaints: ['left open'] });
     expect(summarise(undefined, 1, 'took too long')).toMatchObject({ failed: 1, complaints: ['took too long'] });
   });
 
-  it('names at its end what failed', () => {
+  it('repeats the failures at its end', () => {
     const runs = [
       summarise([file({ failed: 1, failures: ['a refund is sent'] }), file({ notRun: ['a void (todo)'] })], 1),
     ];
@@ -59,7 +59,7 @@ describe('the sum of a test run', () => {
     ]);
   });
 
-  it('closes with one plain line', () => {
+  it('ends with one line', () => {
     expect(closingLine([summarise([file({ passed: 2 })], 0), summarise([file({ failed: 1 })], 1)])).toBe(
       '3 passed, 1 failed',
     );
@@ -70,7 +70,7 @@ describe('the table of where the time went', () => {
   const fast = file({ passed: 5 });
   const slow = file({ project: 'integration', path: 'slow.int-spec.ts', seconds: 9.5, failed: 1 });
 
-  it('has a line for each phase and project, and names the slowest files', () => {
+  it('has a line for each phase and project, and lists the slowest files', () => {
     const runs = [summarise([fast, slow], 1)];
     const preparing = { name: 'preparing', seconds: 30, busy: 0.5, runs: [] };
     expect(timeTable([preparing, { name: 'tests', seconds: 10, busy: 0.9, runs }])).toBe(
@@ -89,7 +89,7 @@ describe('the table of where the time went', () => {
     );
   });
 
-  it('names ten files at most', () => {
+  it('lists at most ten files', () => {
     const files = Array.from({ length: 30 }, (_, index) => file({ seconds: index, path: `${index}.spec.ts` }));
     const lines = timeTable([{ name: 'tests', seconds: 10, busy: 1, runs: [summarise(files, 0)] }]).split('\n');
     expect(lines.slice(lines.indexOf('the slowest files') + 1)).toEqual(
@@ -98,26 +98,26 @@ describe('the table of where the time went', () => {
   });
 });
 
-describe('what selected tests need', () => {
+describe('the requirements of selected tests', () => {
   const nothing = { databases: 0, oldestDatabase: false, broker: 'none', platform: false };
   it.each([
     ['libs/kernel/src/money.spec.ts', nothing],
     ['libs/messaging/src/relay.int-spec.ts', { ...nothing, databases: 1 }],
-    ['libs/messaging/src/contract/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: 'started' }],
+    ['libs/messaging/test/rabbitmq/rabbitmq-faults.int-spec.ts', { ...nothing, databases: 1, broker: 'started' }],
     ['apps/identity/src/rabbitmq-replicas.int-spec.ts', { ...nothing, databases: 1, broker: 'installed' }],
     ['e2e/page-states.timed.e2e-spec.ts', { ...nothing, broker: 'installed', platform: true }],
     ['apps/webhook-dispatcher/src/isolation.timed.int-spec.ts', { ...nothing, databases: 1 }],
     ['e2e/src/pay.e2e-spec.ts', { ...nothing, broker: 'installed', platform: true }],
-  ])('is told from the name of %s', (path, needs) => {
+  ])('depend on the file name %s', (path, needs) => {
     expect(needsOf(['/r/libs/kernel/src/clock.spec.ts', `/r/${path}`])).toEqual(needs);
   });
 
-  it('is a database for each worker, and no more of them than files', () => {
+  it('are a database for each worker, but not more than files', () => {
     const files = Array.from({ length: 100 }, (_, index) => `/r/${index}.int-spec.ts`);
     expect(needsOf(files).databases).toBe(availableParallelism());
   });
 
-  it('is the oldest PostgreSQL as well where it was asked for', () => {
+  it('include the oldest PostgreSQL when it is selected', () => {
     expect(needsOf(['/r/plans.int-spec.ts'], true)).toEqual({ ...nothing, databases: 1, oldestDatabase: true });
   });
 });

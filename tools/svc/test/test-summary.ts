@@ -1,11 +1,11 @@
-/** What the test reports say, reduced to what a person and a pipeline ask for. */
+/** Summaries of the test reports for people and pipelines. */
 import type { TestFile } from './test-reporter.ts';
 
 /** One run of Jest, or several together. */
 export interface Summary {
   readonly passed: number;
   readonly failed: number;
-  /** A line for each failure that Jest itself does not show as one. */
+  /** A line for each problem that Jest does not report as a failed test. */
   readonly complaints: readonly string[];
   readonly files: readonly TestFile[];
 }
@@ -13,8 +13,8 @@ export interface Summary {
 const SLOWEST_FILES = 10;
 
 /**
- * Adds up one run. These count as failed too: a test that was not run (skipped, todo), a file that could not be run, a
- * run that had to be ended (`stuck` says why), and one that wrote no report or ended badly without any failed test.
+ * The summary of one run. As failed count also: a skipped or todo test, a file that could not run, a run that had to be killed
+ * (`stuck` is the reason), and a run without a report, or with an exit code other than 0 but no failed test.
  */
 export function summarise(files: readonly TestFile[] | undefined, exitCode: number, stuck?: string): Summary {
   if (files === undefined)
@@ -35,7 +35,7 @@ export function summarise(files: readonly TestFile[] | undefined, exitCode: numb
   };
 }
 
-/** Each failed test once more, because a reader of a long log sees its end first. */
+/** Repeats all failures, because readers of a long log see its end first. */
 export function failureList(runs: readonly Summary[]): string[] {
   return runs.flatMap(({ files, complaints }) => [
     ...files.flatMap(({ project, path, failures }) => failures.map((failure) => `✗ ${project} ${path}: ${failure}`)),
@@ -43,68 +43,57 @@ export function failureList(runs: readonly Summary[]): string[] {
   ]);
 }
 
-/** The line every test run closes with. */
 export function closingLine(runs: readonly Summary[]): string {
   return `${sum(runs, (run) => run.passed)} passed, ${sum(runs, (run) => run.failed)} failed`;
 }
 
-/** A part of a whole run; the parts follow each other. */
+/** A part of a whole run; phases run one after the other. */
 export interface Phase {
   readonly name: string;
   readonly seconds: number;
-  /** Share of the processors' time that was used, from 0 to 1. */
+  /** Busy share of the processors, from 0 to 1. */
   readonly busy: number;
-  /** Runs of Jest in this phase, side by side. */
+  /** The runs of Jest in this phase, which run in parallel. */
   readonly runs: readonly Summary[];
 }
 
-/** Where the time went: a line for each phase, for each project in it, and for all of them; then the slowest files. */
+/** A table of durations, with a line for each phase and each project in it, a total, and the slowest files. */
 export function timeTable(phases: readonly Phase[]): string {
+  const runs = phases.flatMap((phase) => phase.runs);
+  const files = runs.flatMap((run) => run.files);
+  const seconds = sum(phases, (phase) => phase.seconds);
+  const busy = sum(phases, (phase) => phase.busy * phase.seconds) / seconds;
   const rows = [
     ['', 'seconds', 'busy', 'files', 'passed', 'failed'],
     ...phases.flatMap((phase) => [
       [phase.name, phase.seconds.toFixed(1), percent(phase.busy)],
-      ...projectRows(phase.runs.flatMap(({ files }) => files)),
+      ...projectRows(phase.runs.flatMap((run) => run.files)),
     ]),
-    totalRow(phases),
+    ['all', seconds.toFixed(1), percent(busy), ...counts(files.length, runs)],
   ];
-  const files = phases.flatMap(({ runs }) => runs.flatMap((run) => run.files));
-  return [...aligned(rows), ...slowest(files)].join('\n');
+  return [...alignColumns(rows), ...slowestFiles(files)].join('\n');
 }
 
-/** The seconds of a project's files add up to more than the phase took where workers run side by side. */
+/** With parallel workers the seconds of a project's files add up to more than the duration of the phase. */
 function projectRows(files: readonly TestFile[]): string[][] {
-  return [...Map.groupBy(files, ({ project }) => project)].map(([project, its]) => [
-    `  ${project}`,
-    sum(its, (file) => file.seconds).toFixed(1),
-    '',
-    String(its.length),
-    String(sum(its, (file) => file.passed)),
-    String(sum(its, (file) => file.failed)),
-  ]);
+  return [...Map.groupBy(files, ({ project }) => project)].map(([project, group]) => {
+    const seconds = sum(group, (file) => file.seconds).toFixed(1);
+    return [`  ${project}`, seconds, '', ...counts(group.length, group)];
+  });
 }
 
-function totalRow(phases: readonly Phase[]): string[] {
-  const runs = phases.flatMap((phase) => phase.runs);
-  const seconds = sum(phases, (phase) => phase.seconds);
-  return [
-    'all',
-    seconds.toFixed(1),
-    percent(sum(phases, (phase) => phase.busy * phase.seconds) / seconds),
-    String(runs.flatMap(({ files }) => files).length),
-    String(sum(runs, (run) => run.passed)),
-    String(sum(runs, (run) => run.failed)),
-  ];
+function counts(files: number, of: readonly { readonly passed: number; readonly failed: number }[]): string[] {
+  return [files, sum(of, ({ passed }) => passed), sum(of, ({ failed }) => failed)].map(String);
 }
 
-function slowest(files: readonly TestFile[]): string[] {
+function slowestFiles(files: readonly TestFile[]): string[] {
   const order = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_FILES);
   if (order.length < 2) return [];
   const lines = order.map(({ seconds, project, path }) => `${seconds.toFixed(1).padStart(8)}  ${project}  ${path}`);
   return ['', 'the slowest files', ...lines];
 }
 
-function aligned(rows: readonly string[][]): string[] {
+function alignColumns(rows: readonly string[][]): string[] {
   const nameWidth = Math.max(...rows.map(([name]) => name?.length ?? 0));
   return rows.map(([name = '', ...cells]) =>
     [name.padEnd(nameWidth), ...cells.map((cell) => cell.padStart(9))].join('').trimEnd(),

@@ -5,66 +5,61 @@ import { join } from 'node:path';
 import { buildPage } from '../install/build.ts';
 import { ensureChromium } from '../install/chromium.ts';
 import { environmentFor } from '../processes/env-files.ts';
-import { takeLock } from '../base/lock.ts';
+import { acquireLock } from '../base/lock.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
 import { memoryFolder } from './memory-folder.ts';
 import { prepare } from '../install/prepare.ts';
 import { watchProcessors } from '../processes/processor-time.ts';
 import { runProgram } from '../base/run-program.ts';
-import { pathsOf } from '../base/settings.ts';
-import type { Settings } from '../base/settings.ts';
-import { createSteps } from '../base/steps.ts';
-import type { Steps } from '../base/steps.ts';
+import { pathsOf, type Settings } from '../base/settings.ts';
+import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import type { TestFile } from './test-reporter.ts';
-import { createTestServers } from './test-servers.ts';
-import type { TestServers } from './test-servers.ts';
-import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
-import type { Phase, Summary } from './test-summary.ts';
+import { createTestServers, type TestServers } from './test-servers.ts';
+import { closingLine, failureList, summarise, timeTable, type Phase, type Summary } from './test-summary.ts';
 import { waitUntil } from '../base/wait-until.ts';
 
-/** What a selection of tests needs beside Node.js. */
+/** The requirements of the selected tests. */
 interface Needs {
-  /** How many PostgreSQL servers. */
+  /** The number of PostgreSQL servers. */
   readonly databases: number;
   readonly oldestDatabase: boolean;
-  /** `installed` where the tests start RabbitMQ themselves. */
+  /** `installed`: the tests start RabbitMQ themselves. */
   readonly broker: 'none' | 'installed' | 'started';
-  /** The platform itself, built. */
+  /** The built platform and a browser. */
   readonly platform: boolean;
 }
 
-/** One run of Jest. */
 interface JestRun {
-  /** Of its report. */
+  /** For the file name of its report. */
   readonly name: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** A run that takes this long hangs; a pipeline of 90 minutes still hears of it. */
-const LONGEST_RUN_SECONDS = 4000;
+/** Shorter than the timeout of a CI pipeline, 90 minutes. */
+const RUN_TIMEOUT_SECONDS = 4000;
 const EXIT_SECONDS = 20 * PATIENCE;
 const WORKERS = availableParallelism();
-/** Options of Jest's that say how many workers there are. */
+/** The options of Jest for the number of workers. */
 const WORKER_OPTION = /^(-i|--runInBand|-w|--maxWorkers.*)$/;
 const WATCH_OPTION = /^--watch(All)?$/;
-/** A platform is half a dozen processes that mostly wait. */
-const PLATFORMS = 2;
+/** System tests mostly wait for the processes of their platforms. */
+const SYSTEM_TEST_WORKERS = 2;
 const REPORTER = join(import.meta.dirname, 'test-reporter.ts');
-/** The Jest project that repeats some integration tests on the oldest PostgreSQL. */
+/** This Jest project repeats some integration tests on the oldest PostgreSQL. */
 const OLDEST_PROJECT = `postgres-${OLDEST_POSTGRES}`;
 
-/** Runs the tests, all or those that Jest's own options select. Returns the exit code. */
+/** Runs all tests, or those that Jest's options select. Returns the exit code. */
 export async function test(settings: Settings, args: readonly string[]): Promise<number> {
-  const lock = takeLock(join(settings.dataDir, 'test', 'svc.lock'));
+  const lock = acquireLock(join(settings.dataDir, 'test', 'svc.lock'));
   if (!('release' in lock)) {
-    throw new SvcError(`the tests already run here (process ${lock.heldBy})`, {
+    throw new SvcError(`tests are already running here (process ${lock.heldBy})`, {
       hint: 'wait for them, or choose another folder with SVC_DATA_DIR',
     });
   }
-  // A part that a developer runs again and again finds the migrated templates of the last run.
+  // Repeated runs of a selection reuse the migrated templates of the last run, so their data stays on the disk.
   const memory = args.length === 0 ? memoryFolder(settings.root, 'test') : undefined;
   const servers = createTestServers(settings, memory);
   try {
@@ -83,7 +78,7 @@ export async function test(settings: Settings, args: readonly string[]): Promise
 }
 
 /**
- * Two runs of Jest side by side: one whose workers have a PostgreSQL each, and one whose tests start whole platforms and
+ * Two parallel runs of Jest: one with a PostgreSQL for each worker, and one with system tests, which start whole platforms and
  * mostly wait. Tests that measure time (`*.timed.*`) follow, one at a time.
  */
 async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]> {
@@ -92,7 +87,7 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   const preparing = await phaseOf('preparing', async () => {
     await prepare(settings, steps, { build: true });
     const all = { databases: WORKERS, oldestDatabase: true, broker: 'started', platform: true } as const;
-    env = await surroundings(settings, all, servers, steps);
+    env = await startServers(settings, all, servers, steps);
     return [];
   });
   env['SVC_TEST_LINES'] = 'yes';
@@ -102,47 +97,50 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
   return [
     preparing,
     await phaseOf('tests', () =>
-      Promise.all([run('tests', ['unit', 'integration', ...oldest], WORKERS), run('system', ['system'], PLATFORMS)]),
+      Promise.all([
+        run('tests', ['unit', 'integration', ...oldest], WORKERS),
+        run('system', ['system'], SYSTEM_TEST_WORKERS),
+      ]),
     ),
     await phaseOf('timed tests', async () => [await run('timed', ['timed-integration', 'timed-system'], 1)]),
   ];
 }
 
 async function runSelected(settings: Settings, args: readonly string[], servers: TestServers): Promise<Phase[]> {
-  let run: JestRun | undefined;
+  let run: JestRun = { name: 'tests', args, env: {} };
   const preparing = await phaseOf('preparing', async () => {
     run = await selectedRun(settings, args, servers);
     return [];
   });
-  return [preparing, await phaseOf('tests', async () => (run === undefined ? [] : [await runJest(settings, run)]))];
+  return [preparing, await phaseOf('tests', async () => [await runJest(settings, run)])];
 }
 
-/** Runs until the developer ends it: Jest itself shows the results. */
+/** Runs until the developer stops it; Jest itself shows the results. */
 async function watch(settings: Settings, args: readonly string[], servers: TestServers): Promise<number> {
   const { args: selected, env } = await selectedRun(settings, args, servers);
   const options = { cwd: settings.root, env: environmentFor(env) };
-  return (await runProgram(process.execPath, [...jest(settings), ...selected], options)).code;
+  return runProgram(process.execPath, [...jest(settings), ...selected], options);
 }
 
-/** The tests that the developer selects run on the newest PostgreSQL, except where the selection names the oldest. */
+/** Selected tests run on the newest PostgreSQL, unless the selection contains the project of the oldest. */
 async function selectedRun(settings: Settings, args: readonly string[], servers: TestServers): Promise<JestRun> {
   const steps = createSteps();
   await prepare(settings, steps, { build: false });
   const workers = args.some((arg) => WORKER_OPTION.test(arg)) ? [] : ['--maxWorkers', String(WORKERS)];
   const projects = args.includes(OLDEST_PROJECT) ? [] : ['--ignoreProjects', OLDEST_PROJECT];
   const selection = [...args, ...workers, ...projects];
-  // Jest that watches lists nothing.
+  // With --watch Jest would not list files.
   const listed = selection.filter((arg) => !WATCH_OPTION.test(arg));
   const needs = needsOf(listTests(settings, listed), args.includes(OLDEST_PROJECT));
   if (needs.platform) await prepare(settings, steps, { build: true });
-  // A service under test starts from its sources, but reads the page that was built.
+  // Integration tests run a service from its sources, but with the built payment page.
   else if (needs.databases > 0)
     await steps.run('page', () => buildPage(settings.root, join(pathsOf(settings).log, 'build.log')));
-  return { name: 'tests', args: selection, env: await surroundings(settings, needs, servers, steps) };
+  return { name: 'tests', args: selection, env: await startServers(settings, needs, servers, steps) };
 }
 
-/** Starts what the tests need. Returns the variables that tell them. */
-async function surroundings(
+/** Starts the required servers. Returns environment variables with their addresses. */
+async function startServers(
   settings: Settings,
   needs: Needs,
   servers: TestServers,
@@ -150,32 +148,32 @@ async function surroundings(
 ): Promise<Record<string, string>> {
   const aptLog = join(pathsOf(settings).log, 'apt.log');
   const env: Record<string, string> = { FORCE_COLOR: process.stderr.isTTY ? '1' : '0' };
-  if (needs.platform)
-    await steps.run('browser', async () => (env['SVC_CHROMIUM'] = await ensureChromium(settings.root, aptLog)));
-  if (needs.databases > 0)
-    await steps.run('PostgreSQL', async () => {
-      const { urls, description } = await servers.startPostgres(needs.databases);
-      env['SVC_TEST_DATABASE_URLS'] = urls;
+  /** Starts a server and stores its address in a variable. */
+  const step = (name: string, variable: string, start: () => Promise<{ address?: string; description: string }>) =>
+    steps.run(name, async () => {
+      const { address, description } = await start();
+      if (address !== undefined) env[variable] = address;
       return description;
     });
+  if (needs.platform)
+    await step('browser', 'SVC_CHROMIUM', async () => {
+      const address = await ensureChromium(settings.root, aptLog);
+      return { address, description: address };
+    });
+  if (needs.databases > 0)
+    await step('PostgreSQL', 'SVC_TEST_DATABASE_URLS', () => servers.startPostgres(needs.databases));
   if (needs.oldestDatabase)
-    await steps.run(`PostgreSQL ${OLDEST_POSTGRES}`, async () => {
+    await step(`PostgreSQL ${OLDEST_POSTGRES}`, 'SVC_TEST_OLDEST_DATABASE_URLS', async () => {
       const binaries = await ensureOldestPostgres(settings.root, aptLog);
-      if (typeof binaries === 'string') return `its tests are not run, because ${binaries}`;
-      const { urls, description } = await servers.startPostgres(needs.databases, binaries);
-      env['SVC_TEST_OLDEST_DATABASE_URLS'] = urls;
-      return description;
+      if (typeof binaries === 'string') return { description: `skipped, because ${binaries}` };
+      return servers.startPostgres(needs.databases, binaries);
     });
   if (needs.broker === 'installed')
-    await steps.run('RabbitMQ', async () =>
-      (await import('../rabbitmq/broker.ts')).ensureRabbitMq({ root: settings.root, aptLog }),
-    );
-  if (needs.broker === 'started')
-    await steps.run('RabbitMQ', async () => {
-      const { url, description } = await servers.startRabbitMq();
-      env['SVC_TEST_AMQP_URL'] = url;
-      return description;
+    await step('RabbitMQ', '', async () => {
+      const { ensureRabbitMq } = await import('../rabbitmq/broker.ts');
+      return { description: await ensureRabbitMq({ root: settings.root, aptLog }) };
     });
+  if (needs.broker === 'started') await step('RabbitMQ', 'SVC_TEST_AMQP_URL', () => servers.startRabbitMq());
   return env;
 }
 
@@ -186,8 +184,8 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
   return { name, runs, seconds: (performance.now() - from) / 1000, busy: busy() };
 }
 
-/** Settings for tests that are run by hand; passed on to Jest. */
-const PASSED_ON = [
+/** Environment variables for manual test runs. */
+const FORWARDED_SETTINGS = [
   'SVC_DOCS_PICTURES',
   'SVC_TILL_BASKETS',
   'SVC_SLOW_PHONE_AGAINST',
@@ -201,29 +199,29 @@ async function runJest(settings: Settings, { name, args, env }: JestRun): Promis
   rmSync(report, { force: true });
   const ended = new AbortController();
   const stuck = new AbortController();
-  const reason = watchForStuck(report, ended.signal).then((found) => {
-    if (found !== undefined) stuck.abort();
-    return found;
+  const stuckReason = watchForStuckRun(report, ended.signal).then((reason) => {
+    if (reason !== undefined) stuck.abort();
+    return reason;
   });
-  const passedOn = Object.fromEntries(
-    PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  const forwarded = Object.fromEntries(
+    FORWARDED_SETTINGS.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
   );
   const reporters = [...(env['SVC_TEST_LINES'] === undefined ? ['default'] : []), REPORTER];
-  const { code } = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
+  const code = await runProgram(process.execPath, [...jest(settings), ...args, '--reporters', ...reporters], {
     cwd: settings.root,
-    env: environmentFor({ ...env, ...passedOn, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
+    env: environmentFor({ ...env, ...forwarded, SVC_TEST_REPORT: report, SVC_PATIENCE: String(PATIENCE) }),
     killedBy: stuck.signal,
   });
   ended.abort();
   const files = existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as TestFile[]) : undefined;
-  return summarise(files, code, await reason);
+  return summarise(files, code, await stuckReason);
 }
 
-/** Jest waits for ever for a connection or a timer that a test has left open. Says so; undefined when it ended. */
-async function watchForStuck(report: string, ended: AbortSignal): Promise<string | undefined> {
+/** Returns why a run is stuck, or undefined when it ended. Jest waits forever for an open connection or timer of a test. */
+async function watchForStuckRun(report: string, ended: AbortSignal): Promise<string | undefined> {
   const isOver = () => (ended.aborted ? 'ended' : existsSync(report) ? 'reported' : undefined);
-  const state = await waitUntil(isOver, { withinSeconds: LONGEST_RUN_SECONDS, everyMilliseconds: 200 });
-  if (state === undefined) return `the tests were ended after ${LONGEST_RUN_SECONDS} s`;
+  const state = await waitUntil(isOver, { withinSeconds: RUN_TIMEOUT_SECONDS, everyMilliseconds: 200 });
+  if (state === undefined) return `the tests were killed after ${RUN_TIMEOUT_SECONDS} s`;
   const hasEnded = () => (ended.aborted ? true : undefined);
   if ((await waitUntil(hasEnded, { withinSeconds: EXIT_SECONDS, everyMilliseconds: 200 })) === true) return undefined;
   return `Jest did not end within ${EXIT_SECONDS} s of the last test: a test has left something open`;
@@ -235,13 +233,13 @@ function listTests(settings: Settings, args: readonly string[]): string[] {
     encoding: 'utf8',
   });
   if (result.status !== 0)
-    throw new SvcError(`Jest does not take these options: ${(result.stderr || result.stdout).trim().split('\n')[0]}`, {
+    throw new SvcError(`Jest rejects these options: ${(result.stderr || result.stdout).trim().split('\n')[0]}`, {
       exitCode: 2,
     });
   return result.stdout.split('\n').filter((line) => line.startsWith('/'));
 }
 
-/** Tells from the files' names, as jest.config.mjs does. */
+/** Depends only on the file names, like jest.config.mjs. */
 export function needsOf(files: readonly string[], onOldest = false): Needs {
   const platform = files.some((file) => file.endsWith('.e2e-spec.ts'));
   const onDatabase = files.filter((file) => file.endsWith('.int-spec.ts')).length;
@@ -253,7 +251,7 @@ export function needsOf(files: readonly string[], onOldest = false): Needs {
   };
 }
 
-/** The contract of libs/messaging runs on a RabbitMQ that is there; every other test starts one, to kill it or to be alone. */
+/** The tests of libs/messaging use a running RabbitMQ; all others start their own. */
 function brokerFor(files: readonly string[], platform: boolean): Needs['broker'] {
   const onRabbitMq = files.filter((file) => /\/rabbitmq[^/]*\.int-spec\.ts$/.test(file));
   if (onRabbitMq.some((file) => file.includes('/libs/messaging/'))) return 'started';

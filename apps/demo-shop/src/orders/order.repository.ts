@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Checkout, FailedTry, Order } from './order.js';
+import type { Checkout, FailedAttempt, Order } from './order.js';
 
-/** What a verified notification says of one payment, as it is kept. */
+/** A row of `received_webhooks`: the payment in a verified webhook. */
 export interface ReceivedWebhook {
   readonly webhookId: string;
   readonly orderId: string;
@@ -18,15 +18,14 @@ const COLUMNS = `order_id AS "orderId", order_number AS "orderNumber", lines, to
   session_number AS "sessionNumber", session_requested_at AS "sessionRequestedAt", session_id AS "sessionId",
   redirect_url AS "redirectUrl"`;
 
-/** Failed tries shown and counted; more than a customer ever makes. */
-const FAILED_TRIES_MAX = 100;
+/** Failed attempts that are shown and counted; more than a customer makes. */
+const MAX_FAILED_ATTEMPTS = 100;
 
-/** The orders' tables. */
 @Injectable()
 export class OrderRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** The order of a checkout: a new one, or the one that the same checkout made before. */
+  /** Creates the order of a checkout, or finds the order that an earlier request of the same checkout created. */
   async createOrFind(checkout: Checkout, order: Pick<Order, 'orderId' | 'totalCents' | 'createdAt'>): Promise<Order> {
     const [created] = await this.dataSource.query<Order[]>(
       `INSERT INTO orders (order_id, checkout_key, lines, total_cents, created_at, state, session_number, session_requested_at)
@@ -57,15 +56,15 @@ export class OrderRepository {
   }
 
   /** Oldest first. */
-  failedTriesOf(orderId: string): Promise<FailedTry[]> {
-    return this.dataSource.query<FailedTry[]>(
+  listFailedAttempts(orderId: string): Promise<FailedAttempt[]> {
+    return this.dataSource.query<FailedAttempt[]>(
       `SELECT session_id AS "sessionId", payment_reference AS "paymentReference", user_message AS "userMessage", payment_utc_date AS "paymentUTCDate"
-       FROM received_webhooks WHERE order_id = $1 AND payment_status = 'Failed' ORDER BY payment_utc_date LIMIT ${FAILED_TRIES_MAX}`,
+       FROM received_webhooks WHERE order_id = $1 AND payment_status = 'Failed' ORDER BY payment_utc_date LIMIT ${MAX_FAILED_ATTEMPTS}`,
       [orderId],
     );
   }
 
-  /** Moves on to the next session, unless somebody else has just done so. Returns the order as it is then. */
+  /** Moves on to the next session, unless a concurrent request has just done so. Returns the current order. */
   async beginNextSession(order: Order, now: Date): Promise<Order> {
     await this.dataSource.query(
       `UPDATE orders SET session_number = session_number + 1, session_requested_at = $3,
@@ -76,16 +75,16 @@ export class OrderRepository {
     return (await this.find(order.orderId)) ?? order;
   }
 
-  /** Keeps the session the platform made, unless the order has moved on to another. */
-  async keepSession(order: Order, session: { sessionId: string; redirectUrl: string }): Promise<void> {
+  /** Stores the session that the platform created, unless the order has moved on to another. */
+  async setSession(order: Order, session: { sessionId: string; redirectUrl: string }): Promise<void> {
     await this.dataSource.query(
       `UPDATE orders SET session_id = $3, redirect_url = $4 WHERE order_id = $1 AND session_number = $2`,
       [order.orderId, order.sessionNumber, session.sessionId, session.redirectUrl],
     );
   }
 
-  /** False when this notification was kept before. */
-  async keepWebhook(tx: EntityManager, webhook: ReceivedWebhook, now: Date): Promise<boolean> {
+  /** Returns false if this webhook was stored before. */
+  async insertWebhookIfAbsent(tx: EntityManager, webhook: ReceivedWebhook, now: Date): Promise<boolean> {
     const kept = await tx.query<unknown[]>(
       `INSERT INTO received_webhooks (webhook_id, order_id, session_id, payment_reference, payment_status, user_message, payment_utc_date, received_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (webhook_id) DO NOTHING RETURNING webhook_id`,
@@ -103,9 +102,9 @@ export class OrderRepository {
     return kept.length === 1;
   }
 
-  /** False when the order was paid already. */
+  /** Returns false if the order was already paid. */
   async markPaid(tx: EntityManager, orderId: string, paymentReference: string, paidAt: string): Promise<boolean> {
-    // An UPDATE answers with [rows, count].
+    // TypeORM returns [rows, count] for an UPDATE.
     const [paid] = await tx.query<[unknown[], number]>(
       `UPDATE orders SET state = 'paid', payment_reference = $2, paid_at = $3
        WHERE order_id = $1 AND state = 'awaiting-payment' RETURNING order_id`,

@@ -53,7 +53,7 @@ describe('readCheckout', () => {
     ]);
   });
 
-  it('tells checkouts of one page apart by what was chosen', () => {
+  it('gives other quantities on the same page another key', () => {
     const keyOf = (form: object): string => readCheckout({ checkoutId: CHECKOUT_ID, ...form }).checkoutKey;
     expect(keyOf({ 'quantity-enamel-mug': '1' })).toBe(
       keyOf({ 'quantity-enamel-mug': '01', 'quantity-fynbos-decaf': '0' }),
@@ -62,7 +62,7 @@ describe('readCheckout', () => {
     expect(keyOf({ 'quantity-enamel-mug': '1' })).not.toBe(keyOf({ 'quantity-fynbos-decaf': '1' }));
   });
 
-  it('accepts every quantity from 1 to 20, with zeros before it too', () => {
+  it('accepts every quantity from 1 to 20, also with leading zeros', () => {
     for (let quantity = 1; quantity <= 20; quantity++)
       for (const text of [String(quantity), String(quantity).padStart(3, '0')])
         expect([text, readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': text }).lines]).toEqual([
@@ -106,11 +106,11 @@ describe('readCheckout', () => {
     ]);
   });
 
-  it('takes the most of one product', () => {
+  it('accepts the maximum of one product', () => {
     expect(readCheckout({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '020' }).lines[0]!.quantity).toBe(20);
   });
 
-  it('is known by the page, in whatever case, and by a part of the hash of what was chosen', () => {
+  it('derives the key from the page id in lower case and a part of the hash of the lines', () => {
     const { checkoutKey } = readCheckout({ checkoutId: CHECKOUT_ID.toUpperCase(), 'quantity-enamel-mug': '1' });
     expect(checkoutKey).toMatch(new RegExp(`^${CHECKOUT_ID}:[0-9a-f]{32}$`));
   });
@@ -122,12 +122,12 @@ describe('isSessionUsable', () => {
     ['old, but alive', 26, 4, true],
     ['a millisecond before', 27 - 1 / 60_000, 0, true],
     ['about to expire', 27, 0, false],
-    ['refused after five tries', 1, 5, false],
+    ['used up after five attempts', 1, 5, false],
   ])('a session that is %s', (_, minutes, tries, usable) => {
     expect(isSessionUsable(anOrder, Array(tries).fill(aFailedTry), after(minutes))).toBe(usable);
   });
 
-  it('does not count the tries of a session before', () => {
+  it('does not count the attempts of an earlier session', () => {
     const before = { ...aFailedTry, sessionId: 'bbbbbbbb-0000-4000-8000-000000000000' };
     expect(isSessionUsable(anOrder, Array(5).fill(before), after(1))).toBe(true);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import type { CreateSessionRequest } from '@svc/sdk';
-import { CURRENCY, PRODUCTS, QUANTITY_MAX } from './products.js';
+import { CURRENCY, PRODUCTS, MAX_QUANTITY } from './products.js';
 
 export interface OrderLine {
   readonly productId: string;
@@ -11,11 +11,11 @@ export interface OrderLine {
   readonly unitPriceCents: number;
 }
 
-/** `paid` only ever by a verified webhook: a browser that comes back proves nothing. */
+/** Only a verified webhook sets `paid`: a browser that returns from the payment page proves nothing. */
 export type OrderState = 'awaiting-payment' | 'paid';
 
 export interface Order {
-  /** UUID nobody can guess: who knows it may look at the order. */
+  /** Random UUID: every client that knows it may read the order. */
   readonly orderId: string;
   readonly orderNumber: number;
   readonly lines: readonly OrderLine[];
@@ -25,26 +25,26 @@ export interface Order {
   readonly state: OrderState;
   readonly paymentReference: string | null;
   readonly paidAt: Date | null;
-  /** From 1; a further session is asked for when the one before can no longer be paid. */
+  /** Starts at 1; the shop requests the next session when the current one can no longer be paid. */
   readonly sessionNumber: number;
   readonly sessionRequestedAt: Date;
-  /** Absent until the platform has made the session. */
+  /** Null until the platform has created the session. */
   readonly sessionId: string | null;
   readonly redirectUrl: string | null;
 }
 
-/** A try that failed, as the platform's notification told of it. */
-export interface FailedTry {
+/** A failed payment attempt, from the platform's webhook. */
+export interface FailedAttempt {
   readonly sessionId: string;
   readonly paymentReference: string;
-  /** What the payer was told. */
+  /** The message that the payer saw. */
   readonly userMessage: string | null;
   readonly paymentUTCDate: Date;
 }
 
-/** What a customer checked out, read from the shop page's form. */
+/** A customer's checkout, from the form of the shop page. */
 export interface Checkout {
-  /** Same page, same quantities: same order, however often the button is pressed. */
+  /** The same page and quantities give the same order, however often the customer presses the button. */
   readonly checkoutKey: string;
   readonly lines: readonly OrderLine[];
 }
@@ -62,13 +62,13 @@ export function readCheckout(form: unknown): Checkout {
   const lines = PRODUCTS.flatMap(({ productId, name, unitPriceCents }) => {
     const field = `quantity-${productId}`;
     const text = fields[field] ?? '0';
-    const quantity = typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : QUANTITY_MAX + 1;
-    if (quantity > QUANTITY_MAX) throw invalidField(field, `Choose 0 to ${QUANTITY_MAX} of ${name}.`);
+    const quantity = typeof text === 'string' && /^\d{1,3}$/.test(text) ? Number(text) : MAX_QUANTITY + 1;
+    if (quantity > MAX_QUANTITY) throw invalidField(field, `Choose 0 to ${MAX_QUANTITY} of ${name}.`);
     return quantity === 0 ? [] : [{ productId, name, quantity, unitPriceCents }];
   });
   if (lines.length === 0) throw new DomainError('request.invalid', { message: 'Choose something first.' });
-  const chosen = createHash('sha256').update(JSON.stringify(lines)).digest('hex').slice(0, 32);
-  return { checkoutKey: `${checkoutId.toLowerCase()}:${chosen}`, lines };
+  const linesHash = createHash('sha256').update(JSON.stringify(lines)).digest('hex').slice(0, 32);
+  return { checkoutKey: `${checkoutId.toLowerCase()}:${linesHash}`, lines };
 }
 
 /** Cents. */
@@ -76,30 +76,31 @@ export function totalOf(lines: readonly OrderLine[]): number {
   return lines.reduce((total, line) => total + line.quantity * line.unitPriceCents, 0);
 }
 
-/** The order as customers and the platform call it; comes back in the webhook. */
+/** The order number for customers and for the platform, which returns it in the webhook. */
 export function merchantOrderIdOf(order: Pick<Order, 'orderNumber'>): string {
   return `ORDER-${order.orderNumber}`;
 }
 
-/** The number of an order from what a webhook calls it, or undefined. */
+/** The order number in a merchantOrderId of a webhook; undefined if there is none. */
 export function orderNumberFrom(merchantOrderId: string): number | undefined {
   const digits = /^ORDER-([1-9]\d{0,14})$/.exec(merchantOrderId)?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Sessions live for 30 minutes and five tries (H2); asking for the next one a little early loses nobody's typing. */
-const SESSION_USABLE_MS = 27 * 60_000;
-const SESSION_TRIES_MAX = 5;
+/** A session lives for 30 minutes and five attempts (H2). The margin keeps customers from a session that expires while they type. */
+const SESSION_LIFETIME_MS = 27 * 60_000;
+const MAX_SESSION_ATTEMPTS = 5;
 
-/** Whether the order's present session can still be paid, as far as the shop can know. */
-export function isSessionUsable(order: Order, failedTries: readonly FailedTry[], now: Date): boolean {
+/** Whether the order's current session can still be paid, as far as the shop knows. */
+export function isSessionUsable(order: Order, failedTries: readonly FailedAttempt[], now: Date): boolean {
   const inThisSession = failedTries.filter(({ sessionId }) => sessionId === order.sessionId);
   return (
-    now.getTime() - order.sessionRequestedAt.getTime() < SESSION_USABLE_MS && inThisSession.length < SESSION_TRIES_MAX
+    now.getTime() - order.sessionRequestedAt.getTime() < SESSION_LIFETIME_MS &&
+    inThisSession.length < MAX_SESSION_ATTEMPTS
   );
 }
 
-/** The session to ask the platform for. Depends on the order alone: asked twice, it is the same session (C7). */
+/** Depends on the order alone, so a repeated request returns the same session (C7). */
 export function sessionRequestFor(order: Order, shopUrl: string, notificationsUrl: string): CreateSessionRequest {
   const backTo = (path: string): string => `${shopUrl}${path}?orderId=${order.orderId}`;
   return {
@@ -118,7 +119,7 @@ export function sessionRequestFor(order: Order, shopUrl: string, notificationsUr
   };
 }
 
-/** "R 1 234.50" from 123450 cents, without a float in between. */
+/** "R 1 234.50" from 123450 cents, without floating-point arithmetic. */
 export function formatZar(amountCents: number): string {
   const digits = String(amountCents).padStart(3, '0');
   const rand = digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -14,7 +14,7 @@ describe('an order', () => {
   const stateOf = async (orderPath: string): Promise<string | undefined> =>
     /data-state="([a-z-]+)"/.exec((await shop.get(orderPath)).text)?.[1];
 
-  it('is checked out from the shop page with the total of the shop, and paid on the session made for it', async () => {
+  it('is checked out from the shop page with the total that the shop computed, and gets a payment session', async () => {
     const page = await shop.get('/');
     expect(page.status).toBe(200);
     const checkoutId = /name="checkoutId" value="([^"]+)"/.exec(page.text)![1]!;
@@ -48,7 +48,7 @@ describe('an order', () => {
     });
   });
 
-  it('is one order with one session when the button is pressed twice, and another when the choice changed', async () => {
+  it('is created once when the button is pressed twice, and another order is created for other quantities', async () => {
     const checkoutId = randomUUID();
     const [first, second] = await Promise.all([
       shop.post('/orders', { checkoutId, 'quantity-fynbos-decaf': '1' }),
@@ -67,7 +67,7 @@ describe('an order', () => {
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '-1' }, 'Choose 0 to 20 of Enamel Mug'],
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '21' }, 'Choose 0 to 20 of Enamel Mug'],
     [{ checkoutId: randomUUID(), 'quantity-enamel-mug': '1e1' }, 'Choose 0 to 20 of Enamel Mug'],
-  ])('is refused on a page that says why: %j', async (form, reason) => {
+  ])('is refused on a page that states the reason: %j', async (form, reason) => {
     const asked = shop.gateway.requests.length;
     const answer = await shop.post('/orders', form);
     expect(answer.status).toBe(400);
@@ -76,7 +76,7 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(asked);
   });
 
-  it('awaits its payment after the return, which proves nothing, and looks again by itself', async () => {
+  it('still awaits its payment after the return, which proves nothing, and its page refreshes itself', async () => {
     const { orderPath } = await shop.order();
     const orderId = orderPath.split('/')[2];
 
@@ -95,7 +95,7 @@ describe('an order', () => {
     expect(unpaid.text).not.toContain('Awaiting payment');
   });
 
-  it('turns paid with the verified webhook, and then leads nobody to a payment page', async () => {
+  it('becomes paid by the verified webhook, and then redirects to no payment page', async () => {
     const order = await shop.order();
     expect((await shop.notify(aPayment(order))).status).toBe(204);
 
@@ -108,7 +108,7 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(asked);
   });
 
-  it('that is paid begins no further session, and its success is not one of its failed tries', async () => {
+  it('that is paid creates no further session, and its success is not listed as a failed attempt', async () => {
     const order = await shop.order();
     await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: '0AAAAAAAAAAAAAAAAA' }));
     await shop.notify(aPayment(order));
@@ -116,10 +116,12 @@ describe('an order', () => {
     const paid = (await repository.find(order.orderPath.split('/')[2]!))!;
     expect(paid.state).toBe('paid');
     expect(await repository.beginNextSession(paid, shop.clock.later(60_000))).toEqual(paid);
-    expect(await repository.failedTriesOf(paid.orderId)).toMatchObject([{ paymentReference: '0AAAAAAAAAAAAAAAAA' }]);
+    expect(await repository.listFailedAttempts(paid.orderId)).toMatchObject([
+      { paymentReference: '0AAAAAAAAAAAAAAAAA' },
+    ]);
   });
 
-  it('tells of a failed try and keeps its session for the next', async () => {
+  it('shows a failed attempt and keeps its session for the next one', async () => {
     const order = await shop.order();
     const asked = shop.gateway.requests.length;
     await shop.notify(aPayment(order, { paymentStatus: 'Failed', userMessage: 'The card was declined by the bank.' }));
@@ -131,7 +133,7 @@ describe('an order', () => {
     expect(shop.gateway.requests).toHaveLength(asked);
   });
 
-  it('gets a further session after five failed tries, and after half an hour', async () => {
+  it('gets a new session after five failed attempts, and after half an hour', async () => {
     const order = await shop.order();
     for (let number = 1; number <= 5; number++) {
       await shop.notify(aPayment(order, { paymentStatus: 'Failed', paymentReference: `0QX5M7Y2K9R4T6WAB${number}` }));
@@ -159,7 +161,7 @@ describe('an order', () => {
     },
   );
 
-  it('waits for the keys of a platform that is still being seeded, and takes changed ones', async () => {
+  it('gets a 503 until the platform has been seeded, and uses changed keys', async () => {
     await writeFile(shop.credentialsFile, '{"merchants":');
     const checkout = { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' };
     const early = await shop.post('/orders', checkout);
@@ -171,12 +173,12 @@ describe('an order', () => {
     await writeFile(shop.credentialsFile, JSON.stringify({ merchants: [{ ...merchant, sites }] }));
     expect((await shop.post('/orders', checkout)).status).toBe(303);
     expect(shop.gateway.requests.at(-1)!.headers['x-api-key']).toBe('sk_test_replaced');
-    // A file that did not change is not read again.
+    // An unchanged file is not read again.
     const credentials = shop.service.app.get(ShopCredentials);
     expect(await credentials.get()).toBe(await credentials.get());
   });
 
-  it('is kept when the gateway refuses, and says that nothing was charged', async () => {
+  it('is kept when the gateway refuses, and the page states that nothing was charged', async () => {
     shop.gateway.refuseWith(400);
     const answer = await shop.post('/orders', { checkoutId: randomUUID(), 'quantity-enamel-mug': '1' });
     expect(answer.status).toBe(500);

@@ -6,12 +6,12 @@ import { ShopCredentials } from '../platform/shop-credentials.js';
 import { isSessionUsable, sessionRequestFor, type Order } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
-/** For one try, in milliseconds; a customer waits for it. */
+/** Of each attempt. Short, because a customer waits. */
 const GATEWAY_TIMEOUT_MS = 5_000;
 
 /**
- * Where a customer pays an order: the page of its session. The session's requestId follows from the order, so two
- * clicks, or a click after a lost answer, lead to the same page.
+ * Creates the payment session of an order. The session's requestId is derived from the order, so two clicks, or a click after a
+ * lost response, lead to the same payment page.
  */
 @Injectable()
 export class PayOrder {
@@ -22,15 +22,15 @@ export class PayOrder {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Returns the address of the payment page, or undefined when the order is paid already. */
+  /** Returns the address of the payment page, or undefined if the order is already paid. */
   async execute(order: Order): Promise<string | undefined> {
     const now = this.clock.now();
-    const failedTries = await this.orders.failedTriesOf(order.orderId);
+    const failedTries = await this.orders.listFailedAttempts(order.orderId);
     const payable = isSessionUsable(order, failedTries, now) ? order : await this.orders.beginNextSession(order, now);
     if (payable.state === 'paid') return undefined;
     if (payable.redirectUrl !== null) return payable.redirectUrl;
     const session = await this.createSession(payable);
-    await this.orders.keepSession(payable, session);
+    await this.orders.setSession(payable, session);
     return session.redirectUrl;
   }
 

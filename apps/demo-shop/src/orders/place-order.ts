@@ -4,7 +4,7 @@ import { Clock } from '@svc/kernel';
 import { readCheckout, totalOf, type Order } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
-/** Makes the order of a checkout, once: the total is computed here, from the shop's own prices. */
+/** Creates the order of a checkout once. Computes the total from the shop's own prices. */
 @Injectable()
 export class PlaceOrder {
   constructor(
@@ -15,7 +15,7 @@ export class PlaceOrder {
   execute(form: unknown): Promise<Order> {
     const checkout = readCheckout(form);
     const totalCents = totalOf(checkout.lines);
-    // Random, not ordered by time: the id is all that keeps a stranger from an order.
+    // Random, not ordered by time: only the secret id protects an order from strangers.
     return this.orders.createOrFind(checkout, { orderId: randomUUID(), totalCents, createdAt: this.clock.now() });
   }
 }

@@ -1,18 +1,18 @@
-/** What the shop sells. Prices are integer cents (ZAR) and known to the server alone: a browser sends quantities. */
+/** A product of the shop. Only the server knows prices (integer cents, ZAR): a browser sends quantities. */
 export interface Product {
-  /** Part of a form field's name and of an asset's. */
+  /** Part of the name of a form field and of an asset. */
   readonly productId: string;
   readonly name: string;
   readonly description: string;
   readonly unitPriceCents: number;
-  /** As people buy it: "250 g". */
+  /** For example "250 g". */
   readonly unit: string;
 }
 
 export const CURRENCY = 'ZAR';
 
-/** Most of one product in one order. */
-export const QUANTITY_MAX = 20;
+/** Of one product in one order. */
+export const MAX_QUANTITY = 20;
 
 export const PRODUCTS: readonly Product[] = [
   {

@@ -3,12 +3,12 @@ import { renderToString } from 'preact-render-to-string';
 
 export interface PageSettings {
   readonly title: string;
-  /** A file of the shop's assets. */
+  /** File name of a shop asset. */
   readonly script?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A whole document with the shop's head and foot. */
+/** A whole document with the shop's header and footer. */
 export function document(settings: PageSettings): string {
   return `<!doctype html>${renderToString(<Document {...settings} />)}`;
 }

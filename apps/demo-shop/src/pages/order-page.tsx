@@ -1,27 +1,27 @@
-import { type FailedTry, formatZar, merchantOrderIdOf, type Order } from '../orders/order.js';
+import { type FailedAttempt, formatZar, merchantOrderIdOf, type Order } from '../orders/order.js';
 import { document } from './layout.js';
 
-const QUICK_SECONDS = 2;
-const SLOW_SECONDS = 15;
-const QUICK_FOR_MS = 35 * 60_000;
-const GIVE_UP_AFTER_MS = 24 * 60 * 60_000;
+const FAST_REFRESH_SECONDS = 2;
+const SLOW_REFRESH_SECONDS = 15;
+const FAST_REFRESH_DURATION_MS = 35 * 60_000;
+const MAX_REFRESH_DURATION_MS = 24 * 60 * 60_000;
 
 /**
- * How soon the page looks again, or undefined when it does not: quickly while the payment can be on its way, slowly
- * while a late notification may still come, and not for ever in a forgotten tab.
+ * Refresh interval of the page: short while the customer may be paying, long while a late webhook may still arrive. Undefined
+ * after that, so that a forgotten tab does not refresh for ever.
  */
 export function refreshSeconds(order: Order, now: Date): number | undefined {
   if (order.state === 'paid') return undefined;
   const age = now.getTime() - order.sessionRequestedAt.getTime();
-  if (age > GIVE_UP_AFTER_MS) return undefined;
-  return age > QUICK_FOR_MS ? SLOW_SECONDS : QUICK_SECONDS;
+  if (age > MAX_REFRESH_DURATION_MS) return undefined;
+  return age > FAST_REFRESH_DURATION_MS ? SLOW_REFRESH_SECONDS : FAST_REFRESH_SECONDS;
 }
 
-/** What the shop knows of an order, which is what verified notifications have said. */
+/** The order and its payment attempts, as reported by verified webhooks. */
 export function orderPage(
   order: Order,
-  failedTries: readonly FailedTry[],
-  /** How soon the page looks again; how the customer came to it. */
+  failedTries: readonly FailedAttempt[],
+  /** `refresh` in seconds. `hasLeftPayment`: the customer came back without paying. */
   { refresh, hasLeftPayment = false }: { refresh?: number | undefined; hasLeftPayment?: boolean } = {},
 ): string {
   const name = merchantOrderIdOf(order);
@@ -60,7 +60,7 @@ function Paid({ order }: { order: Order }) {
   );
 }
 
-function NotPaid(props: { order: Order; failedTries: readonly FailedTry[]; hasLeftPayment: boolean }) {
+function NotPaid(props: { order: Order; failedTries: readonly FailedAttempt[]; hasLeftPayment: boolean }) {
   const { order, failedTries, hasLeftPayment } = props;
   return (
     <>
@@ -71,13 +71,13 @@ function NotPaid(props: { order: Order; failedTries: readonly FailedTry[]; hasLe
           </p>
         ) : (
           <p>
-            <strong>Awaiting payment.</strong> This page says when the payment is confirmed.
-            <noscript> Without JavaScript, load it again to see.</noscript>
+            <strong>Awaiting payment.</strong> This page updates when the payment is confirmed.
+            <noscript> Without JavaScript, reload it to see.</noscript>
           </p>
         )}
       </div>
       {failedTries.length > 0 ? (
-        <ul class="failed-tries" aria-label="Tries that did not succeed">
+        <ul class="failed-tries" aria-label="Failed attempts">
           {failedTries.map((failed) => (
             <li>
               <span>{failed.userMessage ?? 'The payment did not succeed.'}</span> <code>{failed.paymentReference}</code>
@@ -97,7 +97,7 @@ function NotPaid(props: { order: Order; failedTries: readonly FailedTry[]; hasLe
 function Lines({ order }: { order: Order }) {
   return (
     <table class="lines">
-      <caption class="hidden">What was ordered</caption>
+      <caption class="hidden">Items of the order</caption>
       <tbody>
         {order.lines.map((line) => (
           <tr>

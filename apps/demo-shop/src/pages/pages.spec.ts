@@ -20,13 +20,13 @@ const order: Order = {
 };
 
 describe('pages', () => {
-  it('need no inline script, no inline style and nothing from elsewhere: the policy would refuse them', () => {
+  it('use no inline script, no inline style and no file of another origin: the policy would block them', () => {
     for (const page of [shopPage('id'), orderPage(order, [], { refresh: 2 })]) {
       expect(page).not.toMatch(/<script(?! src="\/assets\/)|<style|\sstyle=|\son\w+=|(src|href)="(https?:)?\/\//);
     }
   });
 
-  it('ask only for files that the shop serves', () => {
+  it('request only files that the shop serves', () => {
     const assets = new ShopAssets();
     const files = [...`${shopPage('id')}${orderPage(order, [], { refresh: 2 })}`.matchAll(/\/assets\/([\w.-]+)/g)].map(
       ([, file]) => file!,
@@ -35,17 +35,17 @@ describe('pages', () => {
     expect(files.filter((file) => assets.find(file) === undefined)).toEqual([]);
   });
 
-  it('say in the title whether the order is paid', () => {
+  it('show in the title whether the order is paid', () => {
     const titleOf = (page: string) => /<title>([^<]*)/.exec(page)?.[1];
     expect(titleOf(orderPage(order, [], { refresh: 2 }))).not.toContain('is paid');
     expect(titleOf(orderPage({ ...order, state: 'paid' }, []))).toContain('ORDER-1001 is paid');
   });
 
-  it('do not load themselves again, which takes focus and place away', () => {
+  it('do not reload themselves, which would lose focus and scroll position', () => {
     expect(orderPage(order, [], { refresh: 2 })).not.toContain('http-equiv="refresh"');
   });
 
-  it('show what a stranger wrote as text', () => {
+  it('escape text from outside', () => {
     const failed = {
       sessionId: 's',
       paymentReference: 'ref',
@@ -66,7 +66,7 @@ describe('refreshSeconds', () => {
     [25 * 60, undefined],
   ])('%p minutes after the session', (minutes, seconds) => expect(refreshSeconds(order, after(minutes))).toBe(seconds));
 
-  it('is over when the order is paid', () => {
+  it('is undefined when the order is paid', () => {
     expect(
       refreshSeconds({ ...order, state: 'paid', paymentReference: 'x', paidAt: createdAt }, createdAt),
     ).toBeUndefined();

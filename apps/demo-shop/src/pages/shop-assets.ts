@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Two folders up from here in src as in dist. */
+/** The same relative path in src and in dist. */
 const FOLDER = join(import.meta.dirname, '../../assets');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ export interface ShopAsset {
   readonly content: Buffer;
 }
 
-/** The shop's stylesheet, script and pictures, read once. */
+/** The shop's stylesheet, script and images, read once at startup. */
 export class ShopAssets {
   private readonly files = new Map<string, ShopAsset>();
 

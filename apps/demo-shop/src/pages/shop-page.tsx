@@ -1,8 +1,8 @@
 import { formatZar } from '../orders/order.js';
-import { type Product, PRODUCTS, QUANTITY_MAX } from '../orders/products.js';
+import { type Product, PRODUCTS, MAX_QUANTITY } from '../orders/products.js';
 import { document } from './layout.js';
 
-/** Test numbers of the simulated acquirer and what each of them does. */
+/** Test card numbers of the simulated acquirer and their outcomes. */
 const TEST_CARDS: readonly { number: string; outcome: string }[] = [
   { number: '4242 4242 4242 4242', outcome: 'approved' },
   { number: '4000 0000 0000 0002', outcome: 'declined' },
@@ -14,7 +14,7 @@ const TEST_CARDS: readonly { number: string; outcome: string }[] = [
   { number: '4000 0000 0000 4087', outcome: 'charged, but the answer is lost' },
 ];
 
-/** @param checkoutId UUID of this page: checking it out twice is one order */
+/** @param checkoutId UUID of this page: submitting it twice creates one order */
 export function shopPage(checkoutId: string): string {
   return document({
     title: 'Shop',
@@ -25,7 +25,7 @@ export function shopPage(checkoutId: string): string {
           <h1>This week's coffee</h1>
           <ul class="products">
             {PRODUCTS.map((product, index) => (
-              // One of the first is chosen already, so that "Check out" alone is an order.
+              // The first product is preselected, so that a click on "Check out" is enough for an order.
               <ProductCard product={product} quantity={index === 0 ? 1 : 0} />
             ))}
           </ul>
@@ -61,7 +61,7 @@ function ProductCard({ product, quantity }: { product: Product; quantity: number
           type="number"
           inputMode="numeric"
           min="0"
-          max={QUANTITY_MAX}
+          max={MAX_QUANTITY}
           step="1"
           value={quantity}
           required

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { Controller, Get, HttpStatus, Inject, Param, Res, UseFilters } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
-import { ErrorPages } from './error-pages.filter.js';
-import { SendPage } from './send-page.js';
+import { ErrorPageFilter } from './error-page.filter.js';
+import { PageSender } from './page-sender.js';
 import { ShopAssets } from './shop-assets.js';
 import { shopPage } from './shop-page.js';
 
-/** The shop window, and the files of all pages. */
+/** The shop page, and the assets of all pages. */
 @Controller()
-@UseFilters(ErrorPages)
+@UseFilters(ErrorPageFilter)
 export class ShopController {
   constructor(
     @Inject(ShopAssets) private readonly assets: ShopAssets,
-    @Inject(SendPage) private readonly page: SendPage,
+    @Inject(PageSender) private readonly page: PageSender,
   ) {}
 
   @Get()

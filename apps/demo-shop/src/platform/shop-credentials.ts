@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { DemoShopConfig } from '../config.js';
 
-/** What the platform gave this merchant at on-boarding. */
+/** The credentials that this merchant got at on-boarding. */
 export interface Credentials {
   readonly merchantId: number;
   readonly siteId: number;
@@ -11,26 +11,26 @@ export interface Credentials {
   readonly webhookSecret: string;
 }
 
-/** A larger file is not one that the platform wrote. */
-const FILE_BYTES_MAX = 1024 * 1024;
+/** The platform writes no larger file. */
+const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The shop's credentials: those of the first merchant's first site, from the file that `./svc up` writes. */
+/** The credentials of the first site of the first merchant, from the file that `./svc up` writes. */
 @Injectable()
 export class ShopCredentials {
-  private known: { readonly version: string; readonly credentials: Credentials } | undefined;
+  private cached: { readonly version: string; readonly credentials: Credentials } | undefined;
 
   constructor(@Inject(DemoShopConfig) private readonly config: DemoShopConfig) {}
 
-  /** @throws DomainError service.not-ready while the file is not there or not complete */
+  /** @throws DomainError service.not-ready while the file is missing or incomplete */
   async get(): Promise<Credentials> {
     const file = this.config.SVC_SHOP_CREDENTIALS_FILE;
     try {
       const { size, mtimeMs, ino } = await stat(file);
       const version = `${ino}:${size}:${mtimeMs}`;
-      if (this.known?.version === version) return this.known.credentials;
-      if (size > FILE_BYTES_MAX) throw new Error(`${file} is larger than ${FILE_BYTES_MAX} bytes`);
+      if (this.cached?.version === version) return this.cached.credentials;
+      if (size > MAX_FILE_BYTES) throw new Error(`${file} is larger than ${MAX_FILE_BYTES} bytes`);
       const credentials = readCredentials(await readFile(file, 'utf8'));
-      this.known = { version, credentials };
+      this.cached = { version, credentials };
       return credentials;
     } catch (cause) {
       throw new DomainError('service.not-ready', {
@@ -42,7 +42,7 @@ export class ShopCredentials {
   }
 }
 
-/** @throws Error that names what is missing, never what is there */
+/** @throws Error that names the missing field, without any value of the file */
 export function readCredentials(json: string): Credentials {
   const demo = JSON.parse(json) as { merchants?: { merchantId?: unknown; sites?: Record<string, unknown>[] }[] };
   const merchant = demo.merchants?.[0];

@@ -9,8 +9,8 @@ import { OrderRepository } from '../orders/order.repository.js';
 import { CURRENCY } from '../orders/products.js';
 
 /**
- * What a verified notification changes. Notifications come at least once and in any order: each `webhook-id` is
- * applied once, and an order becomes paid once, by the first success.
+ * Applies a verified webhook. The platform delivers webhooks at least once and in any order: each `webhook-id` is applied once,
+ * and an order becomes paid once, by the first success.
  */
 @Injectable()
 export class RecordPayment {
@@ -22,9 +22,9 @@ export class RecordPayment {
   ) {}
 
   /**
-   * @throws DomainError resource.not-found for an order that is not here: the platform keeps trying, which is right
-   *   while this shop's database is being restored, and visible to it otherwise
-   * @throws WebhookVerificationError when amount or currency are not the order's: it must not become paid
+   * @throws DomainError resource.not-found for an unknown order: the platform retries, so no payment is lost while this shop's
+   *   database is being restored
+   * @throws WebhookVerificationError if amount or currency differ from the order's: it must not become paid
    */
   async execute(webhookId: string, payment: HostedPaymentNotification): Promise<void> {
     const order = await this.orderOf(payment);
@@ -37,11 +37,11 @@ export class RecordPayment {
     const { sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate } = payment;
     const isSurplus = await inTransaction(this.dataSource, async (tx) => {
       const webhook = { webhookId, orderId, sessionId, paymentReference, paymentStatus, userMessage, paymentUTCDate };
-      const isNew = await this.orders.keepWebhook(tx, webhook, this.clock.now());
+      const isNew = await this.orders.insertWebhookIfAbsent(tx, webhook, this.clock.now());
       if (!isNew || paymentStatus !== 'Success') return false;
       return !(await this.orders.markPaid(tx, orderId, paymentReference, paymentUTCDate));
     });
-    if (isSurplus) this.log.error({ orderId, paymentReference }, 'an order that is paid already was paid again');
+    if (isSurplus) this.log.error({ orderId, paymentReference }, 'the order was already paid, and was paid again');
   }
 
   private async orderOf(payment: HostedPaymentNotification): Promise<Order> {

@@ -5,7 +5,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { ShopCredentials } from '../platform/shop-credentials.js';
 import { RecordPayment } from './record-payment.js';
 
-/** Where the platform tells this merchant what became of a payment. The only thing that turns an order paid. */
+/** Receives the platform's webhooks, which alone make an order paid. */
 @Controller('webhooks')
 export class WebhooksController {
   constructor(
@@ -15,7 +15,7 @@ export class WebhooksController {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** 204 when it is kept; 400 when it cannot be believed (E4); 404 when the order is not here; 503 to try again. */
+  /** 204: stored. 400: verification failed (E4). 404: unknown order. 503: the platform should retry. */
   @Post('svc')
   @HttpCode(204)
   async receive(@Headers() headers: Record<string, string>, @Body() rawBody: unknown): Promise<void> {
@@ -27,7 +27,7 @@ export class WebhooksController {
     } catch (cause) {
       if (!(cause instanceof WebhookVerificationError)) throw cause;
       this.log.warn({ code: cause.code }, 'a webhook was refused');
-      // A secret that cannot be used is our own fault and may be mended; everything else is not to be believed.
+      // An unusable secret is the shop's own fault, so the platform should retry. Any other webhook is not authentic.
       throw new DomainError(cause.code === 'bad-secret' ? 'service.not-ready' : 'request.invalid', {
         message: cause.message,
         cause,

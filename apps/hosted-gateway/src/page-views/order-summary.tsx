@@ -1,6 +1,6 @@
 /** The order and the merchant. All values are untrusted: rendered as text only, each isolated (bdi). */
 import type { Messages } from '../languages/en.js';
-import { formatAmount } from './format-amount.js';
+import { formatAmount } from '../languages/format-amount.js';
 import { useMessages } from './page-frame.js';
 import type { OrderDetails } from './pay-page-model.js';
 

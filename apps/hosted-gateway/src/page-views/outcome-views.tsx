@@ -1,7 +1,7 @@
 /** The views of all states without a card form. */
 import { fill } from '../languages/fill.js';
 import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
-import { formatTime } from './format-amount.js';
+import { formatTime } from '../languages/format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
 import { languageQuery, useFrame, useMessages } from './page-frame.js';

@@ -9,7 +9,7 @@ import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { fill } from '../languages/fill.js';
 import type { Messages } from '../languages/en.js';
-import { formatAmount } from './format-amount.js';
+import { formatAmount } from '../languages/format-amount.js';
 import { LockIcon } from './icons.js';
 import { LanguageSwitch } from './language-switch.js';
 import { OrderSummary } from './order-summary.js';

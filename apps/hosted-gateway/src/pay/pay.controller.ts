@@ -26,8 +26,8 @@ import { PayOnPage } from './pay-on-page.js';
 import { payerContextOf } from './payer-context.js';
 import { PayRequest } from './pay.request.js';
 import { SameOriginGuard } from './same-origin.guard.js';
-import { payerOf, sendPage } from './send-answer.js';
-import { type PageState, ShowPage } from './show-page.js';
+import { payerOf, sendPage } from './page/send-answer.js';
+import { type PageState, ShowPage } from './page/show-page.js';
 import { StateStreams } from './watch-states.js';
 import { withDeadline } from './with-deadline.js';
 

@@ -3,8 +3,8 @@ import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { PayerAddress } from '../sessions/payer-address.js';
-import { type PageState, type Payer, ShowPage } from './show-page.js';
-import { PagePayableRepository } from './shown-payables.js';
+import { type PageState, type Payer, ShowPage } from './page/show-page.js';
+import { PagePayableRepository } from './payables/shown-payables.js';
 
 /** Limit for one process: each stream holds a socket. Pages without a stream poll instead. */
 const MAX_STREAMS = 2_000;

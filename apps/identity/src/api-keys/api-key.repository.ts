@@ -4,8 +4,8 @@ import { getSite } from '../sites/site.repository.js';
 import type { ApiKey, KeyOwner } from './api-key.js';
 import { ApiKeyRow } from './api-key.row.js';
 
-/** Keys of one owner that are looked at or listed, the newest first; over it the oldest are left out. */
-export const KEYS_LISTED_MAX = 100;
+/** The newest keys of one owner that are listed; older ones are omitted. */
+export const MAX_LISTED_KEYS = 100;
 
 /** Throws `resource.not-found` when there is no such merchant, or no such site of it. */
 export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOwner): Promise<void> {
@@ -15,10 +15,10 @@ export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOw
 
 /** The keys of exactly this owner, newest first: a merchant's do not include those of its sites. */
 export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
-  return tx.find(ApiKeyRow, { where: ownedBy(owner), order: { ordinal: 'DESC' }, take: KEYS_LISTED_MAX });
+  return tx.find(ApiKeyRow, { where: ownedBy(owner), order: { ordinal: 'DESC' }, take: MAX_LISTED_KEYS });
 }
 
-/** The keys of this owner that still open something, newest first. Few: their number is bounded when they are made. */
+/** The valid keys of this owner, newest first. Their number is limited at creation. */
 export function findValidKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
   return tx.find(ApiKeyRow, { where: { ...ownedBy(owner), revokedAt: IsNull() }, order: { ordinal: 'DESC' } });
 }
@@ -31,7 +31,7 @@ export async function insertKey(tx: EntityManager, key: ApiKey): Promise<void> {
   await tx.insert(ApiKeyRow, key);
 }
 
-/** Writes what may change of a key, as its next version, which it returns. */
+/** Updates a key and returns its next version. */
 export async function updateKey(
   tx: EntityManager,
   key: ApiKey,

@@ -3,7 +3,7 @@ import {
   type ApiKey,
   apiKeyChanged,
   recognisablePrefix,
-  showApiKey,
+  toApiKeyView,
   signingKeyChanged,
   successorOf,
 } from './api-key.js';
@@ -60,12 +60,12 @@ describe('successorOf', () => {
     expect(successorOf({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
   });
 
-  it('is nobody when no other key is left', () => {
+  it('is undefined when no other key is left', () => {
     expect(successorOf({ keyId: 'd', mode: 'live' }, keys)).toBeUndefined();
   });
 });
 
-describe('what is told of a key', () => {
+describe('the events of a key', () => {
   it('to everybody: its hash, not the sealed form', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
@@ -107,8 +107,8 @@ describe('what is told of a key', () => {
 
   it('to an administrator: neither', () => {
     const revoked = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
-    expect(showApiKey(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
-    expect(showApiKey(KEY)).toStrictEqual({
+    expect(toApiKeyView(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
+    expect(toApiKeyView(KEY)).toStrictEqual({
       keyId: 'b',
       kind: 'site',
       mode: 'test',

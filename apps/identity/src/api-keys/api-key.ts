@@ -7,13 +7,13 @@ import {
 } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** Whom a key speaks for: a merchant at all its sites, or one site (A6). */
+/** The owner of a key: a merchant with all its sites, or one site (A6). */
 export interface KeyOwner {
   readonly merchantId: number;
   readonly siteId?: number | undefined;
 }
 
-/** A key without what opens anything. */
+/** Metadata of a key, without the secret. */
 export interface ApiKey {
   readonly keyId: string;
   readonly kind: 'merchant' | 'site';
@@ -23,7 +23,7 @@ export interface ApiKey {
   /** Lower-case hex SHA-256 of the whole key. */
   readonly hash: string;
   readonly prefix: string;
-  /** Compact JWE to webhook-dispatcher. */
+  /** The key as compact JWE, encrypted for webhook-dispatcher. */
   readonly sealed: string;
   readonly isPrimary: boolean;
   readonly createdAt: Date;
@@ -31,7 +31,7 @@ export interface ApiKey {
   readonly version: number;
 }
 
-/** A key as `GET …/keys` shows it. */
+/** A key in the response of `GET …/keys`. */
 export interface ApiKeyView {
   readonly keyId: string;
   readonly kind: 'merchant' | 'site';
@@ -47,14 +47,14 @@ export interface ApiKeyView {
   readonly revokedUTCDate?: string;
 }
 
-/** The readable part and six characters of the random one: tells keys apart and leaves 220 bits to guess. */
+/** The readable part and six random characters: identifies a key in lists and keeps 220 bits secret. */
 export function recognisablePrefix(apiKey: string): string {
   const prefix = /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)?.[0];
-  if (prefix === undefined) throw new Error('This is not an API key.');
+  if (prefix === undefined) throw new Error('The text is not an API key.');
   return prefix;
 }
 
-/** Which key signs when the primary one goes: the newest that is still valid, of the same owner and mode. */
+/** The key that becomes primary after the primary one: the newest valid key of the same owner and mode. */
 export function successorOf<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revokedAt'>>(
   leaving: Pick<ApiKey, 'keyId' | 'mode'>,
   newestFirst: readonly K[],
@@ -62,7 +62,7 @@ export function successorOf<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revokedAt
   return newestFirst.find((key) => key.keyId !== leaving.keyId && key.mode === leaving.mode && key.revokedAt === null);
 }
 
-export function showApiKey(key: ApiKey): ApiKeyView {
+export function toApiKeyView(key: ApiKey): ApiKeyView {
   return {
     keyId: key.keyId,
     kind: key.kind,
@@ -75,14 +75,14 @@ export function showApiKey(key: ApiKey): ApiKeyView {
   };
 }
 
-/** What every service is told of a key. */
+/** The event for all services. */
 export function apiKeyChanged(key: ApiKey): NewEvent<ApiKeyChanged> {
   const { keyId, kind, mode, hash } = key;
   const payload = { keyId, kind, mode, ...ownerOf(key), hash, revoked: key.revokedAt !== null };
   return { type: ApiKeyChangedV1, aggregateId: keyId, aggregateVersion: key.version, payload };
 }
 
-/** What webhook-dispatcher is told of a key: the key itself, sealed, and whether it signs (E3). */
+/** The event for webhook-dispatcher: the encrypted key, and whether it signs (E3). */
 export function signingKeyChanged(key: ApiKey): NewEvent<SigningSecretChanged> {
   const payload: SigningSecretChanged = {
     secretId: key.keyId,

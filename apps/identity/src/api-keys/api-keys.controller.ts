@@ -19,12 +19,12 @@ export class ApiKeysController {
   ) {}
 
   /**
-   * Makes an API key of a merchant, which counts for all its sites (A6).
+   * Creates an API key of a merchant, valid for all its sites (A6).
    *
-   * @returns 201 The key, shown this once.
+   * @returns 201 The key, shown only once.
    * @throws resource.not-found
    * @throws resource.conflict 10 keys of the mode are valid.
-   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
+   * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post('keys')
   @Header('cache-control', 'no-store')
@@ -37,12 +37,12 @@ export class ApiKeysController {
   }
 
   /**
-   * Makes an API key of a site (A6).
+   * Creates an API key of a site (A6).
    *
-   * @returns 201 The key, shown this once.
+   * @returns 201 The key, shown only once.
    * @throws resource.not-found
    * @throws resource.conflict 10 keys of the mode are valid.
-   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
+   * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post('sites/:siteId/keys')
   @Header('cache-control', 'no-store')
@@ -79,9 +79,9 @@ export class ApiKeysController {
   }
 
   /**
-   * Revokes a key of a merchant. Refused everywhere within 5 s (A6).
+   * Revokes a key of a merchant. All services reject it within 5 s (A6).
    *
-   * @returns 204 Also when it is revoked already.
+   * @returns 204 Revoked, also when it was revoked before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -95,9 +95,9 @@ export class ApiKeysController {
   }
 
   /**
-   * Revokes a key of a site. Refused everywhere within 5 s (A6).
+   * Revokes a key of a site. All services reject it within 5 s (A6).
    *
-   * @returns 204 Also when it is revoked already.
+   * @returns 204 Revoked, also when it was revoked before.
    * @throws resource.not-found
    */
   @Delete('sites/:siteId/keys/:keyId')

@@ -146,7 +146,7 @@ describe('API keys', () => {
     expect(await primaries(ofMerchant)).toEqual([merchants.keyId]);
   });
 
-  it('makes no two keys primary when several are made at once', async () => {
+  it('never makes two keys primary when several are created concurrently', async () => {
     for (const path of [ofSite, ofMerchant]) {
       const made = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
       expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
@@ -200,7 +200,7 @@ describe('API keys', () => {
     expect(await primaries(ofSite)).toEqual([live.keyId]);
   });
 
-  it('keeps exactly one primary key while keys are made and revoked at once', async () => {
+  it('keeps exactly one primary key while keys are created and revoked concurrently', async () => {
     const made = [await create(ofSite), await create(ofSite), await create(ofSite)];
     const answers = await Promise.all([
       ...made.map(({ keyId }) => admin('DELETE', `${ofSite}/${keyId}`)),

@@ -5,7 +5,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 
 /** Body of `POST …/keys`. */
 export class CreateApiKeyRequest {
-  /** Written into the key and into every row made with it (A6). */
+  /** Part of the key; all its requests use this mode (A6). */
   @IsIn(MODES, { message: '$property must be test or live' })
   mode: Mode;
 }

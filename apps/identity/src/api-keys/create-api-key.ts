@@ -13,13 +13,13 @@ import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
 import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Enough for any rotation; more are forgotten keys, and every one is a way in. */
-const VALID_KEYS_MAX = 10;
+/** Enough for any rotation; each forgotten key is a risk. */
+const MAX_VALID_KEYS = 10;
 
-/** A new key and, this once, the key itself. */
+/** A new key, with its secret. */
 export interface CreatedApiKey {
   readonly keyId: string;
-  /** Shown once: only its hash is kept (A6). */
+  /** Shown only once: the service stores its hash (A6). */
   readonly apiKey: string;
   readonly kind: 'merchant' | 'site';
   readonly mode: Mode;
@@ -27,8 +27,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Makes a key for a merchant or a site. From then on it is the one that signs webhooks (E3); the older ones stay valid
- * until they are revoked, so that whoever uses them can change over (A6).
+ * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3); older keys stay valid until
+ * they are revoked, so that their users can change to the new one (A6).
  */
 @Injectable()
 export class CreateApiKey {
@@ -43,14 +43,14 @@ export class CreateApiKey {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
       const valid = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);
-      if (valid.length >= VALID_KEYS_MAX) {
-        throw new DomainError('resource.conflict', { message: `${VALID_KEYS_MAX} keys are valid: revoke one first.` });
+      if (valid.length >= MAX_VALID_KEYS) {
+        throw new DomainError('resource.conflict', { message: `${MAX_VALID_KEYS} keys are valid: revoke one first.` });
       }
       const kind = owner.siteId === undefined ? 'merchant' : 'site';
       const apiKey = newApiKey(kind, mode);
       const sealed = await seal(apiKey, await getSealingKey(tx));
 
-      // First the old one, then the new one: the table never holds two.
+      // The old key first: the table allows only one primary key.
       const primary = valid.find(({ isPrimary }) => isPrimary);
       const demoted = primary ? [await updateKey(tx, primary, { isPrimary: false })] : [];
       const key: ApiKey = {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { getMerchant } from '../merchants/merchant.repository.js';
 import { getSite } from '../sites/site.repository.js';
-import { type ApiKeyView, type KeyOwner, showApiKey } from './api-key.js';
+import { type ApiKeyView, type KeyOwner, toApiKeyView } from './api-key.js';
 import { findKeys } from './api-key.repository.js';
 
 @Injectable()
@@ -13,6 +13,6 @@ export class ListApiKeys {
   async execute({ merchantId, siteId }: KeyOwner): Promise<ApiKeyView[]> {
     const { manager } = this.dataSource;
     await (siteId === undefined ? getMerchant(manager, merchantId) : getSite(manager, merchantId, siteId));
-    return (await findKeys(manager, { merchantId, siteId })).map(showApiKey);
+    return (await findKeys(manager, { merchantId, siteId })).map(toApiKeyView);
   }
 }

@@ -9,7 +9,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { apiKeyChanged, type KeyOwner, signingKeyChanged, successorOf } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Ends a key for good. When it was the one that signs webhooks, the newest that is left takes over. */
+/** Revokes a key. If it was primary, the newest remaining key becomes primary. */
 @Injectable()
 export class RevokeApiKey {
   constructor(
@@ -27,7 +27,7 @@ export class RevokeApiKey {
       if (!key) throw new DomainError('resource.not-found');
       if (key.revokedAt) return;
 
-      // First the one that goes, then its successor: the table never holds two primary ones.
+      // The revoked key first: the table allows only one primary key.
       const revoked = await updateKey(tx, key, { isPrimary: false, revokedAt: this.clock.now() });
       const successor = key.isPrimary ? successorOf(key, await findValidKeys(tx, owner)) : undefined;
       const promoted = successor ? [await updateKey(tx, successor, { isPrimary: true })] : [];

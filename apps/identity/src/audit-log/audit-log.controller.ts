@@ -3,15 +3,15 @@ import { AdminKeyGuard } from '@svc/auth';
 import { invalidField } from '@svc/kernel';
 import { type AuditEntry, AuditLog } from './audit-log.js';
 
-/** What administrators changed (A10). Needs `x-admin-key`. */
+/** Changes by administrators (A10). Needs `x-admin-key`. */
 @Controller('admin/v1/audit-log')
 @UseGuards(AdminKeyGuard)
 export class AuditLogController {
   constructor(@Inject(AuditLog) private readonly auditLog: AuditLog) {}
 
   /**
-   * Reads the audit log, the oldest first, 100 at a time. `after` is the `nextAfter` of the page before, 0 at first; on the last
-   * page it is the one to come back with later.
+   * Reads the audit log, the oldest first, 100 at a time. `after` is the `nextAfter` of the previous page, 0 at first. Keep
+   * the `nextAfter` of the last page to read newer entries later.
    *
    * @throws request.invalid
    */

@@ -101,7 +101,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(entries)).not.toContain(ADMIN_KEY);
   });
 
-  it('has no entry for what was refused or changed nothing', async () => {
+  it('has no entry for a rejected request or without a change', async () => {
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     const merchant = `/admin/v1/merchants/${merchantId}`;
     await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' });
@@ -168,7 +168,7 @@ describe('the audit log', () => {
     expect(namesOf(await read(meanwhile.nextAfter))).toEqual(['Slow', 'Fast']);
   });
 
-  it.each(['x', '-1', '1.5', '1&after=2'])('refuses to go on after %j', async (after) => {
+  it.each(['x', '-1', '1.5', '1&after=2'])('rejects %j as after', async (after) => {
     const answer = await admin('GET', `/admin/v1/audit-log?after=${after}`);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });

@@ -2,15 +2,15 @@ import type { EntityManager } from 'typeorm';
 import type { Change } from './change.js';
 import type { ChangeAuthor } from './change-author.js';
 
-/** A number of our own among PostgreSQL's advisory locks. */
-const APPENDING = 1763500000100;
+/** Key of the PostgreSQL advisory lock. */
+const APPEND_LOCK = 1763500000100;
 
-/** Until the end of the transaction no other entry is appended. */
+/** Until the end of the transaction no other transaction appends. */
 export async function lockAuditLog(tx: EntityManager): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPENDING]);
+  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPEND_LOCK]);
 }
 
-/** SQL, because `insert` would read the entry's id back. */
+/** SQL, because `insert` of TypeORM reads the id of the new row. */
 export async function insertAuditEntry(
   tx: EntityManager,
   author: ChangeAuthor,
@@ -35,7 +35,7 @@ export async function insertAuditEntry(
   );
 }
 
-/** Oldest first, those with a higher id than `after`. */
+/** Entries with a higher id than `after`, oldest first. */
 export function listAuditEntries(
   db: EntityManager,
   after: number,

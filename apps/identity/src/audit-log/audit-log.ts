@@ -5,7 +5,7 @@ import { insertAuditEntry, listAuditEntries, lockAuditLog } from './audit-log.re
 import type { Change } from './change.js';
 import type { ChangeAuthor } from './change-author.js';
 
-/** An entry as `GET /admin/v1/audit-log` shows it. */
+/** An entry in the response of `GET /admin/v1/audit-log`. */
 export interface AuditEntry extends Change {
   /** Grows with each entry, in the order of the commits. */
   readonly entryId: number;
@@ -17,7 +17,7 @@ export interface AuditEntry extends Change {
 
 export const AUDIT_PAGE_SIZE = 100;
 
-/** The append-only record of every change an administrator made (A10); the table refuses UPDATE and DELETE. */
+/** The append-only log of all changes by administrators (A10); the table rejects UPDATE and DELETE. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -26,20 +26,20 @@ export class AuditLog {
   ) {}
 
   /**
-   * Call it last in a transaction: whoever appends holds up the others until the commit. Without that, entry ids would
-   * become visible out of order, and a reader that goes on after the last id it saw would miss entries for ever.
+   * Call it last in a transaction: it blocks other transactions that append until the commit. Without the lock, entry ids
+   * could become visible out of order, and a reader that continues after the last id would miss entries.
    */
   async append(tx: EntityManager, author: ChangeAuthor, ...changes: Change[]): Promise<void> {
     await lockAuditLog(tx);
     for (const change of changes) await insertAuditEntry(tx, author, change, this.clock.now());
   }
 
-  /** Oldest first, at most {@link AUDIT_PAGE_SIZE}, those with a higher entryId than `after`. */
+  /** At most {@link AUDIT_PAGE_SIZE} entries with a higher entryId than `after`, oldest first. */
   async read(after: number): Promise<AuditEntry[]> {
     const rows = await listAuditEntries(this.dataSource.manager, after, AUDIT_PAGE_SIZE);
     return rows.map(({ at, ...entry }) => {
-      const known = Object.entries(entry).filter(([, value]) => value !== null);
-      return { ...Object.fromEntries(known), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
+      const present = Object.entries(entry).filter(([, value]) => value !== null);
+      return { ...Object.fromEntries(present), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
     });
   }
 }

@@ -1,4 +1,4 @@
-/** What changed. `before` and `after` hold what a person needs to understand the change, never a secret. */
+/** A change for the audit log. `before` and `after` contain enough to understand the change, never a secret. */
 export interface Change {
   readonly action:
     | 'merchant.created'
@@ -20,10 +20,10 @@ export interface Change {
     | 'api-key.revoked'
     | 'webhook-secret.created'
     | 'webhook-secret.revoked';
-  /** Of a change at a merchant. */
+  /** For a change of a merchant. */
   readonly merchantId?: number;
   readonly siteId?: number | undefined;
-  /** UUID. Of a change at a partner. */
+  /** UUID. For a change of a partner. */
   readonly organisationId?: string;
   /** keyId, tokenId, secretId or kid. */
   readonly credentialId?: string | undefined;

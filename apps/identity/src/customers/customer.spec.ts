@@ -1,8 +1,8 @@
-import { showCustomer } from './customer.js';
+import { toCustomerView } from './customer.js';
 
 test('a customer is shown without its mode, its date with milliseconds (C2)', () => {
   const customer = { customerReference: 'c-1', userId: 'u-1', organisationId: 'o-1' };
-  expect(showCustomer({ ...customer, mode: 'test', createdAt: new Date('2026-03-01T10:00:00Z') })).toStrictEqual({
+  expect(toCustomerView({ ...customer, mode: 'test', createdAt: new Date('2026-03-01T10:00:00Z') })).toStrictEqual({
     ...customer,
     createdUTCDate: '2026-03-01T10:00:00.000Z',
   });

@@ -1,8 +1,8 @@
 import type { CustomerAnswer, Mode } from '@svc/contracts';
 
 /**
- * A user that was registered as a customer of its organisation (A4). Other services know it by its token;
- * `customer.registered.v1` carries its name to payment-processor, and nothing else that is personal.
+ * A user that is registered as a customer of its organisation (A4). Other services identify it by its token;
+ * `customer.registered.v1` contains no personal data except the name, for payment-processor.
  */
 export interface Customer {
   readonly customerReference: string;
@@ -12,6 +12,6 @@ export interface Customer {
   readonly createdAt: Date;
 }
 
-export function showCustomer({ customerReference, userId, organisationId, createdAt }: Customer): CustomerAnswer {
+export function toCustomerView({ customerReference, userId, organisationId, createdAt }: Customer): CustomerAnswer {
   return { customerReference, userId, organisationId, createdUTCDate: createdAt.toISOString() };
 }

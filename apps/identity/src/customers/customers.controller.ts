@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import type { FastifyReply } from 'fastify';
 import { LogInCustomer } from '../logins/log-in-customer.js';
-import { showCustomer } from './customer.js';
+import { toCustomerView } from './customer.js';
 import { RegisterCustomer } from './register-customer.js';
 
 /** Customers of a partner (A4, A5). `x-api-key` and a service token; errors are RFC 9457 (C5). */
@@ -35,14 +35,14 @@ export class CustomersController {
   ): Promise<CustomerAnswer> {
     const { customer, created } = await this.registerCustomer.execute(partner, userId);
     reply.status(created ? 201 : 200);
-    return showCustomer(customer);
+    return toCustomerView(customer);
   }
 
   /**
-   * Logs a customer in: an identity token for 15 minutes that reads and pays for this customer alone (A5).
+   * Logs a customer in: an identity token for 15 minutes that is valid only for the data and payments of this customer (A5).
    *
-   * @returns 200 The identity token, and who the customer is.
-   * @throws credentials.invalid Wrong email or password, or no customer of this organisation: the three are not told apart.
+   * @returns 200 The identity token and the customer.
+   * @throws credentials.invalid Wrong email or password, or no customer of this organisation: the response does not tell which.
    * @throws request.rate-limited After 5 failures of one email, or 100 of one address and 5 more for each of its customers, in 15
    *   minutes; also for the right password.
    */

@@ -20,22 +20,22 @@ export class RegisterCustomer {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `resource.not-found` for what is no user of this organisation and mode, whatever else it may be. */
+  /** Throws `resource.not-found` unless `userId` is a user of this organisation and mode. */
   async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; created: boolean }> {
     if (!isUuid(userId)) throw new DomainError('resource.not-found');
     return inTransaction(this.dataSource, async (tx) => {
       const user = await this.users.find(tx, owner, userId);
       if (!user) throw new DomainError('resource.not-found');
-      const wanted: Customer = {
+      const customer: Customer = {
         customerReference: newUuid(this.clock),
         userId: user.userId,
         organisationId: user.organisationId,
         mode: user.mode,
         createdAt: this.clock.now(),
       };
-      if (!(await this.customers.insertIfAbsent(tx, wanted)))
-        return { customer: await this.customers.getOf(tx, user.userId), created: false };
-      const { customerReference, organisationId, mode } = wanted;
+      if (!(await this.customers.insertIfAbsent(tx, customer)))
+        return { customer: await this.customers.getByUser(tx, user.userId), created: false };
+      const { customerReference, organisationId, mode } = customer;
       const { firstName, lastName } = user;
       await this.events.append(tx, {
         type: CustomerRegisteredV1,
@@ -43,7 +43,7 @@ export class RegisterCustomer {
         aggregateVersion: 1,
         payload: { customerReference, organisationId, mode, firstName, lastName },
       });
-      return { customer: wanted, created: true };
+      return { customer, created: true };
     });
   }
 }

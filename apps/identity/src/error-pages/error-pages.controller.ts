@@ -4,11 +4,11 @@ import { DomainError } from '@svc/kernel';
 import { ERROR_LIST_PAGE, ERROR_PAGE_POLICY, findErrorPage } from './error-pages.js';
 
 const HTML = 'text/html; charset=utf-8';
-/** A new release may say more; an hour later everybody reads it. */
-const CACHED = 'public, max-age=3600';
+/** A new release may change the pages; caches follow within an hour. */
+const CACHE_CONTROL = 'public, max-age=3600';
 
 /**
- * Open to everybody: the pages hold what the documentation holds.
+ * Public: the pages have the same content as the documentation.
  *
  * @internal
  */
@@ -17,7 +17,7 @@ export class ErrorPagesController {
   @Get()
   @Header('content-type', HTML)
   @Header('content-security-policy', ERROR_PAGE_POLICY)
-  @Header('cache-control', CACHED)
+  @Header('cache-control', CACHE_CONTROL)
   list(): string {
     return ERROR_LIST_PAGE;
   }
@@ -25,7 +25,7 @@ export class ErrorPagesController {
   @Get(':code')
   @Header('content-type', HTML)
   @Header('content-security-policy', ERROR_PAGE_POLICY)
-  @Header('cache-control', CACHED)
+  @Header('cache-control', CACHE_CONTROL)
   show(@Param('code') code: string): string {
     const page = findErrorPage(code);
     if (page === undefined) throw new DomainError('resource.not-found');

@@ -1,6 +1,6 @@
 /**
- * The pages that errors lead to: one for each code of the catalogue, and a list of them (ADR 60). Plain HTML without a script, made
- * once. Nothing of a request is on them.
+ * The help pages of errors: one for each code of the catalogue, and a list (ADR 60). Static HTML without scripts, rendered once,
+ * without data of a request.
  */
 import { createHash } from 'node:crypto';
 import { ERROR_CATALOGUE, ERROR_HELP, ERROR_PAGES_PATH, type ErrorCode } from '@svc/contracts';
@@ -14,7 +14,7 @@ const STYLE = [
   'code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}',
 ].join('');
 
-/** Nothing but the style of these pages. */
+/** Allows only the style sheet of these pages. */
 export const ERROR_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -27,7 +27,7 @@ const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
 const PAGES: ReadonlyMap<string, string> = new Map(CODES.map((code) => [code, pageOf(code)]));
 
-/** The page of a code; undefined for what is no code. */
+/** The page of a code; undefined for an unknown code. */
 export function findErrorPage(code: string): string | undefined {
   return PAGES.get(code);
 }
@@ -35,31 +35,31 @@ export function findErrorPage(code: string): string | undefined {
 function pageOf(code: ErrorCode): string {
   const { errorReference, httpStatus, message } = ERROR_CATALOGUE[code];
   const { meaning, steps, repeat, where } = ERROR_HELP[code];
-  const rows = steps.map(([cause, step]) => `<tr><td>${marked(cause)}</td><td>${marked(step)}</td></tr>`);
-  return documentOf(code, [
-    `<h1><code>${code}</code></h1><p><strong>${marked(message)}</strong></p>`,
-    `<h2>What it means</h2><p>${marked(meaning)}</p>`,
+  const rows = steps.map(([cause, step]) => `<tr><td>${toHtml(cause)}</td><td>${toHtml(step)}</td></tr>`);
+  return htmlDocument(code, [
+    `<h1><code>${code}</code></h1><p><strong>${toHtml(message)}</strong></p>`,
+    `<h2>What it means</h2><p>${toHtml(meaning)}</p>`,
     '<h2>What to do</h2><table><thead><tr><th scope="col">Cause</th><th scope="col">Step</th></tr></thead>',
     `<tbody>${rows.join('')}</tbody></table>`,
-    `<h2>Does it help to repeat the request?</h2><p>${marked(repeat)}</p>`,
-    `<h2>Where it occurs</h2><p>${marked(where)}</p>`,
+    `<h2>Does it help to repeat the request?</h2><p>${toHtml(repeat)}</p>`,
+    `<h2>Where it occurs</h2><p>${toHtml(where)}</p>`,
     `<p>HTTP status ${httpStatus} where it refuses a request. Reference for support: ${errorReference}.</p>`,
     `<p><a href="${ERROR_PAGES_PATH}">All errors</a></p>`,
   ]);
 }
 
-export const ERROR_LIST_PAGE = documentOf('Errors', [
+export const ERROR_LIST_PAGE = htmlDocument('Errors', [
   '<h1>Errors</h1><p>Programs branch on the code, never on the message.</p>',
   '<table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Message</th></tr></thead><tbody>',
   ...CODES.map((code) => {
     const { httpStatus, message } = ERROR_CATALOGUE[code];
     const link = `<a href="${ERROR_PAGES_PATH}/${code}"><code>${code}</code></a>`;
-    return `<tr><td>${link}</td><td>${httpStatus}</td><td>${marked(message)}</td></tr>`;
+    return `<tr><td>${link}</td><td>${httpStatus}</td><td>${toHtml(message)}</td></tr>`;
   }),
   '</tbody></table>',
 ]);
 
-function documentOf(title: string, parts: readonly string[]): string {
+function htmlDocument(title: string, parts: readonly string[]): string {
   return [
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>`,
     `<meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head>`,
@@ -67,8 +67,8 @@ function documentOf(title: string, parts: readonly string[]): string {
   ].join('');
 }
 
-/** Text of the catalogue as HTML; what stands between backticks is code. */
-function marked(text: string): string {
+/** Text of the catalogue as HTML; text between backticks becomes code. */
+function toHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return escaped.replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -4,8 +4,8 @@ import { Clock, newUuid } from '@svc/kernel';
 import { DirectPublisher, HEARTBEAT_EVERY_MS } from '@svc/messaging';
 
 /**
- * Sends the heartbeat by which services know that a revocation would reach them. It takes the direct way of revocations and
- * is in no log: one that is lost is worth nothing later. Every replica sends.
+ * Sends the heartbeat that shows services that revocations can reach them. It is published directly, like revocations, and not
+ * logged: a lost heartbeat has no value later. Every replica sends it.
  */
 @Injectable()
 export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
@@ -25,7 +25,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Sends one now, unless the broker has not taken the last one yet. */
+  /** Sends one now, unless the broker has not confirmed the last one yet. */
   async runOnce(): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;

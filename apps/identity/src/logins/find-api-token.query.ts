@@ -6,7 +6,7 @@ export interface ApiTokenOwner {
   readonly mode: string;
 }
 
-/** By the hash, whoever owns the token: only its holder has what the hash is made of. */
+/** Needs no owner: only the holder of the token can compute its hash. */
 export async function findApiToken(db: Pick<DataSource, 'query'>, hash: string): Promise<ApiTokenOwner | undefined> {
   const [found] = await db.query<ApiTokenOwner[]>(
     `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
 
-/** A customer who may log in, and what the password is compared with. */
+/** A user, with the hash for the check of the password. */
 export interface CustomerLogin {
   customerReference: string | null;
   passwordHash: string;

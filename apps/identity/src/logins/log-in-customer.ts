@@ -11,13 +11,13 @@ import { type CustomerLogin, findLogin } from './find-login.query.js';
 import { LoginLimits } from './login-limits.js';
 
 /**
- * Logs a customer in (A5). An email that nobody has, a wrong password and a user who is not registered cost the same and
- * look the same: the same queries, one comparison of a password, one 401 without a body.
+ * Logs a customer in (A5). An unknown email, a wrong password and a user who is not a customer take the same time and get the
+ * same response: the same queries, one password check, and a 401 without a body.
  */
 @Injectable()
 export class LogInCustomer implements OnModuleInit {
-  /** Of a password that nobody knows: what the guesses at unknown emails are compared with. */
-  private nobodysHash = '';
+  /** Hash of a random password, for the check of logins with an unknown email. */
+  private dummyHash = '';
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -27,7 +27,7 @@ export class LogInCustomer implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    this.nobodysHash = await hashPassword(randomBytes(32).toString('base64url'));
+    this.dummyHash = await hashPassword(randomBytes(32).toString('base64url'));
   }
 
   /** Throws `credentials.invalid`, and `request.rate-limited` after too many failures. */
@@ -35,10 +35,10 @@ export class LogInCustomer implements OnModuleInit {
     owner: PartnerScope,
     { email, password, address }: { email: string; password: string; address: string },
   ): Promise<CustomerLoginAnswer> {
-    const known = canonicalEmail(email);
-    const login = await this.limits.begin(owner, known, address);
-    const found = await this.findWhoHas(owner, known, password).catch(async (error: unknown) => {
-      await login.notTried();
+    const canonical = canonicalEmail(email);
+    const login = await this.limits.begin(owner, canonical, address);
+    const found = await this.findByPassword(owner, canonical, password).catch(async (error: unknown) => {
+      await login.notAttempted();
       throw error;
     });
     if (!found?.customerReference) {
@@ -55,10 +55,14 @@ export class LogInCustomer implements OnModuleInit {
     return { ...token, customer: { id: customerReference, firstName, lastName } };
   }
 
-  /** The user with this email and password; a password is compared also where there is no user. */
-  private async findWhoHas(owner: PartnerScope, email: string, password: string): Promise<CustomerLogin | undefined> {
+  /** The user with this email and password. It checks a password also when no user exists. */
+  private async findByPassword(
+    owner: PartnerScope,
+    email: string,
+    password: string,
+  ): Promise<CustomerLogin | undefined> {
     const row = await findLogin(this.dataSource, owner, email);
-    return (await this.passwords.matches(owner.organisationId, password, row?.passwordHash ?? this.nobodysHash))
+    return (await this.passwords.matches(owner.organisationId, password, row?.passwordHash ?? this.dummyHash))
       ? row
       : undefined;
   }

@@ -16,16 +16,16 @@ export class LogInService {
   ) {}
 
   /**
-   * Throws `credentials.invalid` unless key, organisationId and API token are of one organisation and mode (A11). One
-   * look-up by the token's hash, whatever the organisationId is: nobody learns from the time it takes which ones exist.
+   * Throws `credentials.invalid` unless key, organisationId and API token belong to one organisation and mode (A11). It always
+   * does one query, by the token's hash, so that the response time does not reveal which organisations exist.
    */
   async execute(key: PartnerKey, { apiToken, organisationId }: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
     const found = await findApiToken(this.dataSource, hashApiToken(apiToken));
-    const isOfOne =
+    const belongTogether =
       found?.organisationId === key.organisationId &&
       found.organisationId === organisationId.toLowerCase() &&
       found.mode === key.mode;
-    if (!found || !isOfOne) throw new DomainError('credentials.invalid');
+    if (!found || !belongTogether) throw new DomainError('credentials.invalid');
     return this.signToken.execute({
       tokenType: 'service',
       subject: found.tokenId,

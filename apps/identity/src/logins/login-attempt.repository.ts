@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** Rows that ran out and are cleared by one login; more than one login writes. */
-const CLEARED_AT_ONCE = 20;
+/** Expired rows that one login deletes; more than one login inserts. */
+const CLEANUP_BATCH_SIZE = 20;
 
 /** Failed and successful logins. Subjects, emails and addresses are hashes. */
 @Injectable()
 export class LoginAttemptRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Until the end of the transaction no other login of this subject is counted. */
+  /** Until the end of the transaction no other transaction counts a login of this subject. */
   async lock(tx: EntityManager, subject: string): Promise<void> {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [subject]);
   }
@@ -29,7 +29,7 @@ export class LoginAttemptRepository {
     ]);
   }
 
-  /** Since a time, counted up to `max`, and when the oldest was. */
+  /** Number of failures since a time, at most `max`, and the time of the oldest one. */
   async countFailures(
     tx: EntityManager,
     subject: string,
@@ -52,7 +52,7 @@ export class LoginAttemptRepository {
     );
   }
 
-  /** Customers who logged in from an address since a time, counted up to `max`. */
+  /** Number of customers who logged in from an address since a time, at most `max`. */
   async countCustomers(tx: EntityManager, address: string, since: Date, max: number): Promise<number> {
     const [row] = await tx.query<[{ customers: number }]>(
       `SELECT count(*) AS customers FROM (
@@ -65,7 +65,7 @@ export class LoginAttemptRepository {
   async deleteFailuresUntil(tx: EntityManager, until: Date): Promise<void> {
     await tx.query(
       `DELETE FROM login_failures WHERE (attempt_id, subject) IN (
-         SELECT attempt_id, subject FROM login_failures WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+         SELECT attempt_id, subject FROM login_failures WHERE at <= $1 ORDER BY at LIMIT ${CLEANUP_BATCH_SIZE} FOR UPDATE SKIP LOCKED)`,
       [until],
     );
   }
@@ -73,7 +73,7 @@ export class LoginAttemptRepository {
   async deleteSuccessesUntil(tx: EntityManager, until: Date): Promise<void> {
     await tx.query(
       `DELETE FROM login_successes WHERE (address, email) IN (
-         SELECT address, email FROM login_successes WHERE at <= $1 ORDER BY at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`,
+         SELECT address, email FROM login_successes WHERE at <= $1 ORDER BY at LIMIT ${CLEANUP_BATCH_SIZE} FOR UPDATE SKIP LOCKED)`,
       [until],
     );
   }

@@ -1,4 +1,4 @@
-import { customersNeeded } from './login-limit.js';
+import { requiredCustomers } from './login-limit.js';
 
 test.each([
   [0, 0],
@@ -10,5 +10,5 @@ test.each([
   [9_999, 1_980],
   [10_000, undefined],
 ])('after %d failures of an address, %p customers must have logged in from it', (failures, customers) => {
-  expect(customersNeeded(failures)).toBe(customers);
+  expect(requiredCustomers(failures)).toBe(customers);
 });

@@ -96,7 +96,7 @@ test('counts no failure of a quarter of an hour ago, also before the row is clea
   await expect(failFrom(ADDRESS, 1)).resolves.toBeUndefined();
 });
 
-test('locks nobody out for many right passwords at once: a login under way is not yet a failure of its address', async () => {
+test('does not lock out many concurrent right passwords: a running login is not a failure of its address', async () => {
   const underWay = await Promise.all(
     Array.from({ length: 120 }, (_, i) => limits.begin(owner(), `customer${i}@example.com`, ADDRESS)),
   );

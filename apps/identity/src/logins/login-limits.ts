@@ -5,29 +5,29 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
 import { LoginAttemptRepository } from './login-attempt.repository.js';
-import { customersNeeded, FAILURES_OF_ADDRESS_COUNTED_MAX, FAILURES_OF_EMAIL_MAX } from './login-limit.js';
+import { requiredCustomers, MAX_COUNTED_ADDRESS_FAILURES, MAX_EMAIL_FAILURES } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
-/** A day of logins tells a partner's server from a single customer, also in a quiet quarter of an hour. */
-const SUCCESSES_KEPT_MS = 24 * 60 * 60_000;
+/** A day of logins distinguishes a partner's server from a single customer, also at times with few logins. */
+const SUCCESS_RETENTION_MS = 24 * 60 * 60_000;
 
-/** A login that was counted for its email. Exactly one of its methods is called when it has ended. */
-export interface CountedLogin {
-  /** The password was right: it was no failure, and the address's limit grows. */
+/** A login that is counted for its email. The caller calls exactly one method at the end. */
+export interface LoginAttempt {
+  /** The password was right: removes the failure and increases the limit of the address. */
   succeeded(): Promise<void>;
-  /** It stays counted for the email, and is counted for the address too. */
+  /** Counts the failure for the address too. */
   failed(): Promise<void>;
-  /** The password was not looked at: it was no guess. */
-  notTried(): Promise<void>;
+  /** The password was not checked: removes the failure. */
+  notAttempted(): Promise<void>;
 }
 
 /**
- * Counts failed logins for each email and each address, on every replica together (A5); of one organisation, so that
- * the customers of one are not locked out by those of another.
+ * Counts failed logins for each email and each address, over all replicas (A5). Each organisation has its own counts, so that
+ * its customers cannot lock out those of another one.
  *
- * - Of an email a try is counted before the password is looked at: of any number of guesses at once, five are looked at.
- * - Of an address a failure is counted when it has happened, so that a burst of right passwords locks out none of them;
- *   guesses under way when the limit is reached may go over it, as many as the queue for passwords takes.
+ * - For an email, an attempt is counted before the check of the password: of any number of concurrent guesses, five are checked.
+ * - For an address, a failure is counted afterwards, so that a burst of right passwords is not rejected. Concurrent guesses may
+ *   exceed the limit by the size of the password queue.
  */
 @Injectable()
 export class LoginLimits {
@@ -37,53 +37,53 @@ export class LoginLimits {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `request.rate-limited` when email or address has failed too often, whether the email is known or not. */
-  async begin({ organisationId, mode }: PartnerScope, email: string, address: string): Promise<CountedLogin> {
-    const ofEmail = hashOf('email', organisationId, mode, email);
-    const ofAddress = hashOf('address', organisationId, mode, address);
+  /** Throws `request.rate-limited` after too many failures of the email, known or not, or of the address. */
+  async begin({ organisationId, mode }: PartnerScope, email: string, address: string): Promise<LoginAttempt> {
+    const emailHash = hashOf('email', organisationId, mode, email);
+    const addressHash = hashOf('address', organisationId, mode, address);
     const attemptId = randomUUID();
     await inTransaction(this.dataSource, async (tx) => {
-      await this.attempts.lock(tx, ofEmail);
+      await this.attempts.lock(tx, emailHash);
       await this.attempts.deleteFailuresUntil(tx, this.before(WINDOW_MS));
-      await this.attempts.deleteSuccessesUntil(tx, this.before(SUCCESSES_KEPT_MS));
-      await this.refuseOverLimitOfEmail(tx, ofEmail);
-      await this.refuseOverLimitOfAddress(tx, ofAddress);
-      await this.attempts.insertFailure(tx, attemptId, ofEmail, this.clock.now());
+      await this.attempts.deleteSuccessesUntil(tx, this.before(SUCCESS_RETENTION_MS));
+      await this.checkEmailLimit(tx, emailHash);
+      await this.checkAddressLimit(tx, addressHash);
+      await this.attempts.insertFailure(tx, attemptId, emailHash, this.clock.now());
     });
-    const takeBack = (): Promise<void> => this.attempts.deleteFailure(attemptId, ofEmail);
+    const deleteFailure = (): Promise<void> => this.attempts.deleteFailure(attemptId, emailHash);
     return {
-      failed: () => this.attempts.insertFailure(this.dataSource, attemptId, ofAddress, this.clock.now()),
-      notTried: takeBack,
+      failed: () => this.attempts.insertFailure(this.dataSource, attemptId, addressHash, this.clock.now()),
+      notAttempted: deleteFailure,
       succeeded: async () => {
-        await takeBack();
-        await this.attempts.upsertSuccess(ofAddress, ofEmail, this.clock.now());
+        await deleteFailure();
+        await this.attempts.upsertSuccess(addressHash, emailHash, this.clock.now());
       },
     };
   }
 
-  private async refuseOverLimitOfEmail(tx: EntityManager, email: string): Promise<void> {
+  private async checkEmailLimit(tx: EntityManager, email: string): Promise<void> {
     const { failures, oldest } = await this.attempts.countFailures(
       tx,
       email,
       this.before(WINDOW_MS),
-      FAILURES_OF_EMAIL_MAX,
+      MAX_EMAIL_FAILURES,
     );
-    if (failures >= FAILURES_OF_EMAIL_MAX) throw this.rateLimited(oldest);
+    if (failures >= MAX_EMAIL_FAILURES) throw this.rateLimited(oldest);
   }
 
-  /** Says the same to every email, known or not, and to a right password: it is no way to find out either. */
-  private async refuseOverLimitOfAddress(tx: EntityManager, address: string): Promise<void> {
+  /** Does not depend on the email or the password, so it reveals neither. */
+  private async checkAddressLimit(tx: EntityManager, address: string): Promise<void> {
     const { failures, oldest } = await this.attempts.countFailures(
       tx,
       address,
       this.before(WINDOW_MS),
-      FAILURES_OF_ADDRESS_COUNTED_MAX,
+      MAX_COUNTED_ADDRESS_FAILURES,
     );
-    const needed = customersNeeded(failures);
-    if (needed === 0) return;
-    if (needed !== undefined) {
-      const customers = await this.attempts.countCustomers(tx, address, this.before(SUCCESSES_KEPT_MS), needed);
-      if (customers >= needed) return;
+    const required = requiredCustomers(failures);
+    if (required === 0) return;
+    if (required !== undefined) {
+      const customers = await this.attempts.countCustomers(tx, address, this.before(SUCCESS_RETENTION_MS), required);
+      if (customers >= required) return;
     }
     throw this.rateLimited(oldest);
   }
@@ -98,7 +98,7 @@ export class LoginLimits {
   }
 }
 
-/** Neither emails that nobody has, nor addresses, are kept as such. */
+/** The tables store only hashes of emails and addresses. */
 function hashOf(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -62,7 +62,7 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
   });
 
-  it('refuses whatever is not all of one organisation and mode, with an empty body', async () => {
+  it('rejects credentials of different organisations or modes, with an empty body', async () => {
     const other = await aPartner(identity);
     const live = await aPartner(identity, 'live');
     const { organisationId, apiToken, apiKey } = partner;
@@ -80,7 +80,7 @@ describe('POST /v1/auth/service/login', () => {
       [{ organisationId, apiToken }, merchantKey],
       [{ organisationId, apiToken }, undefined],
       [{ organisationId, apiToken }, live.apiKey],
-      // Who calls is asked before what is wrong with the body (C5).
+      // Authentication comes before the validation of the body (C5).
       [{}, undefined],
     ];
     for (const [body, key] of wrong) {
@@ -107,7 +107,7 @@ describe('POST /v1/auth/service/login', () => {
     expect((await mixed('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status).toBe(401);
   });
 
-  it('refuses a revoked token at once and a revoked key within a second', async () => {
+  it('rejects a revoked token at once and a revoked key within a second', async () => {
     const { organisationId, apiToken, tokenId, keyId } = partner;
     const admin = adminOf(identity);
     expect((await serviceLogin({ organisationId, apiToken })).status).toBe(200);
@@ -193,7 +193,7 @@ describe('users and customers', () => {
     });
   });
 
-  it('lets a customer register nobody, make nobody and log nobody in', async () => {
+  it('does not let a customer register, create or log in users', async () => {
     await aCustomer('thandi@example.com');
     const { identityToken } = (await login('thandi@example.com', PASSWORD)).body;
     const customer = clientOf(identity, partner, identityToken);
@@ -204,7 +204,7 @@ describe('users and customers', () => {
     expect((await customer('POST', '/v1/auth/customers/login', {})).status).toBe(403);
   });
 
-  it('says the same to a wrong password, an unknown email and a user who is no customer of this organisation', async () => {
+  it('gives the same response to a wrong password, an unknown email and a user who is no customer of this organisation', async () => {
     await aCustomer('known@example.com');
     await aUser('user@example.com');
     const other = await aPartner(identity);

@@ -3,7 +3,7 @@ import { KeyOfPartner, type PartnerKey, PartnerKeyGuard } from '@svc/auth';
 import { type ServiceLoginAnswer, ServiceLoginRequest } from '@svc/contracts';
 import { LogInService } from './log-in-service.js';
 
-/** Where a partner's server gets its identity token (A1). Needs the partner's `x-api-key`; errors are RFC 9457 (C5). */
+/** Login of a partner's server (A1). Needs the partner's `x-api-key`; errors are RFC 9457 (C5). */
 @Controller('v1/auth/service')
 @UseGuards(PartnerKeyGuard)
 export class ServiceLoginController {
@@ -13,7 +13,7 @@ export class ServiceLoginController {
    * Logs a partner's server in: an identity token for 15 minutes (A1, A2).
    *
    * @returns 200 The identity token; send it as `Authorization: Bearer`.
-   * @throws credentials.invalid Wrong key, organisationId or API token, or not all of one partner.
+   * @throws credentials.invalid Wrong key, organisationId or API token, or they belong to different partners.
    */
   @Post('login')
   @HttpCode(200)

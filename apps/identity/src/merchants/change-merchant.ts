@@ -8,13 +8,13 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { changedSettings } from '../changed-settings.js';
 import { findOrganisations } from '../organisations/organisation.repository.js';
 import { siteChanged } from '../sites/site.js';
-import { advanceSitesOf } from '../sites/site.repository.js';
-import { type Merchant, merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
+import { incrementSiteVersions } from '../sites/site.repository.js';
+import { type Merchant, merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 import { lockMerchant, updateMerchant } from './merchant.repository.js';
 
 /**
- * Changes some settings of a merchant and tells every service of it; says nothing when all stays as it is. Each of its
- * sites carries the name, so after a new one each is published again.
+ * Changes settings of a merchant and publishes them; does nothing without a change. The events of its sites contain the name, so
+ * a new name publishes all sites again.
  */
 @Injectable()
 export class ChangeMerchant {
@@ -24,22 +24,22 @@ export class ChangeMerchant {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`, and `request.invalid` for a grant to an organisation that nobody is. */
-  execute(author: ChangeAuthor, merchantId: number, given: Partial<MerchantSettings>): Promise<Merchant> {
+  /** Throws `resource.not-found`, and `request.invalid` for a grant to an unknown organisation. */
+  execute(author: ChangeAuthor, merchantId: number, changes: Partial<MerchantSettings>): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockMerchant(tx, merchantId);
       const { name, features, minimumAmount, grants, fees } = before;
-      const settings = settleMerchant({ name, features, minimumAmount, grants, fees, ...given });
-      // jsonb keeps members in an order of its own.
-      const changed = changedSettings(settleMerchant(before), settings);
+      const settings = normaliseMerchantSettings({ name, features, minimumAmount, grants, fees, ...changes });
+      // jsonb does not keep the order of members.
+      const changed = changedSettings(normaliseMerchantSettings(before), settings);
       if (!changed) return before;
-      if (changed.after.grants) await refuseUnknownOrganisations(tx, settings);
+      if (changed.after.grants) await rejectUnknownOrganisations(tx, settings);
 
       const merchant = { ...before, ...settings, version: before.version + 1 };
       await updateMerchant(tx, merchantId, { ...settings, version: merchant.version });
       await this.events.append(tx, merchantChanged(merchant));
       const isRenamed = changed.after.name !== undefined;
-      const sites = isRenamed ? await advanceSitesOf(tx, merchantId) : [];
+      const sites = isRenamed ? await incrementSiteVersions(tx, merchantId) : [];
       await this.events.append(tx, ...sites.map((site) => siteChanged(merchant, site)));
       const action = isRenamed && Object.keys(changed.after).length === 1 ? 'merchant.renamed' : 'merchant.changed';
       await this.auditLog.append(tx, author, { action, merchantId, ...changed });
@@ -48,7 +48,7 @@ export class ChangeMerchant {
   }
 }
 
-async function refuseUnknownOrganisations(tx: EntityManager, { grants }: MerchantSettings): Promise<void> {
+async function rejectUnknownOrganisations(tx: EntityManager, { grants }: MerchantSettings): Promise<void> {
   const ids = grants.map(({ organisationId }) => organisationId);
   const known = new Set((await findOrganisations(tx, ids)).map(({ organisationId }) => organisationId));
   const unknown = ids.find((id) => !known.has(id));

@@ -9,7 +9,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { type Merchant, merchantChanged } from './merchant.js';
 import { insertMerchant } from './merchant.repository.js';
 
-/** On-boards a merchant, without features and grants, and tells every service of it. */
+/** Creates a merchant without features and grants, and publishes it. */
 @Injectable()
 export class CreateMerchant {
   constructor(
@@ -22,9 +22,9 @@ export class CreateMerchant {
   execute(author: ChangeAuthor, name: string): Promise<Merchant> {
     return inTransaction(this.dataSource, async (tx) => {
       const settings = { name, features: {}, minimumAmount: DEFAULT_MINIMUM_AMOUNT, grants: [], fees: {} };
-      const made = { ...settings, createdAt: this.clock.now(), version: 1 };
-      const merchantId = await insertMerchant(tx, made);
-      const merchant = { merchantId, ...made };
+      const values = { ...settings, createdAt: this.clock.now(), version: 1 };
+      const merchantId = await insertMerchant(tx, values);
+      const merchant = { merchantId, ...values };
       await this.events.append(tx, merchantChanged(merchant));
       await this.auditLog.append(tx, author, { action: 'merchant.created', merchantId, after: { name } });
       return merchant;

@@ -1,33 +1,33 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { showSite, type SiteView } from '../sites/site.js';
-import { countSites, sitesOf } from '../sites/site.repository.js';
+import { toSiteView, type SiteView } from '../sites/site.js';
+import { countSites, listSites } from '../sites/site.repository.js';
 import type { Merchant } from './merchant.js';
 import { getMerchant, listMerchants } from './merchant.repository.js';
 
-/** A merchant as the administration API shows it. */
+/** A merchant in the administration API. */
 export interface MerchantView {
   readonly merchantId: number;
   readonly name: string;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
-  /** Cents; only administrators see it. */
+  /** Cents; visible to administrators only. */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
-  /** By mode; only administrators see them. */
+  /** By mode; visible to administrators only. */
   readonly fees: MerchantFees;
 }
 
-/** One of a list of merchants. */
+/** A merchant in the list of merchants. */
 export interface ListedMerchant extends MerchantView {
   readonly siteCount: number;
 }
 
-/** One merchant alone. */
+/** A single merchant. */
 export interface MerchantWithSites extends MerchantView {
-  /** All of them, in the order of their ids; at most 1000 (see create-site). */
+  /** All sites, ordered by id; at most 1000 (see create-site). */
   readonly sites: SiteView[];
 }
 
@@ -35,14 +35,14 @@ export interface MerchantWithSites extends MerchantView {
 export class ListMerchants {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** In the order of their ids, a page of them, those with a higher id than `after`. */
+  /** A page of merchants with a higher id than `after`, ordered by id. */
   async page(after: number): Promise<ListedMerchant[]> {
     const { manager } = this.dataSource;
     const merchants = await listMerchants(manager, after);
     const ids = merchants.map(({ merchantId }) => merchantId);
     const counts = await countSites(manager, ids);
     return merchants.map((merchant) => ({
-      ...showMerchant(merchant),
+      ...toMerchantView(merchant),
       siteCount: counts.get(merchant.merchantId) ?? 0,
     }));
   }
@@ -51,11 +51,11 @@ export class ListMerchants {
   async get(merchantId: number): Promise<MerchantWithSites> {
     const { manager } = this.dataSource;
     const merchant = await getMerchant(manager, merchantId);
-    return { ...showMerchant(merchant), sites: (await sitesOf(manager, merchantId)).map(showSite) };
+    return { ...toMerchantView(merchant), sites: (await listSites(manager, merchantId)).map(toSiteView) };
   }
 }
 
-export function showMerchant({ createdAt, ...merchant }: Merchant): MerchantView {
+export function toMerchantView({ createdAt, ...merchant }: Merchant): MerchantView {
   const { merchantId, name, features, minimumAmount, grants, fees } = merchant;
   return { merchantId, name, createdUTCDate: createdAt.toISOString(), features, minimumAmount, grants, fees };
 }

@@ -6,11 +6,11 @@ import { MerchantRow } from './merchant.row.js';
 export const MERCHANT_PAGE_SIZE = 50;
 
 /**
- * Throws `resource.not-found`. Every change of what a merchant owns begins here, so such changes run one after the
- * other: a site is never published under a name the merchant no longer has, and two new keys are never both primary.
+ * Throws `resource.not-found`. Every change of a merchant, its sites or its keys takes this lock first, so these changes are
+ * serialised: a site is never published with an old name, and two new keys are never both primary.
  */
 export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
-  // No stronger lock: rows that refer to the merchant (entries of the audit log) can be inserted meanwhile.
+  // No stronger lock: other transactions may insert rows that refer to the merchant (audit log).
   const merchant = await tx.findOne(MerchantRow, { where: { merchantId }, lock: { mode: 'for_no_key_update' } });
   if (!merchant) throw new DomainError('resource.not-found');
   return merchant;
@@ -23,7 +23,7 @@ export async function getMerchant(tx: EntityManager, merchantId: number): Promis
   return merchant;
 }
 
-/** In the order of their ids, at most {@link MERCHANT_PAGE_SIZE}, those with a higher id than `after`. */
+/** At most {@link MERCHANT_PAGE_SIZE} merchants with a higher id than `after`, ordered by id. */
 export function listMerchants(tx: EntityManager, after: number): Promise<Merchant[]> {
   return tx.find(MerchantRow, {
     where: { merchantId: MoreThan(after) },

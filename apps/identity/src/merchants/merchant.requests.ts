@@ -14,11 +14,11 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsBoolean, IsInt, IsObject, IsUUID, Max, Min, ValidateNested } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 
-const GRANTS_MAX = 100;
+const MAX_GRANTS = 100;
 
 /** Body of `POST /admin/v1/merchants`. */
 export class CreateMerchantRequest {
-  /** What payers see, 1 to 100 characters (C6). */
+  /** Shown to payers, 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 }
@@ -98,18 +98,18 @@ class FeesRequest implements MerchantFees {
   live?: FeeTermsRequest;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}`: what is left out stays; null is not "left out". */
+/** Body of `PATCH /admin/v1/merchants/{merchantId}`: absent fields do not change; null is not allowed. */
 export class ChangeMerchantRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
   name?: string;
 
-  /** Replaces all of them (specification, "Features"). */
+  /** Replaces all features (specification, "Features"). */
   @IfPresent()
   @Member(FeaturesRequest)
   features?: FeaturesRequest;
 
-  /** Cents: the least a payer may pay of a larger invoice where `amount.editable` (P6). */
+  /** Minimum payment of a larger invoice in cents, with `amount.editable` (P6). */
   @IfPresent()
   @IsAmountInCents()
   minimumAmount?: number;
@@ -117,13 +117,13 @@ export class ChangeMerchantRequest {
   /** Replaces the whole list (P6); at most 100, one for each organisation. */
   @IfPresent()
   @IsArray()
-  @ArrayMaxSize(GRANTS_MAX)
+  @ArrayMaxSize(MAX_GRANTS)
   @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => GrantRequest)
   grants?: GrantRequest[];
 
-  /** Replaces both modes (M5); payments that are accepted from now on have them. */
+  /** Replaces the fees of both modes (M5), for payments that are accepted from now on. */
   @IfPresent()
   @Member(FeesRequest)
   fees?: FeesRequest;

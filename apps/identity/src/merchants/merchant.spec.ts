@@ -1,5 +1,5 @@
 import { DomainError } from '@svc/kernel';
-import { merchantChanged, type MerchantSettings, settleMerchant } from './merchant.js';
+import { merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 
 const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [], fees: {} };
 const grant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
@@ -10,7 +10,9 @@ const grant = (organisationId: string, vouchers: boolean, externalPayments: bool
 
 describe('settings as they are kept', () => {
   it('have no more than the settings', () => {
-    expect(settleMerchant({ ...SETTINGS, merchantId: 7, version: 2 } as MerchantSettings)).toStrictEqual(SETTINGS);
+    expect(normaliseMerchantSettings({ ...SETTINGS, merchantId: 7, version: 2 } as MerchantSettings)).toStrictEqual(
+      SETTINGS,
+    );
   });
 
   it('have each feature with the members that were given, in one order', () => {
@@ -20,7 +22,7 @@ describe('settings as they are kept', () => {
       amount: { editable: true, more: 1 },
       more: {},
     };
-    const settled = settleMerchant({ ...SETTINGS, features }).features;
+    const settled = normaliseMerchantSettings({ ...SETTINGS, features }).features;
     expect(JSON.stringify(settled)).toBe(
       JSON.stringify({
         amount: { editable: true },
@@ -32,22 +34,20 @@ describe('settings as they are kept', () => {
 
   it('leave out what is null or absent', () => {
     const features = { amount: { editable: null }, orderReference: {}, tip: null } as unknown;
-    const settled = settleMerchant({ ...SETTINGS, features: features as MerchantSettings['features'] });
+    const settled = normaliseMerchantSettings({ ...SETTINGS, features: features as MerchantSettings['features'] });
     expect(settled.features).toStrictEqual({ amount: {}, orderReference: {} });
   });
 
   it('have the grants that grant something, with the organisation in lower case', () => {
     const grants = [grant('A', true, false), grant('b', false, true), grant('c', true, true), grant('d', false, false)];
-    expect(settleMerchant({ ...SETTINGS, grants: grants.map((each) => ({ ...each, more: 1 })) }).grants).toStrictEqual([
-      grant('a', true, false),
-      grant('b', false, true),
-      grant('c', true, true),
-    ]);
+    expect(
+      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((each) => ({ ...each, more: 1 })) }).grants,
+    ).toStrictEqual([grant('a', true, false), grant('b', false, true), grant('c', true, true)]);
   });
 
-  it('refuse two grants for one organisation, whatever its case', () => {
+  it('reject two grants for one organisation, regardless of case', () => {
     const refused = (): unknown =>
-      settleMerchant({ ...SETTINGS, grants: [grant('a', true, false), grant('A', false, true)] });
+      normaliseMerchantSettings({ ...SETTINGS, grants: [grant('a', true, false), grant('A', false, true)] });
     expect(refused).toThrow(DomainError);
     expect(refused).toThrow(
       expect.objectContaining({ fields: [{ field: 'grants', message: 'grants must name each organisation once' }] }),
@@ -57,12 +57,12 @@ describe('settings as they are kept', () => {
   it('have the fees of each mode that has some', () => {
     const terms = { basisPoints: 290, fixedAmount: 150 };
     const fees = { live: { ...terms, more: 1 }, test: null, more: 1 } as unknown as MerchantSettings['fees'];
-    expect(settleMerchant({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
+    expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 
   it('take a second grant that grants nothing', () => {
     const grants = [grant('a', true, false), grant('A', false, false)];
-    expect(settleMerchant({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
+    expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
   });
 });
 

@@ -9,11 +9,11 @@ import {
 import { invalidField } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
 
-/** What an administrator decides about a merchant. */
+/** Settings of a merchant by an administrator. */
 export interface MerchantSettings {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Cents: the least a payer may pay of a larger invoice where `amount.editable` (P6). */
+  /** Minimum payment of a larger invoice in cents, with `amount.editable` (P6). */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
   /** By mode (M5). */
@@ -26,47 +26,53 @@ export interface Merchant extends MerchantSettings {
   readonly version: number;
 }
 
-/** Settings as they are kept: members in one order, none that says nothing. Refuses two grants for one partner. */
-export function settleMerchant({ name, features, minimumAmount, grants, fees }: MerchantSettings): MerchantSettings {
-  const settled = grants
+/** Normalised settings: a fixed order of members, without empty ones. Throws for two grants of one partner. */
+export function normaliseMerchantSettings({
+  name,
+  features,
+  minimumAmount,
+  grants,
+  fees,
+}: MerchantSettings): MerchantSettings {
+  const normalised = grants
     .map(({ organisationId, vouchers, externalPayments }) => ({
       organisationId: organisationId.toLowerCase(),
       vouchers,
       externalPayments,
     }))
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
-  if (new Set(settled.map(({ organisationId }) => organisationId)).size < settled.length)
+  if (new Set(normalised.map(({ organisationId }) => organisationId)).size < normalised.length)
     throw invalidField('grants', 'grants must name each organisation once');
-  return { name, features: settleFeatures(features), minimumAmount, grants: settled, fees: settleFees(fees) };
+  return { name, features: normaliseFeatures(features), minimumAmount, grants: normalised, fees: normaliseFees(fees) };
 }
 
-function settleFees({ test, live }: MerchantFees): MerchantFees {
+function normaliseFees({ test, live }: MerchantFees): MerchantFees {
   const terms = ({ basisPoints, fixedAmount }: FeeTerms): FeeTerms => ({ basisPoints, fixedAmount });
   return { ...(test ? { test: terms(test) } : {}), ...(live ? { live: terms(live) } : {}) };
 }
 
-function settleFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
+function normaliseFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
   return {
-    ...(amount ? { amount: present({ editable: amount.editable }) } : {}),
+    ...(amount ? { amount: withoutEmpty({ editable: amount.editable }) } : {}),
     ...(orderReference
       ? {
-          orderReference: present({
+          orderReference: withoutEmpty({
             label: orderReference.label,
             editable: orderReference.editable,
             required: orderReference.required,
           }),
         }
       : {}),
-    ...(tip ? { tip: present({ enabled: tip.enabled }) } : {}),
+    ...(tip ? { tip: withoutEmpty({ enabled: tip.enabled }) } : {}),
   };
 }
 
-function present<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function withoutEmpty<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** What other services are told of a merchant. */
+/** The event for the other services. */
 export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
   const { merchantId, name, features, minimumAmount, grants, fees, version } = merchant;
   return {

@@ -10,7 +10,7 @@ import {
   ListMerchants,
   type MerchantView,
   type MerchantWithSites,
-  showMerchant,
+  toMerchantView,
 } from './list-merchants.js';
 import { MERCHANT_PAGE_SIZE } from './merchant.repository.js';
 import { ChangeMerchantRequest, CreateMerchantRequest } from './merchant.requests.js';
@@ -25,14 +25,14 @@ export class MerchantsController {
     @Inject(ListMerchants) private readonly listMerchants: ListMerchants,
   ) {}
 
-  /** Makes a merchant. */
+  /** Creates a merchant. */
   @Post()
   async create(@Author() author: ChangeAuthor, @Body() { name }: CreateMerchantRequest): Promise<MerchantView> {
-    return showMerchant(await this.createMerchant.execute(author, name));
+    return toMerchantView(await this.createMerchant.execute(author, name));
   }
 
   /**
-   * Changes a merchant: what is left out stays.
+   * Changes a merchant; absent fields do not change.
    *
    * @returns 200 The merchant, also when nothing changes.
    * @throws resource.not-found
@@ -43,12 +43,12 @@ export class MerchantsController {
     @Param('merchantId', numericId) merchantId: number,
     @Body() request: ChangeMerchantRequest,
   ): Promise<MerchantView> {
-    return showMerchant(await this.changeMerchant.execute(author, merchantId, request));
+    return toMerchantView(await this.changeMerchant.execute(author, merchantId, request));
   }
 
   /**
-   * Lists merchants, 50 at a time, in the order of their ids, with a count of their sites. `nextAfter` is there when more may follow:
-   * send it as `after` for the next page.
+   * Lists merchants, 50 at a time, ordered by id, with the number of their sites. If `nextAfter` is present, send it as `after`
+   * for the next page.
    *
    * @throws request.invalid
    */

@@ -51,7 +51,7 @@ describe('merchants', () => {
     expect(answer.body.instance).toBe(answer.headers['x-request-id']);
   });
 
-  it('refuses a body that is no JSON', async () => {
+  it('rejects a body that is not JSON', async () => {
     const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' };
     const answer = await test.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
     expect([answer.statusCode, answer.json()]).toEqual([
@@ -60,7 +60,7 @@ describe('merchants', () => {
     ]);
   });
 
-  it('finds no merchant under an id that nobody has or that is none', async () => {
+  it('finds no merchant for an unknown or invalid id', async () => {
     for (const id of ['999', '0', '01001', '-1', '1e3', 'abc', '9'.repeat(30)]) {
       expect(await admin('GET', `${MERCHANTS}/${id}`)).toMatchObject({ status: 404, body: { status: 404 } });
       expect(await admin('PATCH', `${MERCHANTS}/${id}`, { name: 'Other' })).toMatchObject({ status: 404 });
@@ -126,12 +126,12 @@ describe('merchants', () => {
     expect(await countSites(test.dataSource.manager, [merchantId!])).toEqual(new Map([[merchantId, 1]]));
   });
 
-  it.each(['x', '-1', '1.5', '', '1&after=2'])('refuses to go on after %j', async (after) => {
+  it.each(['x', '-1', '1.5', '', '1&after=2'])('rejects %j as after', async (after) => {
     const answer = await admin('GET', `${MERCHANTS}?after=${after}`);
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 
-  it('answers 401 with an empty body to whoever has no administration key, before it looks at anything else', async () => {
+  it('responds 401 with an empty body without an administration key, before any other check', async () => {
     const strangers: Record<string, string>[] = [
       {},
       { 'x-admin-key': '' },

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants, sites, their credentials, the key that secrets are sealed to, and the audit log. */
+/** Merchants, sites, their credentials, the encryption key of webhook-dispatcher, and the audit log. */
 export class Identity1763500000100 implements MigrationInterface {
   readonly name = 'Identity1763500000100';
 

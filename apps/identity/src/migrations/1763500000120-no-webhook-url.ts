@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A site has no address of its own to be told at. The column stays for a release: the one before this reads it. */
+/** Sites have no webhook URL. The column stays for one release, since the previous release reads it. */
 export class NoWebhookUrl1763500000120 implements MigrationInterface {
   readonly name = 'NoWebhookUrl1763500000120';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The webhook secrets of before are published once, without the secret: hosted-gateway refuses sessions of sites without one. */
+/** Publishes metadata of existing webhook secrets once: hosted-gateway rejects sessions of sites without one. */
 export class PublishWebhookSecrets1763500000130 implements MigrationInterface {
   readonly name = 'PublishWebhookSecrets1763500000130';
 

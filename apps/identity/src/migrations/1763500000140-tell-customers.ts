@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The customers of before are told once, so that their payments have their names too. */
+/** Publishes existing customers once, so that their payments have their names too. */
 export class TellCustomers1763500000140 implements MigrationInterface {
   readonly name = 'TellCustomers1763500000140';
 

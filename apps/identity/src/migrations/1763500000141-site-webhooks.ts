@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The earlier column of this name is not read any more (1763500000120); what it holds was never confirmed, so it goes. */
+/** Drops the old column of this name, which is no longer read (1763500000120) and whose values were never confirmed. */
 export class SiteWebhooks1763500000141 implements MigrationInterface {
   readonly name = 'SiteWebhooks1763500000141';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The service may add to the audit log, and may change nothing of it (ADR 45): its triggers say the same to the owner. */
+/** The service may only append to the audit log (ADR 45); triggers enforce the same for the owner. */
 export class AppendOnlyAuditLog1763500000160 implements MigrationInterface {
   readonly name = 'AppendOnlyAuditLog1763500000160';
 

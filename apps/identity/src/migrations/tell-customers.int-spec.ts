@@ -3,7 +3,7 @@ import { newTestDatabase } from '@svc/testing';
 import pg from 'pg';
 import { identityService } from '../index.js';
 
-test('customers of before are told once, with the names of their accounts', async () => {
+test('existing customers are published once, with the names of their users', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   const before = identityService.migrations.filter(({ name }) => !name.startsWith('TellCustomers'));

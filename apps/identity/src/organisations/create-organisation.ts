@@ -4,10 +4,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { type Organisation, type OrganisationView, showOrganisation } from './organisation.js';
+import { type Organisation, type OrganisationView, toOrganisationView } from './organisation.js';
 import { insertOrganisation } from './organisation.repository.js';
 
-/** On-boards a partner. */
+/** Creates an organisation, which is a partner. */
 @Injectable()
 export class CreateOrganisation {
   constructor(
@@ -26,7 +26,7 @@ export class CreateOrganisation {
       const { organisationId } = organisation;
       await insertOrganisation(tx, organisation);
       await this.auditLog.append(tx, author, { action: 'organisation.created', organisationId, after: { name } });
-      return showOrganisation(organisation);
+      return toOrganisationView(organisation);
     });
   }
 }

@@ -5,7 +5,7 @@ import { OrganisationRow } from './organisation.row.js';
 
 export const ORGANISATION_PAGE_SIZE = 50;
 
-/** Throws `resource.not-found`. Every change of what an organisation owns begins here, so they run one after the other. */
+/** Throws `resource.not-found`. Every change of an organisation takes this lock first, which serialises the changes. */
 export async function lockOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
   const found = await tx.findOne(OrganisationRow, { where: { organisationId }, lock: { mode: 'for_no_key_update' } });
   if (!found) throw new DomainError('resource.not-found');
@@ -19,7 +19,7 @@ export async function getOrganisation(tx: EntityManager, organisationId: string)
   return found;
 }
 
-/** Those of these ids that exist. */
+/** The existing organisations with these ids. */
 export async function findOrganisations(
   tx: EntityManager,
   organisationIds: readonly string[],
@@ -27,7 +27,7 @@ export async function findOrganisations(
   return tx.findBy(OrganisationRow, { organisationId: In([...organisationIds]) });
 }
 
-/** In the order of their ids, which is that of their creation; at most {@link ORGANISATION_PAGE_SIZE}. */
+/** Ordered by id, which is the order of creation; at most {@link ORGANISATION_PAGE_SIZE}. */
 export async function listOrganisations(tx: EntityManager, after: string): Promise<Organisation[]> {
   return tx.find(OrganisationRow, {
     where: { organisationId: MoreThan(after) },

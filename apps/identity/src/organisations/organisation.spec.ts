@@ -1,8 +1,8 @@
-import { showOrganisation } from './organisation.js';
+import { toOrganisationView } from './organisation.js';
 
 test('an organisation is shown with its name, its date with milliseconds (C2)', () => {
   const organisation = { organisationId: 'o-1', name: 'Partner' };
-  expect(showOrganisation({ ...organisation, createdAt: new Date('2026-03-01T10:00:00Z') })).toStrictEqual({
+  expect(toOrganisationView({ ...organisation, createdAt: new Date('2026-03-01T10:00:00Z') })).toStrictEqual({
     ...organisation,
     createdUTCDate: '2026-03-01T10:00:00.000Z',
   });

@@ -1,4 +1,4 @@
-/** A partner. Other services know it by its keys: there is no event, for nobody else needs its name. */
+/** A partner. It has no event: other services need only its keys, not its name. */
 export interface Organisation {
   /** UUID v7. */
   readonly organisationId: string;
@@ -6,7 +6,7 @@ export interface Organisation {
   readonly createdAt: Date;
 }
 
-/** An organisation as the administration API shows it. */
+/** An organisation in the administration API. */
 export interface OrganisationView {
   readonly organisationId: string;
   readonly name: string;
@@ -14,6 +14,6 @@ export interface OrganisationView {
   readonly createdUTCDate: string;
 }
 
-export function showOrganisation({ organisationId, name, createdAt }: Organisation): OrganisationView {
+export function toOrganisationView({ organisationId, name, createdAt }: Organisation): OrganisationView {
   return { organisationId, name, createdUTCDate: createdAt.toISOString() };
 }

@@ -6,11 +6,11 @@ import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { CreateOrganisation } from './create-organisation.js';
 import { OrganisationRequest } from './organisation.request.js';
-import { type OrganisationView, showOrganisation } from './organisation.js';
+import { type OrganisationView, toOrganisationView } from './organisation.js';
 import { getOrganisation, listOrganisations, ORGANISATION_PAGE_SIZE } from './organisation.repository.js';
 import { RenameOrganisation } from './rename-organisation.js';
 
-const BEFORE_THE_FIRST = '00000000-0000-0000-0000-000000000000';
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** On-boarding of partners (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
 @Controller('admin/v1/organisations')
@@ -22,7 +22,7 @@ export class OrganisationsController {
     @Inject(RenameOrganisation) private readonly renameOrganisation: RenameOrganisation,
   ) {}
 
-  /** Makes an organisation: a partner. */
+  /** Creates an organisation, which is a partner. */
   @Post()
   create(@Author() author: ChangeAuthor, @Body() { name }: OrganisationRequest): Promise<OrganisationView> {
     return this.createOrganisation.execute(author, name);
@@ -31,7 +31,7 @@ export class OrganisationsController {
   /**
    * Renames an organisation.
    *
-   * @returns 200 The organisation, also when it has that name already.
+   * @returns 200 The organisation, also when the name does not change.
    * @throws resource.not-found
    */
   @Patch(':organisationId')
@@ -44,20 +44,19 @@ export class OrganisationsController {
   }
 
   /**
-   * Lists organisations, 50 at a time, the oldest first. `nextAfter` is there when more may follow: send it as `after` for the next
-   * page.
+   * Lists organisations, 50 at a time, the oldest first. If `nextAfter` is present, send it as `after` for the next page.
    *
    * @throws request.invalid
    */
   @Get()
   async list(
-    @Query('after') after: unknown = BEFORE_THE_FIRST,
+    @Query('after') after: unknown = FIRST_ID,
   ): Promise<{ organisations: OrganisationView[]; nextAfter?: string }> {
     if (!isUuid(after)) throw invalidField('after', 'after must be an organisationId');
-    const organisations = (await listOrganisations(this.dataSource.manager, after)).map(showOrganisation);
+    const organisations = (await listOrganisations(this.dataSource.manager, after)).map(toOrganisationView);
     const last = organisations.at(-1);
-    const mayFollow = last && organisations.length === ORGANISATION_PAGE_SIZE;
-    return { organisations, ...(mayFollow ? { nextAfter: last.organisationId } : {}) };
+    const mayHaveMore = last && organisations.length === ORGANISATION_PAGE_SIZE;
+    return { organisations, ...(mayHaveMore ? { nextAfter: last.organisationId } : {}) };
   }
 
   /**
@@ -67,6 +66,6 @@ export class OrganisationsController {
    */
   @Get(':organisationId')
   async get(@Param('organisationId', uuidId) organisationId: string): Promise<OrganisationView> {
-    return showOrganisation(await getOrganisation(this.dataSource.manager, organisationId));
+    return toOrganisationView(await getOrganisation(this.dataSource.manager, organisationId));
   }
 }

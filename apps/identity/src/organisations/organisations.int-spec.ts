@@ -27,7 +27,7 @@ describe('organisations and their credentials', () => {
   const told = async () =>
     (await identity.published(PartnerKeyChangedV1)).filter(({ payload }) => payload.organisationId === organisationId);
 
-  it('are made, renamed and shown', async () => {
+  it('are created, renamed and read', async () => {
     const createdUTCDate = identity.clock.nowISO();
     expect((await admin('GET', organisation)).body).toEqual({
       organisationId: expect.stringMatching(UUID),
@@ -64,7 +64,7 @@ describe('organisations and their credentials', () => {
     });
   });
 
-  it('get keys that are shown once; others are told their hash', async () => {
+  it('get keys that are shown once; the event contains their hash', async () => {
     const answer = await admin('POST', `${organisation}/keys`, { mode: 'live' });
     expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { keyId, apiKey } = answer.body;
@@ -86,7 +86,7 @@ describe('organisations and their credentials', () => {
     ]);
   });
 
-  it('get API tokens that are shown once, of which nobody else is told', async () => {
+  it('get API tokens that are shown once and have no event', async () => {
     const answer = await admin('POST', `${organisation}/api-tokens`, { mode: 'test' });
     expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { tokenId, apiToken } = answer.body;
@@ -106,7 +106,7 @@ describe('organisations and their credentials', () => {
     expect(log).not.toContain(apiToken);
   });
 
-  it('have at most ten valid ones of a kind and mode, also when they are made at once', async () => {
+  it('have at most ten valid ones of a kind and mode, also when they are created concurrently', async () => {
     const make = () => admin('POST', `${organisation}/keys`, { mode: 'test' });
     const answers = await Promise.all(Array.from({ length: 12 }, make));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);

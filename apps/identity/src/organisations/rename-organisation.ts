@@ -3,10 +3,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { type OrganisationView, showOrganisation } from './organisation.js';
+import { type OrganisationView, toOrganisationView } from './organisation.js';
 import { lockOrganisation, renameOrganisation } from './organisation.repository.js';
 
-/** Renames a partner; says nothing when it has that name already. */
+/** Renames a partner; does nothing when the name does not change. */
 @Injectable()
 export class RenameOrganisation {
   constructor(
@@ -18,7 +18,7 @@ export class RenameOrganisation {
   execute(author: ChangeAuthor, organisationId: string, name: string): Promise<OrganisationView> {
     return inTransaction(this.dataSource, async (tx) => {
       const before = await lockOrganisation(tx, organisationId);
-      if (before.name === name) return showOrganisation(before);
+      if (before.name === name) return toOrganisationView(before);
       const organisation = { ...before, name };
       await renameOrganisation(tx, organisation);
       await this.auditLog.append(tx, author, {
@@ -27,7 +27,7 @@ export class RenameOrganisation {
         before: { name: before.name },
         after: { name },
       });
-      return showOrganisation(organisation);
+      return toOrganisationView(organisation);
     });
   }
 }

@@ -10,7 +10,7 @@ import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
 import {
-  credentialChanged,
+  partnerKeyChanged,
   type CredentialKind,
   hashApiToken,
   newApiToken,
@@ -18,12 +18,12 @@ import {
 } from './partner-credential.js';
 import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 
-/** Enough for any rotation; more are forgotten ones, and every one is a way in. */
-const VALID_CREDENTIALS_MAX = 10;
+/** Enough for any rotation; each forgotten credential is a risk. */
+const MAX_VALID_CREDENTIALS = 10;
 
 /**
- * Makes an API key or an API token for a partner, beside those it has: they stay valid until they are revoked, so that
- * whoever uses them can change over (A6).
+ * Creates an API key or an API token for a partner. Older ones stay valid until they are revoked, so that their users can
+ * change to the new one (A6).
  */
 @Injectable()
 export class CreatePartnerCredential {
@@ -34,7 +34,7 @@ export class CreatePartnerCredential {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`, and `resource.conflict` when ten of the kind and mode are valid. Shows it this once. */
+  /** Throws `resource.not-found`, and `resource.conflict` when ten of the kind and mode are valid. Only this result contains the secret. */
   execute(
     author: ChangeAuthor,
     organisationId: string,
@@ -44,9 +44,9 @@ export class CreatePartnerCredential {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOrganisation(tx, organisationId);
       const valid = await countValidPartnerCredentials(tx, organisationId, kind, mode);
-      if (valid >= VALID_CREDENTIALS_MAX) {
+      if (valid >= MAX_VALID_CREDENTIALS) {
         throw new DomainError('resource.conflict', {
-          message: `${VALID_CREDENTIALS_MAX} are valid: revoke one first.`,
+          message: `${MAX_VALID_CREDENTIALS} are valid: revoke one first.`,
         });
       }
       const secret = kind === 'api-key' ? newApiKey('partner', mode) : newApiToken(mode);
@@ -63,7 +63,7 @@ export class CreatePartnerCredential {
       };
       const { credentialId, prefix } = credential;
       await insertPartnerCredential(tx, credential);
-      await this.events.append(tx, ...credentialChanged(credential));
+      await this.events.append(tx, ...partnerKeyChanged(credential));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.created' : 'api-token.created',
         organisationId,

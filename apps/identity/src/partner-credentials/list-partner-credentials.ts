@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { getOrganisation } from '../organisations/organisation.repository.js';
-import { type CredentialKind, type PartnerCredentialView, showCredential } from './partner-credential.js';
+import { type CredentialKind, type PartnerCredentialView, toPartnerCredentialView } from './partner-credential.js';
 import { listPartnerCredentials } from './partner-credential.repository.js';
 
 @Injectable()
@@ -13,6 +13,6 @@ export class ListPartnerCredentials {
     const { manager } = this.dataSource;
     await getOrganisation(manager, organisationId);
     const credentials = await listPartnerCredentials(manager, organisationId, kind);
-    return credentials.map(showCredential);
+    return credentials.map(toPartnerCredentialView);
   }
 }

@@ -4,8 +4,8 @@ import { type EntityManager, IsNull } from 'typeorm';
 import type { CredentialKind, PartnerCredential } from './partner-credential.js';
 import { PartnerCredentialRow } from './partner-credential.row.js';
 
-/** Over it the oldest are left out. */
-const LISTED_MAX = 100;
+/** The newest are listed; older ones are omitted. */
+const MAX_LISTED = 100;
 
 /** Throws `resource.not-found`, also for the credential of another organisation. */
 export async function getPartnerCredential(
@@ -28,7 +28,7 @@ export function listPartnerCredentials(
   return tx.find(PartnerCredentialRow, {
     where: { organisationId, kind },
     order: { ordinal: 'DESC' },
-    take: LISTED_MAX,
+    take: MAX_LISTED,
   });
 }
 
@@ -45,7 +45,7 @@ export async function insertPartnerCredential(tx: EntityManager, credential: Par
   await tx.insert(PartnerCredentialRow, credential);
 }
 
-/** Its next version, which it returns. */
+/** Returns the next version. */
 export async function revokePartnerCredential(
   tx: EntityManager,
   credential: PartnerCredential,

@@ -1,9 +1,9 @@
 import {
-  credentialChanged,
+  partnerKeyChanged,
   hashApiToken,
   newApiToken,
   type PartnerCredential,
-  showCredential,
+  toPartnerCredentialView,
 } from './partner-credential.js';
 
 const CREDENTIAL: PartnerCredential = {
@@ -36,8 +36,8 @@ test('an administrator sees neither hash nor organisation of a credential', () =
     prefix: 'svc_test_partner_abcdef',
     createdUTCDate: '2026-03-01T10:00:00.000Z',
   };
-  expect(showCredential(CREDENTIAL)).toStrictEqual({ ...shown, revoked: false });
-  expect(showCredential(REVOKED)).toStrictEqual({
+  expect(toPartnerCredentialView(CREDENTIAL)).toStrictEqual({ ...shown, revoked: false });
+  expect(toPartnerCredentialView(REVOKED)).toStrictEqual({
     ...shown,
     revoked: true,
     revokedUTCDate: '2026-03-02T10:00:00.000Z',
@@ -47,14 +47,14 @@ test('an administrator sees neither hash nor organisation of a credential', () =
 test('other services get the hash of an API key, and whether it is revoked', () => {
   const payload = { keyId: 'k-1', organisationId: 'o-1', mode: 'test', hash: 'f'.repeat(64) };
   const event = { type: { name: 'partner-key.changed.v1' }, aggregateId: 'k-1' };
-  expect(credentialChanged(CREDENTIAL)).toStrictEqual([
+  expect(partnerKeyChanged(CREDENTIAL)).toStrictEqual([
     { ...event, aggregateVersion: 2, payload: { ...payload, revoked: false } },
   ]);
-  expect(credentialChanged(REVOKED)).toStrictEqual([
+  expect(partnerKeyChanged(REVOKED)).toStrictEqual([
     { ...event, aggregateVersion: 3, payload: { ...payload, revoked: true } },
   ]);
 });
 
 test('other services get nothing of an API token', () => {
-  expect(credentialChanged({ ...CREDENTIAL, kind: 'api-token' })).toEqual([]);
+  expect(partnerKeyChanged({ ...CREDENTIAL, kind: 'api-token' })).toEqual([]);
 });

@@ -2,10 +2,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Mode, type PartnerKeyChanged, PartnerKeyChangedV1 } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** `api-key`: `x-api-key` of every call (A6). `api-token`: what a partner's server logs in with (A1). */
+/** `api-key`: `x-api-key` of every call (A6). `api-token`: for the login of a partner's server (A1). */
 export type CredentialKind = 'api-key' | 'api-token';
 
-/** A credential of a partner without what opens anything. */
+/** Metadata of a partner's credential, without the secret. */
 export interface PartnerCredential {
   readonly credentialId: string;
   readonly kind: CredentialKind;
@@ -19,7 +19,7 @@ export interface PartnerCredential {
   readonly version: number;
 }
 
-/** A credential as the administration API lists it. */
+/** A credential in the lists of the administration API. */
 export interface PartnerCredentialView {
   readonly credentialId: string;
   readonly mode: Mode;
@@ -32,17 +32,17 @@ export interface PartnerCredentialView {
   readonly revokedUTCDate?: string;
 }
 
-/** A new API token: 32 random bytes behind a prefix that tells what it is and its mode. */
+/** A new API token: a prefix with its kind and mode, and 32 random bytes. */
 export function newApiToken(mode: Mode): string {
   return `svc_${mode}_token_${randomBytes(32).toString('base64url')}`;
 }
 
-/** A plain hash is enough: 32 random bytes cannot be guessed from it. */
+/** A plain hash is enough: 32 random bytes cannot be guessed. */
 export function hashApiToken(apiToken: string): string {
   return createHash('sha256').update(apiToken).digest('hex');
 }
 
-export function showCredential(credential: PartnerCredential): PartnerCredentialView {
+export function toPartnerCredentialView(credential: PartnerCredential): PartnerCredentialView {
   const { credentialId, mode, prefix, createdAt, revokedAt } = credential;
   return {
     credentialId,
@@ -54,8 +54,8 @@ export function showCredential(credential: PartnerCredential): PartnerCredential
   };
 }
 
-/** What every service is told: of an API token nothing, for identity alone takes it. */
-export function credentialChanged(credential: PartnerCredential): NewEvent<PartnerKeyChanged>[] {
+/** The event for all services. API tokens have none: only identity accepts them. */
+export function partnerKeyChanged(credential: PartnerCredential): NewEvent<PartnerKeyChanged>[] {
   const { credentialId: keyId, kind, mode, organisationId, hash, revokedAt, version } = credential;
   if (kind === 'api-token') return [];
   const payload = { keyId, organisationId, mode, hash, revoked: revokedAt !== null };

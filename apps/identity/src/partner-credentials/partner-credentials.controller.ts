@@ -9,7 +9,7 @@ import { ListPartnerCredentials } from './list-partner-credentials.js';
 import type { PartnerCredentialView } from './partner-credential.js';
 import { RevokePartnerCredential } from './revoke-partner-credential.js';
 
-/** A credential as the two lists show it, under the name of its kind. */
+/** A credential in the two lists, with an id named for its kind. */
 type KeyView = { keyId: string } & Omit<PartnerCredentialView, 'credentialId'>;
 type TokenView = { tokenId: string } & Omit<PartnerCredentialView, 'credentialId'>;
 
@@ -24,9 +24,9 @@ export class PartnerCredentialsController {
   ) {}
 
   /**
-   * Makes an API key of a partner (A6).
+   * Creates an API key of a partner (A6).
    *
-   * @returns 201 The key, shown this once.
+   * @returns 201 The key, shown only once.
    * @throws resource.not-found
    * @throws resource.conflict 10 keys of the mode are valid.
    */
@@ -42,9 +42,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Makes an API token of a partner (A1).
+   * Creates an API token of a partner (A1).
    *
-   * @returns 201 The token, shown this once.
+   * @returns 201 The token, shown only once.
    * @throws resource.not-found
    * @throws resource.conflict 10 tokens of the mode are valid.
    */
@@ -82,9 +82,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Revokes an API key of a partner. Refused everywhere within 5 s (A6).
+   * Revokes an API key of a partner. All services reject it within 5 s (A6).
    *
-   * @returns 204 Also when it is revoked already.
+   * @returns 204 Revoked, also when it was revoked before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -98,9 +98,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Revokes an API token of a partner: no further login with it.
+   * Revokes an API token of a partner; it allows no further login.
    *
-   * @returns 204 Also when it is revoked already.
+   * @returns 204 Revoked, also when it was revoked before.
    * @throws resource.not-found
    */
   @Delete('api-tokens/:tokenId')

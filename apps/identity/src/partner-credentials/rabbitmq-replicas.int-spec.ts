@@ -11,7 +11,7 @@ import { DistributedServices, httpClient, openOlderTransaction, waitUntil } from
 import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
 import { identityService } from '../index.js';
 
-// identity and four replicas of a service of the main API. What the replicas know of keys is what they were told.
+// identity and four replicas of a service of the main API. The replicas know keys only from events.
 
 @Controller('v1/who')
 @ForPartners('payments:read')
@@ -45,7 +45,7 @@ beforeAll(async () => {
     await replica.app.listen(0, '127.0.0.1');
     replicas.push(replica);
   }
-  // Last: an event that nobody is bound to would wait.
+  // Last: an event without a bound queue would wait.
   const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
   identity = await services.start(identityService, await services.environment(identityService, settings));
 });
@@ -86,7 +86,7 @@ async function aKnownPartner() {
   return { key, aKey, isKnown, everywhere, statusAt };
 }
 
-test('a key that is revoked while four replicas serve is refused by all of them within 5 s', async () => {
+test('a key that is revoked while four replicas serve is rejected by all of them within 5 s', async () => {
   const took: number[] = [];
   for (let round = 0; round < 3; round++) {
     const partner = await aKnownPartner();
@@ -143,7 +143,7 @@ test('a key is rotated under load and no request fails', async () => {
       const next = await aKey();
       await isKnown(next.apiKey);
       current = next.apiKey;
-      // Whoever sent the old one has been answered by now.
+      // All requests with the old key have their responses by now.
       await callsUntil((seen.get(200) ?? 0) + 100);
       await last.revoke();
       const revoked = last.apiKey;

@@ -6,10 +6,10 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
-import { credentialChanged, type CredentialKind } from './partner-credential.js';
+import { partnerKeyChanged, type CredentialKind } from './partner-credential.js';
 import { getPartnerCredential, revokePartnerCredential } from './partner-credential.repository.js';
 
-/** Ends an API key or an API token for good. Tokens it was exchanged for before run out by themselves (A2). */
+/** Revokes an API key or an API token. Identity tokens of earlier logins stay valid until they expire (A2). */
 @Injectable()
 export class RevokePartnerCredential {
   constructor(
@@ -31,7 +31,7 @@ export class RevokePartnerCredential {
       const found = await getPartnerCredential(tx, organisationId, kind, credentialId);
       if (found.revokedAt) return;
       const revoked = await revokePartnerCredential(tx, found, this.clock.now());
-      await this.events.appendAndPublish(tx, ...credentialChanged(revoked));
+      await this.events.appendAndPublish(tx, ...partnerKeyChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.revoked' : 'api-token.revoked',
         organisationId,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Where tools/reference/site.ts writes; two folders up from here in src as in dist. */
+/** Output folder of tools/reference/site.ts; the path is the same from src and from dist. */
 const FOLDER = join(import.meta.dirname, '../../dist/reference-pages');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -15,11 +15,11 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export interface ReferenceFile {
   readonly contentType: string;
   readonly content: Buffer;
-  /** The same, compressed: the page's script has 1.7 MB. */
+  /** Compressed content: the page's script has 1.7 MB. */
   readonly compressed: Buffer;
 }
 
-/** The pages of the reference and its documents, read when the first reader comes. None in a program that was built without them. */
+/** The pages and documents of the reference, loaded at the first request. Empty in a build without them. */
 export class ReferenceFiles {
   private files: ReadonlyMap<string, ReferenceFile> | undefined;
 

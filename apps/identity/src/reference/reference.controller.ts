@@ -4,7 +4,7 @@ import { acceptsGzip } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { ReferenceFiles } from './reference-files.js';
 
-/** Nothing from elsewhere, and no script in a page. Swagger UI sets styles on its elements. */
+/** Allows only own files and no inline scripts. Swagger UI sets styles on its elements. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -17,8 +17,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The reference of the APIs, made from the code (docs/reference): a page for each audience, and the documents. Public: it
- * holds no data of merchants or partners.
+ * The API reference, generated from the code (docs/reference): a page for each audience, and the documents. Public: it
+ * contains no data of merchants or partners.
  *
  * @internal
  */

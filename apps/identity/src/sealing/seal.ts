@@ -2,8 +2,8 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { CompactEncrypt, importJWK } from 'jose';
 
 /**
- * A secret as compact JWE (ECDH-ES, A256GCM) that its reader alone can open: the plaintext is the secret as the
- * merchant knows it, UTF-8; the header's `kid` names the reader's key.
+ * Encrypts a secret as compact JWE (ECDH-ES, A256GCM) for the owner of the key: the plaintext is the secret in UTF-8, as the
+ * merchant knows it; `kid` in the header names the key.
  */
 export async function seal(secret: string, { ...publicJwk }: PublicKeyJwk): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(secret))

@@ -4,12 +4,12 @@ import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { importJWK } from 'jose';
 import { upsertSealingKeyIfNewer } from './sealing-key.repository.js';
 
-/** Keeps the public key of webhook-dispatcher, to which secrets are sealed. */
+/** Stores the public key of webhook-dispatcher, which encrypts secrets for it. */
 @Controller()
 export class SealingKeyConsumer {
   /**
    * Replay: the highest version stays, and of the same version the latest, so late and repeated events change nothing.
-   * A key that cannot be used becomes a dead letter instead of replacing one that can.
+   * An event with an invalid key becomes a dead letter and does not replace a valid key.
    */
   @EventPattern(SealingKeyPublishedV1)
   async keepNewest(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {

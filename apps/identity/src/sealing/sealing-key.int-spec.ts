@@ -28,7 +28,7 @@ describe('the sealing key', () => {
     return decodeProtectedHeader((await test.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
   };
 
-  it('has to be there before keys or sites with their secrets can be made; until then nothing is stored', async () => {
+  it('is required before keys or sites with secrets can be created; until then nothing is stored', async () => {
     const before = (await admin('GET', '/admin/v1/audit-log')).body.entries;
     for (const [path, body] of [
       [`${merchant}/keys`, { mode: 'test' }],

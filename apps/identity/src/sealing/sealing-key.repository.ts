@@ -3,8 +3,7 @@ import { DomainError } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 
 /**
- * The newest key of webhook-dispatcher. Until it has published one nothing may be made that only it could open:
- * `service.not-ready`.
+ * The newest key of webhook-dispatcher. Throws `service.not-ready` until it has published one.
  */
 export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
   const [row] = await tx.query<{ public_jwk: PublicKeyJwk }[]>(`SELECT public_jwk FROM sealing_key`);

@@ -9,8 +9,8 @@ import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import {
   settingsOf,
-  settleSettings,
-  showSite,
+  normaliseSiteSettings,
+  toSiteView,
   siteChanged,
   type SiteSettings,
   type SiteView,
@@ -18,7 +18,7 @@ import {
 } from './site.js';
 import { getSite, updateSite } from './site.repository.js';
 
-/** Changes some settings of a site and tells every service of it; says nothing when all stays as it is. */
+/** Changes settings of a site and publishes them; does nothing without a change. */
 @Injectable()
 export class ChangeSite {
   constructor(
@@ -28,19 +28,19 @@ export class ChangeSite {
     @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {}
 
-  execute(author: ChangeAuthor, merchantId: number, siteId: number, given: Partial<SiteSettings>): Promise<SiteView> {
+  execute(author: ChangeAuthor, merchantId: number, siteId: number, changes: Partial<SiteSettings>): Promise<SiteView> {
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);
-      const settings = settleSettings({ ...settingsOf(before), ...given }, urlRulesOf(this.config));
+      const settings = normaliseSiteSettings({ ...settingsOf(before), ...changes }, urlRulesOf(this.config));
       const changed = changedSettings(settingsOf(before), settings);
-      if (!changed) return showSite(before);
+      if (!changed) return toSiteView(before);
 
       const site = { siteId, ...settings, version: before.version + 1 };
       await updateSite(tx, merchantId, siteId, { ...settings, version: site.version });
       await this.events.append(tx, siteChanged(merchant, site));
       await this.auditLog.append(tx, author, { action: 'site.changed', merchantId, siteId, ...changed });
-      return showSite(site);
+      return toSiteView(site);
     });
   }
 }

@@ -9,18 +9,18 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
-import { settleSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
-import { countSitesOf, insertSite, SITES_OF_MERCHANT_MAX } from './site.repository.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
+import { countSitesOf, insertSite, MAX_SITES_PER_MERCHANT } from './site.repository.js';
 
-/** A new site and, this once, its webhook secrets. */
+/** A new site, with its webhook secrets. */
 export interface CreatedSite extends SiteView {
   /** Of each mode: `whsec_` and base64 of 32 bytes (E4). */
   readonly webhookSecrets: Readonly<Record<Mode, string>>;
 }
 
 /**
- * Opens a site at a merchant and publishes it. It has a webhook secret of each mode from the start: a payment whose
- * notification cannot be signed would never be reported to its merchant (E4).
+ * Creates a site of a merchant and publishes it. It creates a webhook secret of each mode at once, because a notification that
+ * cannot be signed is not sent (E4).
  */
 @Injectable()
 export class CreateSite {
@@ -33,13 +33,13 @@ export class CreateSite {
     @Inject(IssueWebhookSecret) private readonly issueWebhookSecret: IssueWebhookSecret,
   ) {}
 
-  execute(author: ChangeAuthor, merchantId: number, given: SiteSettings): Promise<CreatedSite> {
-    const settings = settleSettings(given, urlRulesOf(this.config));
+  execute(author: ChangeAuthor, merchantId: number, requested: SiteSettings): Promise<CreatedSite> {
+    const settings = normaliseSiteSettings(requested, urlRulesOf(this.config));
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
-      if ((await countSitesOf(tx, merchantId)) >= SITES_OF_MERCHANT_MAX) {
+      if ((await countSitesOf(tx, merchantId)) >= MAX_SITES_PER_MERCHANT) {
         throw new DomainError('resource.conflict', {
-          message: `A merchant has at most ${SITES_OF_MERCHANT_MAX} sites.`,
+          message: `A merchant has at most ${MAX_SITES_PER_MERCHANT} sites.`,
         });
       }
       const siteId = await insertSite(tx, { merchantId, ...settings, createdAt: this.clock.now(), version: 1 });

@@ -11,15 +11,15 @@ export async function getSite(tx: EntityManager, merchantId: number, siteId: num
   return site;
 }
 
-/** Bounds what one answer shows and what renaming a merchant publishes. */
-export const SITES_OF_MERCHANT_MAX = 1000;
+/** Limits the size of a response, and the number of events when a merchant is renamed. */
+export const MAX_SITES_PER_MERCHANT = 1000;
 
-/** Sites of a merchant, in the order of their ids. */
-export function sitesOf(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
-  return tx.find(SiteRow, { where: { merchantId }, order: { siteId: 'ASC' }, take: SITES_OF_MERCHANT_MAX });
+/** Sites of a merchant, ordered by id. */
+export function listSites(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
+  return tx.find(SiteRow, { where: { merchantId }, order: { siteId: 'ASC' }, take: MAX_SITES_PER_MERCHANT });
 }
 
-/** How many sites each of these merchants has; one without is left out. */
+/** Number of sites of each of these merchants; without merchants that have none. */
 export async function countSites(tx: EntityManager, merchantIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.query<{ merchantId: number; sites: number }[]>(
     `SELECT merchant_id AS "merchantId", count(*) AS sites FROM sites WHERE merchant_id = ANY ($1) GROUP BY merchant_id`,
@@ -28,14 +28,13 @@ export async function countSites(tx: EntityManager, merchantIds: readonly number
   return new Map(rows.map(({ merchantId, sites }) => [merchantId, sites]));
 }
 
-/** How many sites a merchant has. */
 export function countSitesOf(tx: EntityManager, merchantId: number): Promise<number> {
   return tx.countBy(SiteRow, { merchantId });
 }
 
 /** Throws `resource.conflict` when the merchant has a site with this reference. Returns the id. */
 export async function insertSite(tx: EntityManager, site: Omit<SiteRow, 'siteId'>): Promise<number> {
-  const { identifiers } = await tx.insert(SiteRow, site).catch(refuseTakenReference);
+  const { identifiers } = await tx.insert(SiteRow, site).catch(rejectTakenReference);
   return (identifiers[0] as { siteId: number }).siteId;
 }
 
@@ -46,16 +45,16 @@ export async function updateSite(
   siteId: number,
   change: SiteSettings & { readonly version: number },
 ): Promise<void> {
-  await tx.update(SiteRow, { merchantId, siteId }, change).catch(refuseTakenReference);
+  await tx.update(SiteRow, { merchantId, siteId }, change).catch(rejectTakenReference);
 }
 
-/** Gives each site of a merchant its next version, to be published again. */
-export async function advanceSitesOf(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
+/** Increments the version of all sites of a merchant, so that they can be published again. */
+export async function incrementSiteVersions(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
   await tx.increment(SiteRow, { merchantId }, 'version', 1);
   return tx.findBy(SiteRow, { merchantId });
 }
 
-function refuseTakenReference(error: unknown): never {
+function rejectTakenReference(error: unknown): never {
   if (!isUniqueViolation(error, 'sites_reference')) throw error;
   const message = 'This merchant already has a site with this siteReference.';
   throw new DomainError('resource.conflict', { message, fields: [{ field: 'siteReference', message }], cause: error });

@@ -3,47 +3,47 @@ import { ArrayMaxSize, IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { IfPresent } from '../if-present.js';
 import { AreHosts } from './allowed-host.js';
 
-const ALLOWED_HOSTS_MAX = 50;
+const MAX_ALLOWED_HOSTS = 50;
 const MODES: readonly Mode[] = ['test', 'live'];
 
 /** Body of `POST /admin/v1/merchants/{merchantId}/sites` (A8). */
 export class CreateSiteRequest {
-  /** What payers see, 1 to 100 characters (C6). */
+  /** Shown to payers, 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 
-  /** The merchant's own identifier of the till or site, 1 to 100 characters, unique at the merchant. */
+  /** The merchant's identifier of the till or site, 1 to 100 characters, unique for the merchant. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   siteReference: string;
 
   /**
-   * False: the two documented headers are enough; then `allowedHosts` must not be empty. Whoever knows these two
-   * numbers, payers included, can then make a session of one cent for any order, pay it, and have the merchant told
-   * of it with a valid signature: only for merchants whose receiver compares order and amount with its own record.
+   * False: requests need only the two documented headers, and `allowedHosts` must not be empty. Anyone who knows these two
+   * numbers, payers too, can then create a session of one cent for any order, pay it, and cause a notification with a valid
+   * signature. Use it only for merchants whose receiver compares order and amount with its own data.
    */
   @IsBoolean()
   requireApiKey: boolean = true;
 
-  /** Hosts that notification, return and cancel addresses may have when no key was sent: names or IP addresses. */
+  /** Allowed hosts of notification, return and cancel URLs in requests without a key: names or IP addresses. */
   @AreHosts()
-  @ArrayMaxSize(ALLOWED_HOSTS_MAX)
+  @ArrayMaxSize(MAX_ALLOWED_HOSTS)
   allowedHosts: string[] = [];
 
-  /** Mode of what is made without a key (A6). */
+  /** Mode of requests without a key (A6). */
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode: Mode = 'test';
 
-  /** Receives a notification of every final payment and every refund of the site (M6); the rules of a notificationUrl. */
+  /** Receives a notification of every final payment and every refund of the site (M6). The rules of a notificationUrl apply. */
   @IsOptional()
   @IsText(MAX_URL_LENGTH)
   webhookUrl: string | null = null;
 
-  /** True needs a `webhookUrl`. */
+  /** True requires a `webhookUrl`. */
   @IsBoolean()
   webhookEnabled: boolean = false;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`: what is left out stays; null is not "left out". */
+/** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`: absent fields do not change; null is allowed only for `webhookUrl`. */
 export class ChangeSiteRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -60,7 +60,7 @@ export class ChangeSiteRequest {
   /** Replaces the whole list. */
   @IfPresent()
   @AreHosts()
-  @ArrayMaxSize(ALLOWED_HOSTS_MAX)
+  @ArrayMaxSize(MAX_ALLOWED_HOSTS)
   allowedHosts?: string[];
 
   @IfPresent()

@@ -1,5 +1,5 @@
 import { DomainError, type MerchantUrlRules } from '@svc/kernel';
-import { settleSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -12,16 +12,16 @@ const SETTINGS: SiteSettings = {
 };
 const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
-describe('settleSettings', () => {
-  it('writes each host once, as URLs show it', () => {
-    const { allowedHosts } = settleSettings(
+describe('normaliseSiteSettings', () => {
+  it('contains each host once, in the format of URLs', () => {
+    const { allowedHosts } = normaliseSiteSettings(
       { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
       URL_RULES,
     );
     expect(allowedHosts).toEqual(['shop.example', '[::1]']);
   });
 
-  it('refuses a site without required key that lists no host', () => {
+  it('rejects a site without required key that lists no host', () => {
     expect(refusalOf({ ...SETTINGS, requireApiKey: false }).fields).toEqual([
       { field: 'allowedHosts', message: 'allowedHosts must not be empty when requireApiKey is false' },
     ]);
@@ -29,10 +29,10 @@ describe('settleSettings', () => {
 
   it('takes a site without required key that lists a host', () => {
     const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
-    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
+    expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
-  it('refuses a host with a port', () => {
+  it('rejects a host with a port', () => {
     expect(refusalOf({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields).toEqual([
       {
         field: 'allowedHosts',
@@ -47,7 +47,7 @@ describe('settleSettings', () => {
     [null, false],
   ])('takes the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
     const settings: SiteSettings = { ...SETTINGS, webhookUrl, webhookEnabled };
-    expect(settleSettings(settings, URL_RULES)).toEqual(settings);
+    expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
   it.each(['http://shop.example/hook', 'https://shop.example:81/hook', 'https://u:p@shop.example/', 'shop.example'])(
@@ -58,7 +58,7 @@ describe('settleSettings', () => {
     },
   );
 
-  it('refuses an enabled webhook without an address', () => {
+  it('rejects an enabled webhook without a URL', () => {
     expect(refusalOf({ ...SETTINGS, webhookEnabled: true }).fields).toEqual([
       { field: 'webhookUrl', message: 'webhookUrl must be set when webhookEnabled is true' },
     ]);
@@ -66,7 +66,7 @@ describe('settleSettings', () => {
 
   it('keeps nothing that is no setting', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
-    expect(settleSettings(given, URL_RULES)).toEqual(SETTINGS);
+    expect(normaliseSiteSettings(given, URL_RULES)).toEqual(SETTINGS);
   });
 });
 
@@ -100,7 +100,7 @@ describe('siteChanged', () => {
 
 function refusalOf(settings: SiteSettings): DomainError {
   try {
-    settleSettings(settings, URL_RULES);
+    normaliseSiteSettings(settings, URL_RULES);
   } catch (error) {
     if (error instanceof DomainError) return error;
   }

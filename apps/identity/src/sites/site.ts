@@ -4,32 +4,32 @@ import { calledUrlProblem } from '@svc/outbound';
 import type { NewEvent } from '@svc/messaging';
 import { canonicalHost } from './allowed-host.js';
 
-/** What an administrator decides about a site. */
+/** Settings of a site by an administrator. */
 export interface SiteSettings {
   readonly name: string;
   readonly siteReference: string;
   readonly requireApiKey: boolean;
-  /** As {@link canonicalHost} writes them, none twice. */
+  /** In the format of {@link canonicalHost}, without duplicates. */
   readonly allowedHosts: string[];
-  /** Mode of what is made without a key. */
+  /** Mode of requests without a key. */
   readonly keylessMode: Mode;
-  /** Receives a notification of every final payment and every refund of the site (M6); null: no address is set. */
+  /** Receives a notification of every final payment and every refund of the site (M6); null when none is set. */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
 }
 
-/** A site as the administration API shows it. */
+/** A site in the administration API. */
 export interface SiteView extends SiteSettings {
   readonly siteId: number;
 }
 
 /**
- * Settings as they are kept. Refuses a site that would let anybody send payers and notifications anywhere (A8), and a
- * webhook that no notification could be sent to.
+ * Normalised settings. Throws for a site without key and allowed hosts, whose sessions could send payers and notifications to
+ * any host (A8), and for a webhook with an invalid URL.
  */
-export function settleSettings(given: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
-  const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = given;
-  const allowedHosts = [...new Set(given.allowedHosts.map((host) => canonicalHost(host) ?? refuseHost()))];
+export function normaliseSiteSettings(requested: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
+  const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = requested;
+  const allowedHosts = [...new Set(requested.allowedHosts.map((host) => canonicalHost(host) ?? rejectHost()))];
   if (!requireApiKey && allowedHosts.length === 0) {
     throw invalidField('allowedHosts', 'allowedHosts must not be empty when requireApiKey is false');
   }
@@ -46,22 +46,21 @@ export function urlRulesOf({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: stri
   return { allowLoopbackHttp: SVC_ENVIRONMENT === 'development' };
 }
 
-/** The settings alone. */
 export function settingsOf(site: SiteSettings): SiteSettings {
   const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled } = site;
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
-export function showSite(site: SiteView): SiteView {
+export function toSiteView(site: SiteView): SiteView {
   return { siteId: site.siteId, ...settingsOf(site) };
 }
 
-/** What other services are told of a site. */
+/** The event for the other services. */
 export function siteChanged(
   merchant: { merchantId: number; name: string },
   site: SiteView & { version: number },
 ): NewEvent<SiteChanged> {
-  const { webhookUrl, ...settings } = showSite(site);
+  const { webhookUrl, ...settings } = toSiteView(site);
   const payload = {
     merchantId: merchant.merchantId,
     merchantName: merchant.name,
@@ -71,6 +70,6 @@ export function siteChanged(
   return { type: SiteChangedV1, aggregateId: String(site.siteId), aggregateVersion: site.version, payload };
 }
 
-function refuseHost(): never {
+function rejectHost(): never {
   throw invalidField('allowedHosts', 'allowedHosts must be a list of host names or IP addresses, without port');
 }

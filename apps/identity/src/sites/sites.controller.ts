@@ -7,7 +7,7 @@ import { type CreatedSite, CreateSite } from './create-site.js';
 import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 import type { SiteView } from './site.js';
 
-/** Sites of a merchant (A8, A10); they are listed with their merchant. Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** Sites of a merchant (A8, A10); a merchant's response lists them. Needs `x-admin-key`; errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants/:merchantId/sites')
 @UseGuards(AdminKeyGuard)
 export class SitesController {
@@ -17,12 +17,12 @@ export class SitesController {
   ) {}
 
   /**
-   * Makes a site of a merchant.
+   * Creates a site of a merchant.
    *
-   * @returns 201 The site, with a webhook secret of each mode that is shown this once.
+   * @returns 201 The site, with a webhook secret of each mode that is shown only once.
    * @throws resource.not-found
    * @throws resource.conflict `siteReference` is taken, or the merchant has 1000 sites.
-   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
+   * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post()
   @Header('cache-control', 'no-store')
@@ -35,7 +35,7 @@ export class SitesController {
   }
 
   /**
-   * Changes a site: what is left out stays.
+   * Changes a site; absent fields do not change.
    *
    * @returns 200 The site, also when nothing changes.
    * @throws resource.not-found The merchant has no such site.

@@ -38,7 +38,7 @@ describe('sites', () => {
       .filter(({ aggregateId }) => aggregateId === String(siteId))
       .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
 
-  it('numbers sites from 5001, requires a key unless told otherwise, and publishes them', async () => {
+  it('numbers sites from 5001, requires a key by default, and publishes them', async () => {
     const answer = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
     const site = {
       siteId: 5001,
@@ -128,7 +128,7 @@ describe('sites', () => {
     expect(fields.toSorted()).toEqual(['keylessMode', 'name', 'siteReference']);
   });
 
-  it('has one site under a reference at a merchant, also when two are made at once', async () => {
+  it('has one site for a reference of a merchant, also when two are created concurrently', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' })),
     );
@@ -175,7 +175,7 @@ describe('sites', () => {
     expect(events.at(-1)).not.toHaveProperty('webhookUrl');
   });
 
-  it('says nothing when nothing changes', async () => {
+  it('publishes nothing when nothing changes', async () => {
     const site = await create();
     for (const body of [{}, { name: 'Shop' }, site]) {
       expect(await admin('PATCH', `${merchant}/sites/${site.siteId}`, body)).toMatchObject({ status: 200, body: site });
@@ -207,14 +207,14 @@ describe('sites', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
   });
 
-  it('refuses to take the reference of another site', async () => {
+  it('rejects the reference of another site', async () => {
     await create();
     const second = await create({ siteReference: 'SHOP-2' });
     const answer = await admin('PATCH', `${merchant}/sites/${second.siteId}`, { siteReference: 'SHOP-1' });
     expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'siteReference' }] } });
   });
 
-  it('loses no change when several are made at once', async () => {
+  it('loses no change of several concurrent ones', async () => {
     const site = await create();
     const changes = [{ name: 'Renamed' }, { allowedHosts: ['a.example'] }, { keylessMode: 'live' }];
     await Promise.all(changes.map((change) => admin('PATCH', `${merchant}/sites/${site.siteId}`, change)));

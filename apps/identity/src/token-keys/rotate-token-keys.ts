@@ -8,15 +8,15 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
-import { nextSignsFrom, planRotation, showTokenKeys, tokenKeyChanged, type TokenKeyView } from './token-key.js';
+import { nextSignsFrom, planRotation, toTokenKeyViews, tokenKeyChanged, type TokenKeyView } from './token-key.js';
 import { findTokenKeys, insertTokenKey, lockTokenKeys, withdrawTokenKey } from './token-key.repository.js';
 
-/** How often it is looked whether a key is due; far more often than any of the times it is about. */
-const LOOK_EVERY_MS = 30_000;
+/** Interval of the check; far shorter than all times of the rotation. */
+const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Keeps a key that signs identity tokens (A2): the next one is published ten minutes before it signs, the last one is
- * withdrawn when its tokens have run out. Every replica looks; a lock makes them act once.
+ * Rotates the keys that sign identity tokens (A2): it publishes the next key ten minutes before it signs, and withdraws the old
+ * key when its tokens have expired. Every replica checks; a lock ensures that only one acts.
  */
 @Injectable()
 export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
@@ -35,40 +35,40 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     await this.runOnce();
     this.timer = setInterval(() => {
       this.runOnce().catch((error: unknown) => this.log.error({ err: error }, 'token key maintenance failed'));
-    }, LOOK_EVERY_MS).unref();
+    }, CHECK_INTERVAL_MS).unref();
   }
 
   onModuleDestroy(): void {
     clearInterval(this.timer);
   }
 
-  /** Does what is due now. */
+  /** Creates and withdraws the keys that are due. */
   async runOnce(): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
       const now = this.clock.now();
       const { nextSignsFrom, toWithdraw } = planRotation(await findTokenKeys(tx), now);
-      if (nextSignsFrom) await this.make(tx, now, nextSignsFrom);
+      if (nextSignsFrom) await this.createKey(tx, now, nextSignsFrom);
       for (const key of toWithdraw) await this.events.append(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
     });
   }
 
-  /** The next key now, not when it is due. Throws `resource.conflict` when it is there already. */
+  /** Creates the next key before it is due. Throws `resource.conflict` when a next key exists. */
   execute(author: ChangeAuthor): Promise<TokenKeyView> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
       const now = this.clock.now();
       if ((await findTokenKeys(tx)).some(({ signsFrom }) => signsFrom > now))
         throw new DomainError('resource.conflict', { message: 'The next key is published already.' });
-      const kid = await this.make(tx, now, nextSignsFrom(now));
+      const kid = await this.createKey(tx, now, nextSignsFrom(now));
       await this.auditLog.append(tx, author, { action: 'token-key.created', credentialId: kid, after: { kid } });
-      return showTokenKeys(await findTokenKeys(tx), now).find((view) => view.kid === kid)!;
+      return toTokenKeyViews(await findTokenKeys(tx), now).find((view) => view.kid === kid)!;
     });
   }
 
   /**
-   * For a key that leaked: nothing it signed is accepted any more, everywhere within 5 s. When it was the one that signs,
-   * and no other does, a new one signs at once. Throws `resource.not-found`.
+   * For a leaked key: within 5 s all services reject its tokens. If no other key can sign, a new key signs at once. Throws
+   * `resource.not-found`.
    */
   async withdraw(author: ChangeAuthor, kid: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
@@ -78,9 +78,9 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
       const key = keys.find((known) => known.kid === kid);
       if (!key) throw new DomainError('resource.not-found');
       await this.events.appendAndPublish(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
-      const left = keys.filter((known) => known !== key);
-      const { nextSignsFrom: replacementSignsFrom } = planRotation(left, now);
-      if (replacementSignsFrom) await this.make(tx, now, replacementSignsFrom);
+      const remaining = keys.filter((known) => known !== key);
+      const { nextSignsFrom: replacementSignsFrom } = planRotation(remaining, now);
+      if (replacementSignsFrom) await this.createKey(tx, now, replacementSignsFrom);
       await this.auditLog.append(tx, author, {
         action: 'token-key.withdrawn',
         credentialId: kid,
@@ -90,12 +90,12 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  private async make(tx: Transaction, createdAt: Date, signsFrom: Date): Promise<string> {
+  private async createKey(tx: Transaction, createdAt: Date, signsFrom: Date): Promise<string> {
     const kid = newUuid(this.clock);
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
     const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };
     await insertTokenKey(tx, key);
-    // It may sign at once, after a leak: its tokens must not be refused while the relay is held back.
+    // After a leak it signs at once: services must not reject its tokens while the relay is delayed.
     await this.events.appendAndPublish(tx, tokenKeyChanged(key));
     return kid;
   }

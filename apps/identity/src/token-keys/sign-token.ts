@@ -19,7 +19,7 @@ import { IdentityConfig } from '../config.js';
 import { signingKeyAt } from './token-key.js';
 import { findTokenKeys, type SealedTokenKey } from './token-key.repository.js';
 
-/** Whom a new token is for. */
+/** The subject of a new token. */
 export interface TokenSubject {
   readonly tokenType: TokenType;
   /** Id of the API token, or customerReference. */
@@ -28,19 +28,19 @@ export interface TokenSubject {
   readonly mode: Mode;
 }
 
-/** Signs identity tokens with the key whose time it is (A2). */
+/** Signs identity tokens with the current key (A2). */
 @Injectable()
 export class SignToken {
-  /** A withdrawn key signs no longer. */
-  private readonly kept: KeptForASecond<readonly SealedTokenKey[]>;
-  private opened: { kid: string; privateKey: KeyObject } | undefined;
+  /** For a second only, so that a withdrawn key stops signing. */
+  private readonly keys: KeptForASecond<readonly SealedTokenKey[]>;
+  private decrypted: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {
-    this.kept = new KeptForASecond(clock, 1);
+    this.keys = new KeptForASecond(clock, 1);
   }
 
   async execute({ tokenType, subject, organisationId, mode }: TokenSubject): Promise<ServiceLoginAnswer> {
@@ -65,13 +65,13 @@ export class SignToken {
   }
 
   private async getSigningKey(): Promise<{ kid: string; privateKey: KeyObject }> {
-    const keys = await this.kept.find('token-keys', () => findTokenKeys(this.dataSource.manager));
+    const keys = await this.keys.find('token-keys', () => findTokenKeys(this.dataSource.manager));
     const key = signingKeyAt(keys ?? [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    if (this.opened?.kid !== key.kid) {
+    if (this.decrypted?.kid !== key.kid) {
       const privateKey = openPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
-      this.opened = { kid: key.kid, privateKey };
+      this.decrypted = { kid: key.kid, privateKey };
     }
-    return this.opened;
+    return this.decrypted;
   }
 }

@@ -1,20 +1,20 @@
 import type { EntityManager } from 'typeorm';
 import type { TokenKey } from './token-key.js';
 
-/** A number of our own among PostgreSQL's advisory locks. */
-const CHANGING = 1763500000110;
+/** Key of the PostgreSQL advisory lock. */
+const TOKEN_KEYS_LOCK = 1763500000110;
 
-/** A key with its private half, sealed. */
+/** A key with its encrypted private key. */
 export interface SealedTokenKey extends TokenKey {
   readonly sealedPrivateKey: string;
 }
 
-/** Until the end of the transaction nobody else makes or withdraws keys: two replicas make one. */
+/** Until the end of the transaction no other transaction creates or withdraws keys, so two replicas create only one. */
 export async function lockTokenKeys(tx: EntityManager): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [CHANGING]);
+  await tx.query(`SELECT pg_advisory_xact_lock($1)`, [TOKEN_KEYS_LOCK]);
 }
 
-/** Those that are not withdrawn, the newest first; a handful. */
+/** The keys that are not withdrawn, newest first. */
 export function findTokenKeys(db: EntityManager): Promise<SealedTokenKey[]> {
   return db.query(
     `SELECT kid, public_jwk AS "publicJwk", sealed_private_key AS "sealedPrivateKey", created_at AS "createdAt",
@@ -31,7 +31,7 @@ export async function insertTokenKey(tx: EntityManager, key: SealedTokenKey): Pr
   );
 }
 
-/** Its next version, which it returns. */
+/** Returns the next version. */
 export async function withdrawTokenKey(tx: EntityManager, key: TokenKey, withdrawnAt: Date): Promise<TokenKey> {
   const withdrawn = { ...key, withdrawnAt, version: key.version + 1 };
   await tx.query(`UPDATE token_keys SET withdrawn_at = $2, version = $3 WHERE kid = $1`, [

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { TOKEN_SECONDS } from '@svc/contracts';
 import {
   nextSignsFrom,
-  OUTLIVES_MS,
+  WITHDRAW_AFTER_MS,
   planRotation,
-  PUBLISHED_BEFORE_MS,
-  showTokenKeys,
-  SIGNS_FOR_MS,
+  PUBLISH_AHEAD_MS,
+  toTokenKeyViews,
+  SIGNING_PERIOD_MS,
   signingKeyAt,
   type TokenKey,
   tokenKeyChanged,
@@ -32,25 +32,25 @@ test('the first key ever signs at once', () => {
   expect(planRotation([], now(0))).toEqual({ nextSignsFrom: now(0), toWithdraw: [] });
 });
 
-test('the next key is made ten minutes before the last one has signed for long enough, once', () => {
+test('the next key is created once, ten minutes before the signing period of the last one ends', () => {
   const key = aKey('first', 0);
-  const due = SIGNS_FOR_MS - PUBLISHED_BEFORE_MS;
+  const due = SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS;
   expect(planRotation([key], now(due - 1)).nextSignsFrom).toBeUndefined();
-  expect(planRotation([key], now(due)).nextSignsFrom).toEqual(now(SIGNS_FOR_MS));
-  const next = aKey('next', SIGNS_FOR_MS, due);
+  expect(planRotation([key], now(due)).nextSignsFrom).toEqual(now(SIGNING_PERIOD_MS));
+  const next = aKey('next', SIGNING_PERIOD_MS, due);
   expect(planRotation([next, key], now(due + 1)).nextSignsFrom).toBeUndefined();
-  expect(signingKeyAt([next, key], now(SIGNS_FOR_MS - 1))?.kid).toBe('first');
-  expect(signingKeyAt([next, key], now(SIGNS_FOR_MS))?.kid).toBe('next');
+  expect(signingKeyAt([next, key], now(SIGNING_PERIOD_MS - 1))?.kid).toBe('first');
+  expect(signingKeyAt([next, key], now(SIGNING_PERIOD_MS))?.kid).toBe('next');
 });
 
 test('the last key is withdrawn when the last token it signed has run out', () => {
   const keys = [aKey('next', 1_000), aKey('last', 0)];
-  expect(planRotation(keys, now(1_000 + OUTLIVES_MS - 1)).toWithdraw).toEqual([]);
-  expect(planRotation(keys, now(1_000 + OUTLIVES_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
+  expect(planRotation(keys, now(1_000 + WITHDRAW_AFTER_MS - 1)).toWithdraw).toEqual([]);
+  expect(planRotation(keys, now(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
 });
 
 test('the durations are those that verifiers were promised (A2)', () => {
-  expect([PUBLISHED_BEFORE_MS, SIGNS_FOR_MS, OUTLIVES_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
+  expect([PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS, WITHDRAW_AFTER_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
   expect(nextSignsFrom(now(1))).toEqual(now(600_001));
 });
 
@@ -81,7 +81,7 @@ test('other services get the public half, and whether it is withdrawn', () => {
 });
 
 test('a key is shown with its dates', () => {
-  expect(showTokenKeys([aKey('k', 1_000, 0)], now(1_000))).toStrictEqual([
+  expect(toTokenKeyViews([aKey('k', 1_000, 0)], now(1_000))).toStrictEqual([
     {
       kid: 'k',
       state: 'signing',
@@ -91,9 +91,9 @@ test('a key is shown with its dates', () => {
   ]);
 });
 
-test('a key says whether it waits, signs, or is only accepted', () => {
+test('a key is next, signing or accepted', () => {
   const keys = [aKey('next', 2_000), aKey('signing', 1_000), aKey('last', 0)];
-  expect(showTokenKeys(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
+  expect(toTokenKeyViews(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
     ['next', 'next'],
     ['signing', 'signing'],
     ['last', 'accepted'],
@@ -105,7 +105,7 @@ test('whenever it is looked, every token that has not run out is of a key that i
   // look is near a change of keys, where a token may outlive what signed it.
   const seen = { nextKeys: 0, withdrawn: 0, tokensOfAKeyThatSignsNoMore: 0 };
   const second = fc.integer({ min: 1, max: 24 * 3600 }).map((seconds) => seconds * 1_000);
-  const nearChange = fc.integer({ min: -PUBLISHED_BEFORE_MS, max: OUTLIVES_MS });
+  const nearChange = fc.integer({ min: -PUBLISH_AHEAD_MS, max: WITHDRAW_AFTER_MS });
   const look = fc.record({ pauseMs: second, nearChangeMs: fc.option(nearChange, { nil: undefined, freq: 2 }) });
   fc.assert(
     fc.property(fc.array(look, { minLength: 50, maxLength: 150 }), (looks) => {
@@ -115,7 +115,7 @@ test('whenever it is looked, every token that has not run out is of a key that i
       let tokens: { kid: string; until: number }[] = [];
       for (const { pauseMs, nearChangeMs } of looks) {
         const newestFrom = Math.max(...keys.map(({ signsFrom }) => signsFrom.getTime() - START));
-        const changeAt = newestFrom > ms ? newestFrom : newestFrom + SIGNS_FOR_MS;
+        const changeAt = newestFrom > ms ? newestFrom : newestFrom + SIGNING_PERIOD_MS;
         ms = nearChangeMs === undefined ? ms + pauseMs : Math.max(ms + 1, changeAt + nearChangeMs);
         const { nextSignsFrom, toWithdraw } = planRotation(keys, now(ms));
         keys = keys.filter((key) => !toWithdraw.includes(key));
@@ -125,7 +125,7 @@ test('whenever it is looked, every token that has not run out is of a key that i
         const key = signingKeyAt(keys, now(ms))!;
         first ??= key.kid;
         const publishedForMs = key.signsFrom.getTime() - key.createdAt.getTime();
-        expect(publishedForMs === PUBLISHED_BEFORE_MS || key.kid === first).toBe(true);
+        expect(publishedForMs === PUBLISH_AHEAD_MS || key.kid === first).toBe(true);
         tokens = [...tokens.filter(({ until }) => until > ms), { kid: key.kid, until: ms + TOKEN_SECONDS * 1000 }];
         for (const { kid } of tokens) expect(keys.map((known) => known.kid)).toContain(kid);
         seen.tokensOfAKeyThatSignsNoMore += tokens.filter(({ kid }) => kid !== key.kid).length;

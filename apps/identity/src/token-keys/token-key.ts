@@ -1,32 +1,32 @@
 import { TOKEN_SECONDS, type TokenKeyChanged, TokenKeyChangedV1, type TokenKeyJwk } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** A key that signs identity tokens (A2), without its private half. */
+/** A key that signs identity tokens (A2), without its private key. */
 export interface TokenKey {
   readonly kid: string;
   readonly publicJwk: TokenKeyJwk;
   readonly createdAt: Date;
-  /** From then on it signs, until a newer one does. */
+  /** It signs from this time on, until a newer key signs. */
   readonly signsFrom: Date;
   readonly withdrawnAt: Date | null;
   readonly version: number;
 }
 
-/** A new key is published this long before it signs, so that whoever verifies has heard of it (A2). */
-export const PUBLISHED_BEFORE_MS = 10 * 60_000;
-/** How long a key signs before the next one does. */
-export const SIGNS_FOR_MS = 30 * 24 * 60 * 60_000;
-/** A key is withdrawn this long after the next one has begun to sign: its last token has run out a minute before. */
-export const OUTLIVES_MS = TOKEN_SECONDS * 1000 + 60_000;
+/** A new key is published this long before it signs, so that all verifiers have it (A2). */
+export const PUBLISH_AHEAD_MS = 10 * 60_000;
+/** How long a key signs. */
+export const SIGNING_PERIOD_MS = 30 * 24 * 60 * 60_000;
+/** A key is withdrawn this long after the next one began to sign: its last token expired a minute before. */
+export const WITHDRAW_AFTER_MS = TOKEN_SECONDS * 1000 + 60_000;
 
-/** What is to be done about the keys at this time. */
+/** The changes of the keys that are due. */
 export interface RotationPlan {
-  /** When a new key is to begin to sign; undefined when none is needed. */
+  /** When a new key begins to sign; undefined when none is needed. */
   readonly nextSignsFrom: Date | undefined;
   readonly toWithdraw: readonly TokenKey[];
 }
 
-/** The key that signs: the newest whose time has come. */
+/** The key that signs: the newest one whose `signsFrom` has passed. */
 export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt'>>(
   keys: readonly K[],
   now: Date,
@@ -36,23 +36,23 @@ export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt
     .sort((a, b) => b.signsFrom.getTime() - a.signsFrom.getTime())[0];
 }
 
-/** @param keys those that are not withdrawn */
+/** @param keys all keys that are not withdrawn */
 export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan {
   const signing = signingKeyAt(keys, now);
-  // The first key ever, or after a leak: there is nothing older that could sign meanwhile.
+  // The very first key, or after a leak: no older key can sign meanwhile.
   if (!signing) return { nextSignsFrom: now, toWithdraw: [] };
-  const isNextThere = keys.some(({ signsFrom }) => signsFrom > now);
-  const endsAt = signing.signsFrom.getTime() + SIGNS_FOR_MS;
-  const isDue = !isNextThere && now.getTime() >= endsAt - PUBLISHED_BEFORE_MS;
-  const isOver = now.getTime() >= signing.signsFrom.getTime() + OUTLIVES_MS;
+  const hasNext = keys.some(({ signsFrom }) => signsFrom > now);
+  const endsAt = signing.signsFrom.getTime() + SIGNING_PERIOD_MS;
+  const isDue = !hasNext && now.getTime() >= endsAt - PUBLISH_AHEAD_MS;
+  const isPreviousExpired = now.getTime() >= signing.signsFrom.getTime() + WITHDRAW_AFTER_MS;
   return {
     nextSignsFrom: isDue ? nextSignsFrom(now) : undefined,
-    toWithdraw: isOver ? keys.filter(({ signsFrom }) => signsFrom < signing.signsFrom) : [],
+    toWithdraw: isPreviousExpired ? keys.filter(({ signsFrom }) => signsFrom < signing.signsFrom) : [],
   };
 }
 
 export function nextSignsFrom(now: Date): Date {
-  return new Date(now.getTime() + PUBLISHED_BEFORE_MS);
+  return new Date(now.getTime() + PUBLISH_AHEAD_MS);
 }
 
 export function tokenKeyChanged({ kid, publicJwk, withdrawnAt, version }: TokenKey): NewEvent<TokenKeyChanged> {
@@ -60,18 +60,18 @@ export function tokenKeyChanged({ kid, publicJwk, withdrawnAt, version }: TokenK
   return { type: TokenKeyChangedV1, aggregateId: kid, aggregateVersion: version, payload };
 }
 
-/** A key as the administration API lists it. */
+/** A key in the list of the administration API. */
 export interface TokenKeyView {
   readonly kid: string;
-  /** `next`: published, does not sign yet. `signing`. `accepted`: signs no more, what it signed is still good. */
+  /** `next`: published, does not sign yet. `signing`. `accepted`: signs no more, but its tokens are valid. */
   readonly state: 'next' | 'signing' | 'accepted';
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly signsFromUTCDate: string;
 }
 
-/** @param keys those that are not withdrawn */
-export function showTokenKeys(keys: readonly TokenKey[], now: Date): TokenKeyView[] {
+/** @param keys all keys that are not withdrawn */
+export function toTokenKeyViews(keys: readonly TokenKey[], now: Date): TokenKeyView[] {
   const signing = signingKeyAt(keys, now);
   return keys.map((key) => ({
     kid: key.kid,

@@ -6,17 +6,17 @@ import { DataSource } from 'typeorm';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { RotateTokenKeys } from './rotate-token-keys.js';
-import { showTokenKeys, type TokenKeyView } from './token-key.js';
+import { toTokenKeyViews, type TokenKeyView } from './token-key.js';
 import { findTokenKeys } from './token-key.repository.js';
 
-/** The public keys of identity tokens (A2), for whoever verifies them by themselves. */
+/** The public keys of identity tokens (A2), for external verification. */
 @Controller('.well-known/jwks.json')
 export class JwksController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Reads the public keys of identity tokens (RFC 7517). May be kept for five minutes: a key is here ten minutes before its first
-   * token.
+   * Reads the public keys of identity tokens (RFC 7517). Cache it for at most five minutes: a key is published ten minutes before
+   * its first token.
    *
    * @returns 200 A JWK set.
    */
@@ -27,7 +27,7 @@ export class JwksController {
   }
 }
 
-/** Keys of identity tokens, for administrators; they rotate by themselves. Needs `x-admin-key`. */
+/** Keys of identity tokens, for administrators. The keys rotate automatically. Needs `x-admin-key`. */
 @Controller('admin/v1/token-keys')
 @UseGuards(AdminKeyGuard)
 export class TokenKeysController {
@@ -37,16 +37,16 @@ export class TokenKeysController {
     @Inject(RotateTokenKeys) private readonly rotateTokenKeys: RotateTokenKeys,
   ) {}
 
-  /** Lists the keys that are published, the newest first. */
+  /** Lists the published keys, the newest first. */
   @Get()
   async list(): Promise<{ tokenKeys: TokenKeyView[] }> {
-    return { tokenKeys: showTokenKeys(await findTokenKeys(this.dataSource.manager), this.clock.now()) };
+    return { tokenKeys: toTokenKeyViews(await findTokenKeys(this.dataSource.manager), this.clock.now()) };
   }
 
   /**
-   * Makes the next key, which signs in ten minutes.
+   * Creates the next key, which signs in ten minutes.
    *
-   * @throws resource.conflict There is a next one already.
+   * @throws resource.conflict A next key exists already.
    */
   @Post()
   rotate(@Author() author: ChangeAuthor): Promise<TokenKeyView> {
@@ -54,7 +54,7 @@ export class TokenKeysController {
   }
 
   /**
-   * Withdraws a key that leaked: nothing it signed is accepted from then on.
+   * Withdraws a leaked key: its tokens are no longer accepted.
    *
    * @throws resource.not-found
    */

@@ -14,7 +14,7 @@ import {
 } from '../../test/identity.js';
 import { identityService } from '../index.js';
 import { RotateTokenKeys } from './rotate-token-keys.js';
-import { OUTLIVES_MS, PUBLISHED_BEFORE_MS, SIGNS_FOR_MS } from './token-key.js';
+import { WITHDRAW_AFTER_MS, PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS } from './token-key.js';
 
 const PATH = '/admin/v1/token-keys';
 
@@ -45,7 +45,7 @@ describe('the keys of identity tokens', () => {
   it('rotate by themselves: published ten minutes before, withdrawn when the last token has run out', async () => {
     const partner = await aPartner(identity);
     const first = kidOf(await logIn(identity, partner))!;
-    identity.clock.advance(SIGNS_FOR_MS - PUBLISHED_BEFORE_MS);
+    identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);
     await Promise.all([look(), look(), look()]);
     const [next] = (await published()).filter((kid: string) => kid !== first);
     expect(await states()).toEqual([
@@ -53,12 +53,12 @@ describe('the keys of identity tokens', () => {
       [first, 'signing'],
     ]);
 
-    identity.clock.advance(PUBLISHED_BEFORE_MS - 1);
+    identity.clock.advance(PUBLISH_AHEAD_MS - 1);
     const last = await logIn(identity, partner);
     expect(kidOf(last)).toBe(first);
     identity.clock.advance(1);
     expect(kidOf(await logIn(identity, partner))).toBe(next);
-    identity.clock.advance(OUTLIVES_MS - 1 - 60_000);
+    identity.clock.advance(WITHDRAW_AFTER_MS - 1 - 60_000);
     await look();
     // The last token of the last key, in its last millisecond.
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
@@ -75,19 +75,19 @@ describe('the keys of identity tokens', () => {
     ]);
   });
 
-  it('rotate when an administrator says so, one next key at a time, and it is written down', async () => {
+  it('rotate at the request of an administrator, one next key at a time, with an audit entry', async () => {
     const [first] = await published();
     const answer = await admin('POST', PATH);
     expect(answer).toMatchObject({ status: 201, body: { state: 'next' } });
     const { kid, signsFromUTCDate } = answer.body;
-    expect(Date.parse(signsFromUTCDate) - identity.clock.now().getTime()).toBe(PUBLISHED_BEFORE_MS);
+    expect(Date.parse(signsFromUTCDate) - identity.clock.now().getTime()).toBe(PUBLISH_AHEAD_MS);
     expect(await admin('POST', PATH)).toMatchObject({ status: 409 });
     expect(await published()).toEqual([kid, first]);
     const { entries } = (await admin('GET', '/admin/v1/audit-log')).body;
     expect(entries).toMatchObject([{ action: 'token-key.created', credentialId: kid, after: { kid } }]);
   });
 
-  it('are withdrawn when they leaked: what they signed is refused within a second, and a new one signs at once', async () => {
+  it('are withdrawn after a leak: their tokens are rejected within a second, and a new key signs at once', async () => {
     const partner = await aPartner(identity);
     const token = await logIn(identity, partner);
     const call = clientOf(identity, partner, token);
@@ -122,7 +122,7 @@ describe('the keys of identity tokens', () => {
     expect(Buffer.from(row.sealed, 'base64').toString('latin1')).not.toMatch(/"d"|"kty"/);
   });
 
-  it('are shown to administrators alone', async () => {
+  it('are listed for administrators only', async () => {
     for (const [method, path] of [
       ['GET', PATH],
       ['POST', PATH],

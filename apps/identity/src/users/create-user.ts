@@ -5,7 +5,7 @@ import { PasswordQueue } from './password-queue.js';
 import { canonicalEmail, type PartnerScope, type User } from './user.js';
 import { UserRepository } from './user.repository.js';
 
-/** Makes an account of an organisation (A3). */
+/** Creates a user of an organisation (A3). */
 @Injectable()
 export class CreateUser {
   constructor(
@@ -14,7 +14,7 @@ export class CreateUser {
     @Inject(PasswordQueue) private readonly passwords: PasswordQueue,
   ) {}
 
-  /** Throws `resource.conflict` for an email that the organisation has already. */
+  /** Throws `resource.conflict` when the organisation has a user with this email. */
   async execute(owner: PartnerScope, request: CreateUserRequest): Promise<User> {
     const user: User = {
       userId: newUuid(this.clock),

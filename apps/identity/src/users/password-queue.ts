@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { hashPassword, isPassword } from './password.js';
 
-/** Each takes 19 MiB and a thread of the few that files and names are read with, too. */
-const AT_ONCE_MAX = 2;
-/** About two seconds of work; whoever comes then is told to come back. */
-const WAITING_MAX = 100;
-/** So that a burst of one organisation leaves the others most of it. */
-const WAITING_OF_ONE_MAX = 25;
+/** Each hash uses 19 MiB and one of the few threads that also read files and resolve names. */
+const MAX_CONCURRENT = 2;
+/** About two seconds of work; further requests are rejected and may be retried. */
+const MAX_WAITING = 100;
+/** So that a burst of one organisation leaves most of the queue to the others. */
+const MAX_WAITING_PER_ORGANISATION = 25;
 
 interface Waiting {
   readonly organisationId: string;
-  readonly goOn: () => void;
+  readonly start: () => void;
 }
 
-/** Hashes and compares passwords, few at a time: a burst of logins must not take the memory or the threads of all else. */
+/** Hashes and compares passwords, few at a time: a burst of logins must not use up the memory or the threads of the process. */
 @Injectable()
 export class PasswordQueue {
   private running = 0;
@@ -22,27 +22,27 @@ export class PasswordQueue {
 
   /** Throws `service.not-ready` when too many wait. */
   hash(organisationId: string, password: string): Promise<string> {
-    return this.inTurn(organisationId, () => hashPassword(password));
+    return this.enqueue(organisationId, () => hashPassword(password));
   }
 
   /** Throws `service.not-ready` when too many wait. */
   matches(organisationId: string, password: string, passwordHash: string): Promise<boolean> {
-    return this.inTurn(organisationId, () => isPassword(password, passwordHash));
+    return this.enqueue(organisationId, () => isPassword(password, passwordHash));
   }
 
-  private async inTurn<T>(organisationId: string, work: () => Promise<T>): Promise<T> {
-    if (this.running >= AT_ONCE_MAX) {
-      const ofThisOne = this.waiting.filter((one) => one.organisationId === organisationId).length;
-      if (this.waiting.length >= WAITING_MAX || ofThisOne >= WAITING_OF_ONE_MAX)
+  private async enqueue<T>(organisationId: string, work: () => Promise<T>): Promise<T> {
+    if (this.running >= MAX_CONCURRENT) {
+      const waitingOfOrganisation = this.waiting.filter((one) => one.organisationId === organisationId).length;
+      if (this.waiting.length >= MAX_WAITING || waitingOfOrganisation >= MAX_WAITING_PER_ORGANISATION)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 2 });
-      // Whoever ends hands its place over, so that nobody who comes later takes it.
-      await new Promise<void>((resolve) => this.waiting.push({ organisationId, goOn: resolve }));
+      // A finished job passes its slot to the first waiting one, so that later jobs cannot overtake it.
+      await new Promise<void>((resolve) => this.waiting.push({ organisationId, start: resolve }));
     } else this.running++;
     try {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      if (next) next.goOn();
+      if (next) next.start();
       else this.running--;
     }
   }

@@ -10,7 +10,7 @@ test('a password is known again, and no other is taken for it', async () => {
   expect(await hashPassword('correct horse battery')).not.toBe(hash);
 });
 
-test('a hash that another program made with other parameters is understood', async () => {
+test('a hash of another program with other parameters is valid', async () => {
   // The reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1 -l 32
   const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   expect(await isPassword('password', reference)).toBe(true);
@@ -38,7 +38,7 @@ test.each([
   await expect(isPassword('password', hash)).rejects.toThrow('argon2id');
 });
 
-test('of a burst some wait, and those over the bound are told to come back', async () => {
+test('in a burst some requests wait, and those over the limit are rejected as retryable', async () => {
   const queue = new PasswordQueue();
   const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   // Two are at work at once; of each organisation 25 may wait, of all 100.

@@ -3,24 +3,24 @@ import { promisify } from 'node:util';
 
 const argon2 = promisify(argon2Callback);
 
-/** What a guess costs: 19 MiB and two passes, the least that OWASP advises; about 40 ms. */
+/** Cost of a guess: 19 MiB and two passes, the minimum that OWASP recommends; about 40 ms. */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** `$argon2id$v=19$m=…,t=…,p=…$salt$hash`: parameters rest with the hash, so that they can be raised. */
+/** `$argon2id$v=19$m=…,t=…,p=…$salt$hash`: the hash contains its parameters, so that they can be raised. */
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
 
-/** argon2id of a password in PHC form, with a salt of its own. */
+/** argon2id of a password in PHC format, with a new salt. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }, HASH_BYTES);
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(salt)}$${unpadded(hash)}`;
 }
 
-/** Whether this is the password. Throws for a hash that {@link hashPassword} did not make. */
+/** Throws for a hash in another format than that of {@link hashPassword}. */
 export async function isPassword(password: string, passwordHash: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt, hash] = PHC.exec(passwordHash) ?? [];
   if (salt === undefined || hash === undefined) throw new Error('A password hash is argon2id in PHC form.');
@@ -30,7 +30,7 @@ export async function isPassword(password: string, passwordHash: string): Promis
   return timingSafeEqual(given, expected);
 }
 
-/** Compatibility composition first: what looks the same is the same, on whichever keyboard it was typed. */
+/** Normalises to NFKC, so that equal texts from different keyboards match. */
 function derive(
   password: string,
   nonce: Buffer,

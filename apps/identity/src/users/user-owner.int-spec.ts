@@ -1,4 +1,4 @@
-/** A user, a customer and a login are of one organisation in one mode: the same email elsewhere is somebody else. */
+/** A user, a customer and a login belong to one organisation and mode: the same email elsewhere is another user. */
 import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
 import { aPartner, type Client, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
@@ -43,7 +43,7 @@ test('a user is registered as a customer by its own organisation and mode alone'
   ]);
 });
 
-test('a customer is told once, by the name of its account', async () => {
+test('a customer is published once, with the name of its user', async () => {
   const account = { email: 'named@example.com', password: passwordOf(0), firstName: 'Ayesha' };
   const { userId } = (await clients[0]!('POST', '/v1/auth/users', account)).body;
   const register = () => clients[0]!('POST', '/v1/auth/customers/register', { userId });
@@ -57,7 +57,7 @@ test('a customer is told once, by the name of its account', async () => {
   ]);
 });
 
-test('of the same email each organisation and mode knows its own password and its own customer', async () => {
+test('the same email has its own password and customer in each organisation and mode', async () => {
   const references: string[] = [];
   for (const [nth, client] of clients.entries()) {
     const userId = await newUser(nth, 'two@example.com');

@@ -29,7 +29,7 @@ export class UserRepository {
           user.createdAt,
         ],
       )
-      .catch(refuseTakenEmail);
+      .catch(rejectTakenEmail);
   }
 
   async find(tx: EntityManager, owner: PartnerScope, userId: string): Promise<User | undefined> {
@@ -41,7 +41,7 @@ export class UserRepository {
   }
 }
 
-function refuseTakenEmail(error: unknown): never {
+function rejectTakenEmail(error: unknown): never {
   if (!isUniqueViolation(error, 'users_email')) throw error;
   const message = 'This organisation already has a user with this email.';
   throw new DomainError('resource.conflict', { message, fields: [{ field: 'email', message }], cause: error });

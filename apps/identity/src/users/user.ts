@@ -1,6 +1,6 @@
 import type { Mode } from '@svc/contracts';
 
-/** Whose data a partner's call reads and writes. */
+/** Owner of the data that a partner's request reads and writes. */
 export interface PartnerScope {
   readonly organisationId: string;
   readonly mode: Mode;
@@ -11,9 +11,9 @@ export interface User {
   readonly userId: string;
   readonly organisationId: string;
   readonly mode: Mode;
-  /** As {@link canonicalEmail} writes it. */
+  /** In the format of {@link canonicalEmail}. */
   readonly email: string;
-  /** argon2id in PHC form. */
+  /** argon2id in PHC format. */
   readonly passwordHash: string;
   /** `""` when unknown (P3). */
   readonly firstName: string;
@@ -21,7 +21,7 @@ export interface User {
   readonly createdAt: Date;
 }
 
-/** One account for an address, whatever its case: nobody has two that differ in it. */
+/** An address has one account, regardless of its case. */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

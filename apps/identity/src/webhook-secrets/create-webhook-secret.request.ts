@@ -3,7 +3,7 @@ import { IsIn } from 'class-validator';
 
 const MODES: readonly Mode[] = ['test', 'live'];
 
-/** Body of `POST …/webhook-secrets`; may be left out. */
+/** Body of `POST …/webhook-secrets`; optional. */
 export class CreateWebhookSecretRequest {
   /** Signs the notifications of payments of this mode. */
   @IsIn(MODES, { message: '$property must be test or live' })

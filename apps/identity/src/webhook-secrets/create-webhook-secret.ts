@@ -10,9 +10,9 @@ import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-s
 import { countValidWebhookSecrets } from './webhook-secret.repository.js';
 
 /** Every valid secret adds a signature to each notification (E4). */
-const VALID_SECRETS_MAX = 5;
+const MAX_VALID_SECRETS = 5;
 
-/** Makes a secret that signs a site's notifications (E4) beside those it has, until they are revoked. */
+/** Creates a secret that signs a site's notifications (E4). Older secrets also sign until they are revoked. */
 @Injectable()
 export class CreateWebhookSecret {
   constructor(
@@ -25,9 +25,9 @@ export class CreateWebhookSecret {
       await lockMerchant(tx, merchantId);
       await getSite(tx, merchantId, siteId);
       const valid = await countValidWebhookSecrets(tx, merchantId, siteId, mode);
-      if (valid >= VALID_SECRETS_MAX) {
+      if (valid >= MAX_VALID_SECRETS) {
         throw new DomainError('resource.conflict', {
-          message: `${VALID_SECRETS_MAX} secrets are valid: revoke one first.`,
+          message: `${MAX_VALID_SECRETS} secrets are valid: revoke one first.`,
         });
       }
       return this.issueWebhookSecret.execute(tx, author, { merchantId, siteId, mode });

@@ -10,15 +10,15 @@ import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { newWebhookSecret, signingSecretChanged, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
 import { insertWebhookSecret } from './webhook-secret.repository.js';
 
-/** A new secret and, this once, the secret itself. */
+/** A new secret. */
 export interface CreatedWebhookSecret {
   readonly secretId: string;
-  /** `whsec_` and base64 of 32 bytes. Shown once. */
+  /** `whsec_` and base64 of 32 bytes. Shown only once. */
   readonly webhookSecret: string;
   readonly mode: Mode;
 }
 
-/** Writes a new webhook secret (E4), its events and its audit entry inside the transaction of a use case. */
+/** Inserts a new webhook secret (E4), its events and its audit entry in the transaction of a use case. */
 @Injectable()
 export class IssueWebhookSecret {
   constructor(
@@ -28,8 +28,8 @@ export class IssueWebhookSecret {
   ) {}
 
   /**
-   * The caller holds the lock on the merchant and knows that the site exists. Throws `service.not-ready` until
-   * webhook-dispatcher has published its sealing key.
+   * The caller must have locked the merchant and checked that the site exists. Throws `service.not-ready` until
+   * webhook-dispatcher has published its encryption key.
    */
   async execute(
     tx: Transaction,

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { getSite } from '../sites/site.repository.js';
-import { showWebhookSecret, type WebhookSecretView } from './webhook-secret.js';
+import { toWebhookSecretView, type WebhookSecretView } from './webhook-secret.js';
 import { listWebhookSecrets } from './webhook-secret.repository.js';
 
 @Injectable()
@@ -12,6 +12,6 @@ export class ListWebhookSecrets {
   async execute(merchantId: number, siteId: number): Promise<WebhookSecretView[]> {
     await getSite(this.dataSource.manager, merchantId, siteId);
     const secrets = await listWebhookSecrets(this.dataSource.manager, merchantId, siteId);
-    return secrets.map(showWebhookSecret);
+    return secrets.map(toWebhookSecretView);
   }
 }

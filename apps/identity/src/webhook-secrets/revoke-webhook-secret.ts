@@ -9,7 +9,7 @@ import { lockMerchant } from '../merchants/merchant.repository.js';
 import { signingSecretChanged, webhookSecretChanged } from './webhook-secret.js';
 import { getWebhookSecret, revokeWebhookSecret } from './webhook-secret.repository.js';
 
-/** Ends a secret for good: it no longer signs. */
+/** Revokes a secret: it no longer signs. */
 @Injectable()
 export class RevokeWebhookSecret {
   constructor(

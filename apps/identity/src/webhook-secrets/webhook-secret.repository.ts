@@ -4,7 +4,7 @@ import { type EntityManager, IsNull } from 'typeorm';
 import type { WebhookSecret } from './webhook-secret.js';
 import { WebhookSecretRow } from './webhook-secret.row.js';
 
-const SECRETS_LISTED_MAX = 100;
+const MAX_LISTED_SECRETS = 100;
 
 /** Throws `resource.not-found`, also for the secret of another site. */
 export async function getWebhookSecret(
@@ -23,7 +23,7 @@ export function listWebhookSecrets(tx: EntityManager, merchantId: number, siteId
   return tx.find(WebhookSecretRow, {
     where: { merchantId, siteId },
     order: { ordinal: 'DESC' },
-    take: SECRETS_LISTED_MAX,
+    take: MAX_LISTED_SECRETS,
   });
 }
 
@@ -40,7 +40,7 @@ export async function insertWebhookSecret(tx: EntityManager, secret: WebhookSecr
   await tx.insert(WebhookSecretRow, secret);
 }
 
-/** Its next version, which it returns. */
+/** Returns the next version. */
 export async function revokeWebhookSecret(
   tx: EntityManager,
   secret: WebhookSecret,

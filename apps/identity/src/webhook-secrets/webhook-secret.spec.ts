@@ -1,6 +1,6 @@
 import {
   newWebhookSecret,
-  showWebhookSecret,
+  toWebhookSecretView,
   signingSecretChanged,
   type WebhookSecret,
   webhookSecretChanged,
@@ -27,11 +27,11 @@ const SECRET: WebhookSecret = {
 };
 const REVOKED: WebhookSecret = { ...SECRET, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
 
-test('an administrator sees when a secret was made and revoked, and not its sealed form', () => {
+test('the view has the dates of creation and revocation, and not the encrypted secret', () => {
   const shown = { secretId: 's-1', mode: 'live', createdUTCDate: '2026-03-01T10:00:00.000Z' };
-  expect(showWebhookSecret(SECRET)).toStrictEqual({ ...shown, revoked: false });
+  expect(toWebhookSecretView(SECRET)).toStrictEqual({ ...shown, revoked: false });
   const revokedUTCDate = '2026-03-02T10:00:00.000Z';
-  expect(showWebhookSecret(REVOKED)).toStrictEqual({ ...shown, revoked: true, revokedUTCDate });
+  expect(toWebhookSecretView(REVOKED)).toStrictEqual({ ...shown, revoked: true, revokedUTCDate });
 });
 
 test('webhook-dispatcher gets the sealed form; a webhook secret is never primary', () => {

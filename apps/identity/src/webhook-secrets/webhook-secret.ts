@@ -8,20 +8,20 @@ import {
 } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** A secret without what opens anything. */
+/** Metadata of a secret, with the encrypted secret. */
 export interface WebhookSecret {
   readonly secretId: string;
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
-  /** Compact JWE to webhook-dispatcher. */
+  /** The secret as compact JWE, encrypted for webhook-dispatcher. */
   readonly sealed: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
   readonly version: number;
 }
 
-/** A secret as `GET …/webhook-secrets` shows it. */
+/** A secret in the response of `GET …/webhook-secrets`. */
 export interface WebhookSecretView {
   readonly secretId: string;
   readonly mode: Mode;
@@ -32,12 +32,12 @@ export interface WebhookSecretView {
   readonly revokedUTCDate?: string;
 }
 
-/** 32 random bytes in the form that Standard Webhooks libraries take: `whsec_` and base64 (E4). */
+/** 32 random bytes in the format of Standard Webhooks libraries: `whsec_` and base64 (E4). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-export function showWebhookSecret({ secretId, mode, createdAt, revokedAt }: WebhookSecret): WebhookSecretView {
+export function toWebhookSecretView({ secretId, mode, createdAt, revokedAt }: WebhookSecret): WebhookSecretView {
   return {
     secretId,
     mode,
@@ -54,7 +54,7 @@ export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSec
   return { type: WebhookSecretChangedV1, aggregateId: secretId, aggregateVersion: version, payload };
 }
 
-/** The event for webhook-dispatcher. Never primary: that is about E3, and all valid secrets sign E4. */
+/** The event for webhook-dispatcher. Never primary: only E3 uses that; for E4 all valid secrets sign. */
 export function signingSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
   const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;
   const payload: SigningSecretChanged = {

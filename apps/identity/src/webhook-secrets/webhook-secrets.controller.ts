@@ -20,12 +20,12 @@ export class WebhookSecretsController {
   ) {}
 
   /**
-   * Makes a secret that signs the notifications of a site (E4).
+   * Creates a secret that signs the notifications of a site (E4).
    *
-   * @returns 201 The secret, shown this once.
+   * @returns 201 The secret, shown only once.
    * @throws resource.not-found
    * @throws resource.conflict 5 secrets of the mode are valid.
-   * @throws service.not-ready Until webhook-dispatcher has published the key to seal to.
+   * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post()
   @Header('cache-control', 'no-store')
@@ -54,7 +54,7 @@ export class WebhookSecretsController {
   /**
    * Revokes a webhook secret.
    *
-   * @returns 204 Also when it is revoked already.
+   * @returns 204 Revoked, also when it was revoked before.
    * @throws resource.not-found
    */
   @Delete(':secretId')

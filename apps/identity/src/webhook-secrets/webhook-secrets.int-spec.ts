@@ -35,7 +35,7 @@ describe('webhook secrets', () => {
     (await test.published(WebhookSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
   const listed = async () => (await admin('GET', secrets)).body.secrets.slice(0, -2);
 
-  it('makes a secret of test mode unless told otherwise, shows it once and publishes its sealed form', async () => {
+  it('creates a secret, of test mode by default, shows it once and publishes it encrypted', async () => {
     const answer = await admin('POST', secrets);
     expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { secretId, webhookSecret } = answer.body;
@@ -93,13 +93,13 @@ describe('webhook secrets', () => {
     );
   });
 
-  it('has at most five valid ones of a site and mode, also when they are made at once', async () => {
+  it('has at most five valid ones of a site and mode, also when they are created concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secrets, { mode: 'test' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
     expect(await admin('POST', secrets, { mode: 'live' })).toMatchObject({ status: 201 });
   });
 
-  it('refuses a mode that there is not', async () => {
+  it('rejects an unknown mode', async () => {
     const answer = await admin('POST', secrets, { mode: 'both' });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
     expect(await told()).toEqual([]);

@@ -14,7 +14,7 @@ import { threeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
-/** A row whose time is over is removed or not written a moment later than the clock says here. */
+/** Another process deletes an expired row, or rejects it, by its own clock. */
 const SLACK_MS = 300_000;
 
 interface Book {
@@ -22,7 +22,7 @@ interface Book {
   readonly keptSince: () => Date;
 }
 
-/** Answers what merchants read of a day, for reconciliation: their payments (`retrieval`) and the notices of streams (`stream`). */
+/** Digests and lists the data that merchants read, for reconciliation: payments (`retrieval`) and notices of streams (`stream`). */
 @Controller()
 export class BooksConsumer {
   private readonly books: ReadonlyMap<string, Book>;

@@ -61,12 +61,12 @@ test('stream: a refund has a row of its own beside its payment, and no names', a
   expect(JSON.stringify(lines)).not.toContain('customer');
 });
 
-test('each book says since when it keeps rows', async () => {
+test('each book has the time since which it keeps rows', async () => {
   const [retrieved, stream] = await Promise.all(BOOKS.map((book) => digestOf(book, 1)));
   expect([retrieved!.keptSince, stream!.keptSince]).toEqual(['2025-12-01T10:05:00.000Z', '2026-02-25T10:05:00.000Z']);
 });
 
-test('a book that it does not keep is refused', async () => {
+test('an unknown book is rejected', async () => {
   await expect(digestOf('history', 1)).rejects.toMatchObject({ code: 'request.invalid' });
 });
 

@@ -1,6 +1,6 @@
 import { isoTime, numberOr0, uuidFrom } from '@svc/messaging';
 
-/** Final payments by paymentUTCDate. Names of customers are left out: they are neither money nor identity. */
+/** Final payments by paymentUTCDate. Without the names of customers, which are neither money nor identity. */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
          jsonb_build_object(

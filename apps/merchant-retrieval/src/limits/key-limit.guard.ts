@@ -5,10 +5,10 @@ import type { FastifyReply } from 'fastify';
 import { KeyLimit } from './key-limit.js';
 
 /**
- * Bounds how often a key may call (M4): 429 with `Retry-After`. Every answer has the headers of the IETF draft "RateLimit header
- * fields for HTTP". After MerchantKeyGuard, which knows the key.
+ * Limits the call rate of a key (M4): 429 with `Retry-After`. Every response has the headers of the IETF draft "RateLimit header
+ * fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
  *
- * @throws request.rate-limited 5 calls a second of one key, and 20 at once, unless the platform is set otherwise (M4).
+ * @throws request.rate-limited 5 calls a second of one key, and 20 at once, unless configured otherwise (M4).
  */
 @Injectable()
 export class KeyLimitGuard implements CanActivate {

@@ -29,6 +29,6 @@ test('a key that calls too often gets a 429 with Retry-After and RateLimit; othe
   const bearer = { authorization: `Bearer ${ours.keys.merchant}` };
   expect((await retrieval.get(paths[0]!, bearer)).status).toBe(429);
   expect((await get(0, ours.keys['site 1'])).status).toBe(200);
-  // A caller without a valid key is told so, and uses up no key's calls.
+  // A caller without a valid key gets a 401 and uses up no calls of a key.
   for (let call = 0; call < 5; call++) expect((await get(call, ours.keys.revoked)).status).toBe(401);
 });

@@ -3,27 +3,27 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import { MerchantRetrievalConfig } from '../config.js';
 
-/** Most keys whose calls are counted; of more, the one that has not called for longest begins anew. */
-const KEYS_MAX = 10_000;
+/** Maximum keys with a count; beyond it, the least recently used key starts again with a full bucket. */
+const MAX_KEYS = 10_000;
 
-/** Whether a call may be made, and what the key has left. */
+/** Whether a call is allowed, and the remaining allowance of the key. */
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** Calls that can be made at once. */
+  /** Calls that are allowed at once. */
   readonly remaining: number;
-  /** Seconds until the next call is allowed; 0 when one is now. */
+  /** Seconds until the next call is allowed; 0 when one is allowed now. */
   readonly retryAfterSeconds: number;
-  /** Seconds until the burst is whole again. */
+  /** Seconds until the bucket is full. */
   readonly resetSeconds: number;
 }
 
 /**
- * A token bucket for each key, on this replica alone (M4). It goes by the process's own monotonic time, as the library has
- * it: a throttle does not have to agree with any other clock.
+ * A token bucket for each key, on this replica only (M4). The library uses the monotonic time of the process: a rate limit does
+ * not depend on other clocks.
  */
 @Injectable()
 export class KeyLimit {
-  private readonly buckets = new LRUCache<string, TokenBucket>({ max: KEYS_MAX });
+  private readonly buckets = new LRUCache<string, TokenBucket>({ max: MAX_KEYS });
 
   constructor(@Inject(MerchantRetrievalConfig) private readonly config: MerchantRetrievalConfig) {}
 
@@ -39,15 +39,15 @@ export class KeyLimit {
     };
   }
 
-  /** As `RateLimit-Policy` has it: so many calls in so many seconds. */
+  /** In the format of `RateLimit-Policy`: number of calls, and seconds. */
   get policy(): string {
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
     return `"key";q=${burst};w=${Math.ceil(burst / rate)}`;
   }
 
   private bucketOf(keyId: string): TokenBucket {
-    const known = this.buckets.get(keyId);
-    if (known) return known;
+    const existing = this.buckets.get(keyId);
+    if (existing) return existing;
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
     const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: rate, interval: 'second' });
     bucket.content = burst;

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The read model of merchants' payments. Its partitions are made and dropped by the service (payment-partitions.ts). */
+/** The read model of merchants' payments. The service creates and drops its partitions (payment-partitions.ts). */
 export class Payments1763500008000 implements MigrationInterface {
   readonly name = 'Payments1763500008000';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Dropping a month is the owner's to do (ADR 45). The service may delete every payment anyway; here it may drop its partitions and no other table. */
+/** Only the owner may drop tables (ADR 45). This function lets the service drop partitions of payments, whose rows it may delete anyway, and no other table. */
 export class DropPartitions1763500008060 implements MigrationInterface {
   readonly name = 'DropPartitions1763500008060';
 

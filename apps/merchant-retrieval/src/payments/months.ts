@@ -1,11 +1,11 @@
 import { threeMonths } from './windows.js';
 
-/** This month's partition and the next two exist, so that a month begins with its partition. */
+/** Partitions exist for this month and the next two, so that a month begins with its partition. */
 const MONTHS_AHEAD = 2;
 /** Replicas whose clocks differ by less agree on which partitions a payment may still be written to. */
 const SLACK_MS = 86_400_000;
 
-/** Partitions that must exist: of every month that the longest window touches, and of those ahead. */
+/** Partitions that must exist: all months of the longest window, and the months ahead. */
 export function neededMonths(now: Date): { readonly first: Date; readonly count: number } {
   const { from } = threeMonths(now);
   const first = new Date(Date.UTC(from.getUTCFullYear(), from.getUTCMonth(), 1));
@@ -13,7 +13,7 @@ export function neededMonths(now: Date): { readonly first: Date; readonly count:
   return { first, count: months + 1 + MONTHS_AHEAD };
 }
 
-/** Whether no look-up can read anything of a partition (`payments_2026_03`) any more (M2). False for any other name. */
+/** Whether all payments of a partition (`payments_2026_03`) are older than the longest window (M2). False for any other name. */
 export function isPastWindow(partition: string, now: Date): boolean {
   const month = /^payments_(\d{4})_(\d{2})$/.exec(partition);
   if (!month) return false;

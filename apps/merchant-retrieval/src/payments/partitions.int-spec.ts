@@ -20,7 +20,7 @@ const partitions = async () =>
 const moveTo = (text: string) => retrieval.clock.advance(new Date(text).getTime() - retrieval.clock.now().getTime());
 const runOnce = () => retrieval.service.app.get(PaymentPartitions).runOnce();
 
-test('partitions are made from the window’s first month to two months ahead, by many replicas at once', async () => {
+test('partitions are created from the window’s first month to two months ahead, by many replicas concurrently', async () => {
   expect(retrieval.clock.nowISO().slice(0, 7)).toBe('2026-03');
   const made = ['2025_12', '2026_01', '2026_02', '2026_03', '2026_04', '2026_05'].map((month) => `payments_${month}`);
   expect(await partitions()).toEqual(made);
@@ -64,7 +64,7 @@ test('a replica waits for its turn longer than for a lock that others wait behin
   await expect(made).resolves.toBeUndefined();
 });
 
-describe('plans, made while the tables are empty and never analysed', () => {
+describe('plans for empty tables that were never analysed', () => {
   const finders = {
     invoice: (payments: PaymentRepository, siteId?: number) =>
       payments.findByInvoice({ merchantId: 1, mode: 'test', siteId }, 'x'),

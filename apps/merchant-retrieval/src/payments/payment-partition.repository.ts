@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 
-/** Longest that readers and writers wait behind this job, which has to wait for those before it. */
-const LOCK_MS_MAX = 2_000;
-/** Longest that this job waits for its turn: replicas that start together all make partitions. Waiting holds up nobody. */
-const TURN_MS_MAX = 120_000;
+/** Readers and writers queue behind this job while it waits for its locks, at most so long. */
+const MAX_LOCK_WAIT_MS = 2_000;
+/** Wait for the other replicas that create partitions at their start. This wait blocks no reader or writer. */
+const MAX_REPLICA_WAIT_MS = 120_000;
 
 /** The partitions of the payments. Each method is a step of one transaction, of which {@link lock} is the first. */
 @Injectable()
 export class PaymentPartitionRepository {
   async lock(tx: EntityManager): Promise<void> {
-    await tx.query(`SET LOCAL statement_timeout = ${TURN_MS_MAX}`);
+    await tx.query(`SET LOCAL statement_timeout = ${MAX_REPLICA_WAIT_MS}`);
     await tx.query(`LOCK TABLE ONLY payments IN SHARE UPDATE EXCLUSIVE MODE`);
-    await tx.query(`SET LOCAL lock_timeout = ${LOCK_MS_MAX}`);
+    await tx.query(`SET LOCAL lock_timeout = ${MAX_LOCK_WAIT_MS}`);
   }
 
-  /** Makes those that are missing of `count` months. */
+  /** Creates the missing partitions of `count` months. */
   async ensure(tx: EntityManager, firstMonth: Date, count: number): Promise<void> {
     await tx.query(`SELECT ensure_month_partitions('payments', $1::date, $2)`, [
       firstMonth.toISOString().slice(0, 10),
@@ -23,7 +23,7 @@ export class PaymentPartitionRepository {
     ]);
   }
 
-  /** Their names, the oldest first. */
+  /** Names of the partitions, oldest first. */
   async list(tx: EntityManager): Promise<string[]> {
     const partitions = await tx.query<{ name: string }[]>(
       `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

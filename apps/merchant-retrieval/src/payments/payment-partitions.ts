@@ -13,11 +13,11 @@ import { DataSource } from 'typeorm';
 import { isPastWindow, neededMonths } from './months.js';
 import { PaymentPartitionRepository } from './payment-partition.repository.js';
 
-const EVERY_MS = 3_600_000;
+const INTERVAL_MS = 3_600_000;
 
 /**
- * Makes the partitions of the payments before they are needed, and drops those that no window reaches (M2). Any number of
- * replicas may run it at once: they take turns, and one that comes second finds nothing to do.
+ * Creates the partitions of the payments in advance, and drops those older than all windows (M2). Any number of replicas may run
+ * it at once: a lock serialises them, and the second one finds nothing to do.
  */
 @Injectable()
 export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,13 +29,13 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('partitions of payments', EVERY_MS, log, async () => {
+    this.job = new PeriodicJob('partitions of payments', INTERVAL_MS, log, async () => {
       await this.runOnce();
       return false;
     });
   }
 
-  /** Before the first event, which would find no partition. */
+  /** Before the first event, which needs a partition. */
   async onModuleInit(): Promise<void> {
     await this.runOnce();
   }

@@ -5,16 +5,16 @@ import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { rollingDay, threeMonths, type Window } from './windows.js';
 
-/** A final payment as its event has it, and the event's version. */
+/** A final payment, and the version of its event. */
 export interface VersionedPayment {
   readonly payment: AnyPaymentSnapshot;
   readonly version: number;
 }
 
-/** Whose payments a look-up may find: without a site those of all sites. */
+/** Owner of payments; without a site, all sites of the merchant. */
 export type PaymentOwner = Pick<AuthenticatedMerchant, 'merchantId' | 'siteId' | 'mode'>;
 
-/** Keeps the payments of merchants at their newest version, and finds them in the windows of M2. */
+/** Stores the newest version of payments, and finds them in the windows of M2. */
 @Injectable()
 export class PaymentRepository {
   constructor(
@@ -23,28 +23,28 @@ export class PaymentRepository {
   ) {}
 
   /**
-   * One statement. It may get the same payments again, in any order, from several replicas at once: an older version changes
-   * nothing. Rows are locked in one order everywhere, so that two of these never deadlock. A payment that is older than the
-   * longest window is not kept: no look-up finds it, and its partition may be gone (M2).
+   * One statement. Several replicas may upsert the same payments concurrently, in any order: an older version changes nothing.
+   * It locks rows in one order, so that two of these statements never deadlock. It ignores payments older than the longest
+   * window: no query finds them, and their partition may be dropped (M2).
    */
-  async keep(payments: readonly VersionedPayment[]): Promise<void> {
+  async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     const { from } = threeMonths(this.clock.now());
-    const kept = payments.filter(({ payment }) => new Date(payment.paymentUTCDate) >= from);
-    if (kept.length === 0) return;
-    await this.dataSource.query(KEEP, [JSON.stringify(kept.map(rowOf))]);
+    const recent = payments.filter(({ payment }) => new Date(payment.paymentUTCDate) >= from);
+    if (recent.length === 0) return;
+    await this.dataSource.query(UPSERT, [JSON.stringify(recent.map(rowOf))]);
   }
 
-  /** By the service's invoice reference, of the last 24 hours. */
+  /** By the invoice reference of the service, in the last 24 hours. */
   findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_INVOICE, owner, rollingDay(this.clock.now()), invoiceReference);
   }
 
-  /** By the merchant's own reference, of the last 24 hours. */
+  /** By the reference of the merchant, in the last 24 hours. */
   findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_EXTERNAL_REFERENCE, owner, rollingDay(this.clock.now()), externalReference);
   }
 
-  /** By service payment id, of the last three months. */
+  /** By service payment id, in the last three months. */
   findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_PAYMENT_REFERENCE, owner, threeMonths(this.clock.now()), paymentReference);
   }
@@ -53,7 +53,7 @@ export class PaymentRepository {
     statement: string,
     { merchantId, siteId, mode }: PaymentOwner,
     { from, until }: Window,
-    wanted: string,
+    value: string,
   ): Promise<PaymentNotification[]> {
     const rows = await this.dataSource.query<NotificationRow[]>(statement, [
       merchantId,
@@ -61,7 +61,7 @@ export class PaymentRepository {
       siteId ?? null,
       from,
       until,
-      wanted,
+      value,
     ]);
     return rows.map(notificationOf);
   }
@@ -96,15 +96,15 @@ function notificationOf({ paymentUTCDate, firstName, lastName, siteId, ...row }:
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 
-/** Columns that never change: by them payments are found. */
-const FIXED = {
+/** Columns that never change: queries search by them. */
+const FIXED_COLUMNS = {
   payment_reference: 'text',
   payment_utc_date: 'timestamptz',
   merchant_id: 'bigint',
   site_id: 'bigint',
   mode: 'text',
 };
-const CHANGING = {
+const CHANGING_COLUMNS = {
   version: 'bigint',
   status: 'smallint',
   invoice_reference: 'text',
@@ -118,7 +118,7 @@ const CHANGING = {
   first_name: 'text',
   last_name: 'text',
 };
-const COLUMNS = { ...FIXED, ...CHANGING };
+const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
 function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const notification = paymentNotificationOf(payment);
@@ -145,8 +145,8 @@ function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLU
 
 const names = Object.keys(COLUMNS).join(', ');
 
-/** $1: the payments as JSON. To the generation that serves, and to the one that is being built. */
-const KEEP = `
+/** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
+const UPSERT = `
   INSERT INTO payments (generation, ${names})
   SELECT g.generation, ${names.replaceAll(/\w+/g, 'p.$&')}
     FROM (SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)
@@ -157,7 +157,7 @@ const KEEP = `
    CROSS JOIN generations g
    WHERE g.state IN ('serving', 'building') ORDER BY g.generation, p.payment_reference
   ON CONFLICT (generation, payment_reference, payment_utc_date) DO UPDATE
-     SET ${Object.keys(CHANGING)
+     SET ${Object.keys(CHANGING_COLUMNS)
        .map((name) => `${name} = excluded.${name}`)
        .join(', ')}
    WHERE payments.version < excluded.version`;

@@ -5,8 +5,8 @@ import { NoticeRepository } from '../stream/notice.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Keeps every final payment of every merchant, hosted or a partner's (M1), and the notice of it for the stream (M6).
- * Replay: each payment stays at its newest version, and a notice that was written before is left out.
+ * Stores all final payments of merchants, hosted and of partners (M1), and their notices for the stream (M6). Replay: each
+ * payment stays at its newest version, and an existing notice is not inserted again.
  */
 @Controller()
 export class PaymentsConsumer {
@@ -17,19 +17,19 @@ export class PaymentsConsumer {
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.store(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.store(events);
   }
 
   /** The payment first: a reader of its notice must find it. */
-  private async keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    await this.payments.keep(
+  private async store(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),
     );
-    await this.notices.keep(events);
+    await this.notices.insertNew(events);
   }
 }

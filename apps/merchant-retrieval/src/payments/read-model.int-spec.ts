@@ -1,4 +1,4 @@
-/** The read model keeps the newest version of each payment until no window reaches it, while a rebuild goes on too. */
+/** The read model keeps the newest version of each payment until it is older than all windows, also during a rebuild. */
 import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, type RebuildState, ReadModelRebuild, Transport } from '@svc/messaging';
 import { anEvent, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';
@@ -65,7 +65,7 @@ test('rows are written in the order of their references, in each copy: two repli
     `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
   );
   const payments = Array.from({ length: 100 }, () => paymentAt(ours, retrieval.clock.now()));
-  await retrieval.service.app.get(PaymentRepository).keep(payments.map((payment) => ({ payment, version: 1 })));
+  await retrieval.service.app.get(PaymentRepository).upsertAll(payments.map((payment) => ({ payment, version: 1 })));
   const written = await retrieval.dataSource.query<unknown[]>(
     `SELECT generation, payment_reference FROM payments ORDER BY tableoid, ctid`,
   );
@@ -126,7 +126,8 @@ describe('a rebuild', () => {
   test('only the copy that serves is read; events go to it and to the one that is being built', async () => {
     const generations = retrieval.service.app.get(Generations);
     // No publisher answers the replay request, so the service itself does not let the copy serve.
-    const begin = () => generations.begin((tx) => retrieval.service.app.get(Transport).missAgain(tx, READ_MODEL.types));
+    const begin = () =>
+      generations.begin((tx) => retrieval.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
     const before = paymentAt(ours, retrieval.clock.now());
     await retrieval.deliver(told(before));
     expect(await begin()).toBe(2);

@@ -1,21 +1,21 @@
-/** A payment's date is of another machine, whose clock may be ahead of ours by less than this. */
-const AHEAD_MS_MAX = 86_400_000;
+/** The date of a payment comes from another machine, whose clock may be ahead by less than this. */
+const MAX_CLOCK_SKEW_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 
-/** Dates that a look-up covers: the first is inside, the last is not. */
+/** Dates of a query: `from` is inclusive, `until` is exclusive. */
 export interface Window {
   readonly from: Date;
   readonly until: Date;
 }
 
-/** The last 24 hours (M2); a payment of exactly 24 hours ago is inside. */
+/** The last 24 hours (M2); a payment of exactly 24 hours ago is included. */
 export function rollingDay(now: Date): Window {
   return windowFrom(new Date(now.getTime() - DAY_MS), now);
 }
 
 /**
  * The last three calendar months in UTC (M2): from the same day and time three months ago, or from the last day of that month
- * where it is shorter; exactly then is inside.
+ * where it is shorter; exactly that time is included.
  */
 export function threeMonths(now: Date): Window {
   const from = new Date(now);
@@ -27,5 +27,5 @@ export function threeMonths(now: Date): Window {
 }
 
 function windowFrom(from: Date, now: Date): Window {
-  return { from, until: new Date(now.getTime() + AHEAD_MS_MAX) };
+  return { from, until: new Date(now.getTime() + MAX_CLOCK_SKEW_MS) };
 }

@@ -3,7 +3,7 @@ import { type Channel, eventIdOf, positionOf } from './event-id.js';
 
 const CHANNEL: Channel = { merchantId: 1001, siteId: 5001, mode: 'test' };
 
-test('an id gives back its position, to its own channel', () => {
+test('an id contains its position, for its own channel only', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (position) => {
       expect(positionOf(CHANNEL, eventIdOf(CHANNEL, position))).toBe(position);

@@ -3,15 +3,15 @@ import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { NoticeRepository } from './notice.repository.js';
 
-const EVERY_MS = 600_000;
+const INTERVAL_MS = 600_000;
 
-/** Removes notices that are no longer kept. */
+/** Deletes expired notices. */
 @Injectable()
 export class NoticeRetention implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
 
   constructor(@Inject(NoticeRepository) notices: NoticeRepository, @Inject(SERVICE_LOG) log: ServiceLog) {
-    this.job = new PeriodicJob('removal of old notices', EVERY_MS, log, () => notices.deleteExpired());
+    this.job = new PeriodicJob('removal of old notices', INTERVAL_MS, log, () => notices.deleteExpired());
   }
 
   onApplicationBootstrap(): void {

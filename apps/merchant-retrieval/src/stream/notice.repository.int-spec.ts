@@ -49,8 +49,8 @@ const writtenOrder = () =>
 
 test('each channel has its own positions, in the order of the events, however many come in one batch', async () => {
   const [first, second] = [mixed(), mixed()];
-  await notices.keep(first);
-  await notices.keep([...first.slice(3), ...second]);
+  await notices.insertNew(first);
+  await notices.insertNew([...first.slice(3), ...second]);
   for (const [nth, channel] of channels.entries()) {
     expect(await positionsOf(channel)).toEqual(upTo(2 * (nth + 1)));
     expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
@@ -64,9 +64,9 @@ test('each channel has its own positions, in the order of the events, however ma
 });
 
 test('channels are locked in the order of their keys: two replicas never wait in a circle', async () => {
-  await notices.keep(mixed());
+  await notices.insertNew(mixed());
   expect(await writtenOrder()).toEqual(channels);
-  await notices.keep(mixed());
+  await notices.insertNew(mixed());
   expect(await writtenOrder()).toEqual(channels);
   retrieval.clock.advance(4 * DAY_MS + 1);
   expect(await notices.deleteExpired()).toBe(true);
@@ -74,7 +74,7 @@ test('channels are locked in the order of their keys: two replicas never wait in
 });
 
 test('a place is given what comes after it in its channel, in order, and nothing of another one', async () => {
-  await notices.keep(mixed());
+  await notices.insertNew(mixed());
   const places = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
   const read = await notices.readAfter(places, 4);
   for (const [nth, { position }] of places.entries()) {
@@ -86,7 +86,7 @@ test('a place is given what comes after it in its channel, in order, and nothing
 });
 
 test('a place with nothing new is left out', async () => {
-  await notices.keep(mixed());
+  await notices.insertNew(mixed());
   const places = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
   expect(await notices.readAfter(places, 4)).toEqual(new Map());
   const [unknown] = [{ channel: { ...channels[0]!, siteId: 1 }, position: 0 }];
@@ -95,10 +95,10 @@ test('a place with nothing new is left out', async () => {
 
 test('a position that was given out and not used is stepped over', async () => {
   const channel = channels[0]!;
-  await notices.keep([eventOf(channel)]);
+  await notices.insertNew([eventOf(channel)]);
   await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
   expect((await notices.readAfter([{ channel, position: 1 }], 4)).get(0)).toEqual({ notices: [], end: 5 });
-  await notices.keep([eventOf(channel)]);
+  await notices.insertNew([eventOf(channel)]);
   const { notices: found, end } = (await notices.readAfter([{ channel, position: 1 }], 4)).get(0)!;
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
@@ -106,7 +106,7 @@ test('a position that was given out and not used is stepped over', async () => {
 test('of two replicas that write the same events at once, one does', async () => {
   const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
   const first = await uncommitted(retrieval, events);
-  const second = notices.keep([...events, eventOf(channels[0]!)]);
+  const second = notices.insertNew([...events, eventOf(channels[0]!)]);
   await writerWaits(retrieval);
   await first.commit();
   await second;
@@ -115,10 +115,10 @@ test('of two replicas that write the same events at once, one does', async () =>
   expect(await notices.rangeOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
-test('only what is too old is removed, and each channel says up to where', async () => {
-  await notices.keep(mixed());
+test('only expired notices are deleted, and each channel has the position of the last one', async () => {
+  await notices.insertNew(mixed());
   retrieval.clock.advance(1);
-  await notices.keep(mixed());
+  await notices.insertNew(mixed());
   retrieval.clock.advance(4 * DAY_MS);
   expect(await Promise.all([notices.deleteExpired(), notices.deleteExpired()])).toContain(true);
   expect(await notices.deleteExpired()).toBe(false);

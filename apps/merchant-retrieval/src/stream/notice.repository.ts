@@ -5,17 +5,17 @@ import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
 
 const DAY_MS = 86_400_000;
-/** An event that is older writes no notice: a replay from the beginning of the log must not send years of payments. */
-export const NOTICE_AGE_MS_MAX = 3 * DAY_MS;
+/** Older events create no notice: a replay of the whole log must not send years of payments. */
+export const MAX_NOTICE_AGE_MS = 3 * DAY_MS;
 /**
- * A notice is kept for longer than its event can write it, by more than clocks of replicas differ. So its row is there for
- * as long as its event could write it a second time.
+ * A notice stays longer than its event can create it, by more than the clocks of replicas differ. So the row exists as long
+ * as a repeated event could insert it again.
  */
-export const RETENTION_MS = NOTICE_AGE_MS_MAX + DAY_MS;
-/** Notices that one statement removes. */
+export const RETENTION_MS = MAX_NOTICE_AGE_MS + DAY_MS;
+/** Notices that one statement deletes. */
 const DELETE_BATCH_SIZE = 5_000;
 
-/** A notice as it is sent. */
+/** A notice in the format of the stream. */
 export interface StoredNotice {
   readonly position: number;
   readonly type: 'payment' | 'refund';
@@ -31,13 +31,13 @@ export interface StreamCursor {
 
 /** The notices after a {@link StreamCursor}. */
 export interface NoticePage {
-  /** In order, at most as many as were asked for. */
+  /** In order, at most as many as requested. */
   readonly notices: readonly StoredNotice[];
-  /** Where a reader stands once it has been sent these notices; undefined: some of what comes next was removed. */
+  /** Position of a reader after these notices; undefined when some of the next notices were deleted. */
   readonly end: number | undefined;
 }
 
-/** The positions that a channel has given out, and those whose notices were removed. */
+/** The newest position of a channel, and the newest position whose notice was deleted. */
 export interface PositionRange {
   readonly newest: number;
   readonly removed: number;
@@ -57,11 +57,11 @@ export class NoticeRepository {
   ) {}
 
   /**
-   * One statement. Replay: a notice that was written before is left out. Channels are locked in one order everywhere, so
-   * that two of these never deadlock.
+   * One statement. Replay: an existing notice is not inserted again. It locks channels in one order, so that two of these
+   * statements never deadlock.
    */
-  async keep(events: readonly PaymentEvent[]): Promise<void> {
-    const oldest = this.clock.later(-NOTICE_AGE_MS_MAX);
+  async insertNew(events: readonly PaymentEvent[]): Promise<void> {
+    const oldest = this.clock.later(-MAX_NOTICE_AGE_MS);
     const recent = events.filter(({ occurredAt }) => new Date(occurredAt) >= oldest);
     if (recent.length === 0) return;
     const references = await this.findMissingSiteReferences(recent);
@@ -70,7 +70,7 @@ export class NoticeRepository {
       const identified = noticeOf(payload, references.get(siteOf(payload)));
       if (!rows.has(identified.id)) rows.set(identified.id, rowOf(payload, identified, rows.size));
     }
-    await this.dataSource.query(KEEP, [JSON.stringify([...rows.values()]), this.clock.now()]);
+    await this.dataSource.query(INSERT_NEW, [JSON.stringify([...rows.values()]), this.clock.now()]);
   }
 
   async rangeOf({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
@@ -81,27 +81,29 @@ export class NoticeRepository {
     return row ?? { newest: 0, removed: 0 };
   }
 
-  /** One statement for all places: what is new to each of them, by its index. Places with nothing new are left out. */
-  async readAfter(places: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
+  /** Reads the new notices of all cursors in one statement: a map by the index of the cursor, without cursors that have none. */
+  async readAfter(cursors: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
-      JSON.stringify(places.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
+      JSON.stringify(cursors.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
       limit,
     ]);
-    const byPlace = new Map<number, ReadRow[]>();
-    for (const row of rows) byPlace.set(row.nth, [...(byPlace.get(row.nth) ?? []), row]);
-    return new Map([...byPlace].map(([nth, ofPlace]) => [nth, pageOf(places[nth]!.position, ofPlace, limit)] as const));
+    const byCursor = new Map<number, ReadRow[]>();
+    for (const row of rows) byCursor.set(row.nth, [...(byCursor.get(row.nth) ?? []), row]);
+    return new Map(
+      [...byCursor].map(([nth, ofCursor]) => [nth, pageOf(cursors[nth]!.position, ofCursor, limit)] as const),
+    );
   }
 
-  /** Removes some of the notices that are no longer kept. False when there are none. Any number of replicas may call it. */
+  /** Deletes a batch of expired notices. False when there are none. Any number of replicas may call it. */
   async deleteExpired(): Promise<boolean> {
-    const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(REMOVE, [
+    const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(DELETE_EXPIRED, [
       this.clock.later(-RETENTION_MS),
       DELETE_BATCH_SIZE,
     ]);
     return removed > 0;
   }
 
-  /** Of payments of earlier releases, whose events do not have it. */
+  /** For events of earlier releases, which have no site reference. */
   private async findMissingSiteReferences(events: readonly PaymentEvent[]): Promise<Map<string, string>> {
     const sites = events.flatMap(({ payload }) => (payload.siteReference === undefined ? [payload] : []));
     if (sites.length === 0) return new Map();
@@ -125,7 +127,7 @@ function rowOf(payment: AnyPaymentSnapshot, { id, notice }: IdentifiedNotice, nt
 }
 
 /** $1: the notices as JSON, $2: now. */
-const KEEP = `
+const INSERT_NEW = `
   WITH fresh AS (
     SELECT g.*, count(*) OVER channel AS of_channel, row_number() OVER (channel ORDER BY nth) AS place
       FROM jsonb_to_recordset($1::jsonb)
@@ -145,7 +147,7 @@ const KEEP = `
 
 type ReadRow = PositionRange & { readonly nth: number } & (StoredNotice | { readonly position: null });
 
-/** $1: the places as JSON, $2: most notices of each. */
+/** $1: the cursors as JSON, $2: maximum notices of each. */
 const READ_AFTER = `
   SELECT w.nth, p.newest, p.removed, n.position, n.type, n.body
     FROM jsonb_to_recordset($1::jsonb) AS w (nth integer, "merchantId" bigint, "siteId" bigint, mode text, position bigint)
@@ -161,12 +163,12 @@ function pageOf(after: number, rows: readonly ReadRow[], limit: number): NoticeP
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
   const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);
-  // Every position up to the newest is committed: where fewer came than were asked for, there are no more up to there.
+  // Every position up to the newest is committed: fewer notices than requested means that there are no more.
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }
 
-/** $1: notices kept since before this, $2: at most so many. A replica that removes others at once is not waited for. */
-const REMOVE = `
+/** $1: time limit of `kept_since`, $2: maximum number. It skips rows that another replica is deleting. */
+const DELETE_EXPIRED = `
   WITH old AS (
     SELECT notice_id FROM notices WHERE kept_since < $1 ORDER BY kept_since LIMIT $2 FOR UPDATE SKIP LOCKED
   ), gone AS (

@@ -10,19 +10,19 @@ import { MerchantRetrievalConfig } from '../config.js';
 import { type Channel, eventIdOf, positionOf } from './event-id.js';
 import { type NoticePage, NoticeRepository, type StreamCursor, type StoredNotice } from './notice.repository.js';
 
-/** How soon a notice that any replica wrote is seen: one statement for all streams of the process. */
+/** Delay until notices of any replica are read: one statement for all streams of the process. */
 const POLL_MS = 250;
-/** Notices of one place that a statement reads: more than a stream's buffer takes. */
-const NOTICES_MAX = 32;
-/** Places that a statement reads: bounds what a process holds when many streams resume at once. */
-const CURSORS_MAX = 500;
+/** Notices that a statement reads for one cursor: more than the buffer of a stream holds. */
+const MAX_NOTICES = 32;
+/** Cursors that a statement reads: limits the memory when many streams resume at once. */
+const MAX_CURSORS = 500;
 /** Proxies close connections that are silent for a minute or less. */
 const HEARTBEAT_MS = 15_000;
-/** How soon a stream whose key was revoked ends. */
+/** Interval of the check for revoked keys, whose streams end. */
 const KEY_CHECK_MS = 1_000;
-/** Bytes that wait for a reader, on each side of the stream's buffer; a notice is some 600. With more, no more are added. */
+/** Bytes that may wait on each side of the stream's buffer; a notice has about 600. With more, no notice is added. */
 const BUFFER_BYTES = 16 * 1024;
-/** A reader that leaves its buffer full for so long is closed. It resumes by id. */
+/** A reader whose buffer is full for so long is closed. It resumes by id. */
 const STALLED_MS = 30_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -30,7 +30,7 @@ interface Reader {
   readonly channel: Channel;
   readonly keyId: string;
   readonly out: PassThrough;
-  /** Undefined until the place to begin at is known. */
+  /** Undefined until the first position is known. */
   position: number | undefined;
   /** Since when the buffer is full; undefined while it is not. */
   fullSince: number | undefined;
@@ -38,9 +38,9 @@ interface Reader {
 }
 
 /**
- * Sends the notices of sites to the clients that read their streams (M6), from whichever replica wrote them. What a reader has
- * not been sent stays in the database, so a slow reader costs one buffer. Streams end with the process or with their key; the
- * client resumes by `Last-Event-ID` wherever it connects next. Not for payers: hosted-gateway has a stream for its pages.
+ * Sends the notices of sites, of all replicas, to the clients that read their streams (M6). Unsent notices stay in the database,
+ * so a slow reader costs one buffer. A stream ends with the process or with its key; the client resumes by `Last-Event-ID` on
+ * any replica. Not for payers: hosted-gateway has a stream for its pages.
  */
 @Injectable()
 export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
@@ -64,7 +64,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     this.job.start();
   }
 
-  /** A shutdown waits for answers under way, and these would never be done. */
+  /** Ends all streams, because a shutdown waits for open responses. */
   async onModuleDestroy(): Promise<void> {
     this.closing = true;
     for (const { out, fullSince } of this.readers) {
@@ -75,9 +75,9 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Server-sent events from the notice after `lastEventId`, or from now on. The first bytes name the place to resume from, for
-   * a client that loses its connection before the first event. Throws `request.invalid`, `event-id.expired`, and
-   * `request.rate-limited` or `service.not-ready` where too many read.
+   * Server-sent events from the notice after `lastEventId`, or from now on. The first bytes contain the id to resume from, for a
+   * client that loses its connection before the first event. Throws `request.invalid`, `event-id.expired`, and
+   * `request.rate-limited` or `service.not-ready` when too many streams are open.
    */
   async open(channel: Channel, { keyId }: AuthenticatedMerchant, lastEventId: string | undefined): Promise<Readable> {
     const after = lastEventId === undefined ? undefined : positionOf(channel, lastEventId);
@@ -86,7 +86,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const reader = this.admit(channel, keyId);
     try {
       const { newest, removed } = await this.notices.rangeOf(channel);
-      // Beyond the newest: the database was restored to an earlier time, and gives the positions out again.
+      // Beyond the newest: the database was restored to an earlier time and will assign these positions again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
       this.write(reader, `retry: 1000\nid: ${eventIdOf(channel, begin)}\n\n`);
@@ -99,23 +99,23 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return reader.out;
   }
 
-  /** One look at all streams. True when there is more to send at once. */
+  /** Serves all streams once. True when more can be sent at once. */
   async runOnce(): Promise<boolean> {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
     for (const reader of this.readers) this.keepAlive(reader, now);
     await this.endRevoked(now);
-    const byPlace = new Map<string, Reader[]>();
+    const byCursor = new Map<string, Reader[]>();
     for (const reader of this.readers) {
       if (reader.position === undefined || reader.fullSince !== undefined) continue;
-      const place = eventIdOf(reader.channel, reader.position);
-      byPlace.set(place, [...(byPlace.get(place) ?? []), reader]);
+      const cursor = eventIdOf(reader.channel, reader.position);
+      byCursor.set(cursor, [...(byCursor.get(cursor) ?? []), reader]);
     }
-    const groups = [...byPlace.values()];
+    const groups = [...byCursor.values()];
     let hasMore = false;
-    for (let begin = 0; begin < groups.length; begin += CURSORS_MAX)
-      hasMore = (await this.send(groups.slice(begin, begin + CURSORS_MAX))) || hasMore;
-    // Lets the sockets take what was written, so that their readers can be given more.
+    for (let begin = 0; begin < groups.length; begin += MAX_CURSORS)
+      hasMore = (await this.send(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
+    // Lets the sockets send their buffers, so that more can be written.
     if (hasMore) await setImmediate();
     return hasMore;
   }
@@ -133,20 +133,20 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Takes a place for a reader before anything is awaited, so that calls made at once are counted. */
+  /** Synchronous, so that concurrent calls are counted. */
   private admit(channel: Channel, keyId: string): Reader {
     const ofKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
-    const { SVC_STREAM_READERS: readersMax, SVC_STREAM_READERS_PER_KEY: readersOfKeyMax } = this.config;
-    if (ofKey >= readersOfKeyMax)
+    const { SVC_STREAM_READERS: maxReaders, SVC_STREAM_READERS_PER_KEY: maxReadersPerKey } = this.config;
+    if (ofKey >= maxReadersPerKey)
       throw new DomainError('request.rate-limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (this.closing || this.readers.size >= readersMax)
+    if (this.closing || this.readers.size >= maxReaders)
       throw new DomainError('service.not-ready', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     const out = new PassThrough({ highWaterMark: BUFFER_BYTES });
     const heartbeatAt = this.clock.later(HEARTBEAT_MS).getTime();
     const reader: Reader = { channel, keyId, out, position: undefined, fullSince: undefined, heartbeatAt };
     this.readers.add(reader);
     out.once('close', () => this.readers.delete(reader));
-    // The client hung up in the middle of a line; 'close' follows.
+    // The client closed the connection; 'close' follows.
     out.on('error', () => undefined);
     out.on('drain', () => {
       reader.fullSince = undefined;
@@ -157,7 +157,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   private keepAlive(reader: Reader, now: number): void {
     if (reader.fullSince !== undefined) {
-      // An end would wait for exactly the reader that does not read.
+      // `end` would wait for this reader, which does not read.
       if (now - reader.fullSince >= STALLED_MS) reader.out.destroy();
     } else if (now >= reader.heartbeatAt) {
       this.write(reader, ':\n\n');
@@ -166,7 +166,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async endRevoked(now: number): Promise<void> {
-    // Also when the clock was set back.
+    // `abs`: the clock may have been set back.
     if (Math.abs(now - this.keysCheckedAt) < KEY_CHECK_MS) return;
     const readers = [...this.readers];
     const active = await findActiveKeys(this.dataSource, [...new Set(readers.map(({ keyId }) => keyId))]);
@@ -174,10 +174,10 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     for (const { keyId, out } of readers) if (!active.has(keyId)) out.destroy();
   }
 
-  /** To groups of readers that stand at the same place. True when some of them can be sent more at once. */
+  /** Sends to groups of readers with the same cursor. True when more can be sent at once. */
   private async send(groups: readonly (readonly Reader[])[]): Promise<boolean> {
-    const places = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
-    const pages = await this.notices.readAfter(places, NOTICES_MAX);
+    const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
+    const pages = await this.notices.readAfter(cursors, MAX_NOTICES);
     let hasMore = false;
     for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendTo(reader, page) || hasMore;
     return hasMore;
@@ -185,21 +185,21 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   private sendTo(reader: Reader, { notices, end }: NoticePage): boolean {
     if (end === undefined) {
-      // Too slow for what is kept; when it resumes it gets a 410.
+      // The next notices were deleted: the client gets a 410 when it resumes.
       reader.out.destroy();
       return false;
     }
     for (const notice of notices) {
       if (!reader.out.writable) return false;
       reader.position = notice.position;
-      // The rest is read again when the buffer is empty.
+      // The others are read again when the buffer is empty.
       if (!this.write(reader, eventOf(reader.channel, notice))) return false;
     }
     reader.position = end;
-    return notices.length === NOTICES_MAX;
+    return notices.length === MAX_NOTICES;
   }
 
-  /** False when the buffer is full now. */
+  /** False when the buffer is full. */
   private write(reader: Reader, text: string): boolean {
     if (reader.out.write(text)) return true;
     reader.fullSince = this.clock.now().getTime();

@@ -12,8 +12,8 @@ import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from './notice.repository.js';
 
 /**
- * Sends refunds that ended, and automatic reversals as refunds, on the stream (M6). The payments themselves stay as they are
- * (M5). Replay: a notice that was written before is left out.
+ * Adds final refunds, and automatic reversals as refunds, to the stream (M6). They do not change the payments (M5). Replay: an
+ * existing notice is not inserted again.
  */
 @Controller()
 export class RefundsConsumer {
@@ -21,16 +21,16 @@ export class RefundsConsumer {
 
   @EventPattern(RefundSucceededV1, { repeatable: true })
   onSucceeded(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notices.keep(events);
+    return this.notices.insertNew(events);
   }
 
   @EventPattern(RefundFailedV1, { repeatable: true })
   onFailed(events: EventEnvelope<RefundedPayment>[]): Promise<void> {
-    return this.notices.keep(events);
+    return this.notices.insertNew(events);
   }
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
   onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.notices.keep(events.filter(({ payload }) => hasNotice(payload)));
+    return this.notices.insertNew(events.filter(({ payload }) => hasNotice(payload)));
   }
 }

@@ -176,7 +176,7 @@ describe('how many may read', () => {
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  test('a HEAD, and an id that is refused, keep no place', async () => {
+  test('a HEAD, and a rejected id, use no slot', async () => {
     for (let nth = 0; nth <= PER_KEY; nth++) {
       const head = await fetch(`${url}${ourPath()}`, { method: 'HEAD', headers: { 'x-api-key': ours.keys.merchant } });
       expect(head.status).toBe(200);
@@ -239,14 +239,14 @@ describe('a reader that does not read', () => {
   }, 60_000);
 });
 
-test('plans, made while the tables are empty and never analysed, are index scans', async () => {
+test('plans for empty tables that were never analysed are index scans', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
   const read = await planOf(retrieval.dataSource, () => notices.readAfter([{ channel: channel(), position: 0 }], 32));
   expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
   expect(read).toMatch(
     /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
-  const kept = await planOf(retrieval.dataSource, () => notices.keep([eventNow()]));
+  const kept = await planOf(retrieval.dataSource, () => notices.insertNew([eventNow()]));
   expect(kept).toMatch(/Index Only Scan using notices_pkey on notices n/);
   const removed = await planOf(retrieval.dataSource, () => notices.deleteExpired());
   expect(removed).toMatch(/Index Scan using notices_kept_since on notices/);

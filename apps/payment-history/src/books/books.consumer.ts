@@ -11,7 +11,7 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { HISTORY_BOOK } from './history-book.query.js';
 
-/** Answers what the history has of a day, for reconciliation. */
+/** Digests and lists the payments of the history, for reconciliation. */
 @Controller()
 export class BooksConsumer {
   private readonly history: BookReader;

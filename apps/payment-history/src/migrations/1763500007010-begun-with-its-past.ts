@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A copy is begun and written down to lack its past in one transaction: there is no copy that has not asked for it. */
+/** Creates a copy and records that it needs a replay in one transaction, so that every copy requests its replay. */
 export class BegunWithItsPast1763500007010 implements MigrationInterface {
   readonly name = 'BegunWithItsPast1763500007010';
 

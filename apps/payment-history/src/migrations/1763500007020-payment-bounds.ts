@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Names and labels have bounds in the schema as well: new rows at once. Those there are looked at by the next migration,
- * since nobody else can use the table until this one commits.
+ * Adds limits of names and labels to the schema, for new rows at once. The next migration checks the existing rows, since this
+ * one locks the table until it commits.
  */
 export class PaymentBounds1763500007020 implements MigrationInterface {
   readonly name = 'PaymentBounds1763500007020';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows from before PaymentBounds keep to it too: they are read while everybody goes on. */
+/** Validates PaymentBounds for existing rows, without blocking readers and writers. */
 export class PaymentBoundsHold1763500007021 implements MigrationInterface {
   readonly name = 'PaymentBoundsHold1763500007021';
 

@@ -3,7 +3,7 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * A customer's id is any text, shown as the partner sent it; `customer_id` is its canonical form, by which payments are
  * found and counted. Rows from before this hold lower-case UUIDs only. The next migration checks the existing rows, since
- * nobody else can use the table until this one commits.
+ * this one locks the table until it commits.
  */
 export class CustomerIdAsSent1763500007030 implements MigrationInterface {
   readonly name = 'CustomerIdAsSent1763500007030';

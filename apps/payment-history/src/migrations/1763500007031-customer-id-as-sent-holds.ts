@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows from before CustomerIdAsSent keep to its bound too: they are read while everybody goes on. */
+/** Validates the limit of CustomerIdAsSent for existing rows, without blocking readers and writers. */
 export class CustomerIdAsSentHolds1763500007031 implements MigrationInterface {
   readonly name = 'CustomerIdAsSentHolds1763500007031';
 

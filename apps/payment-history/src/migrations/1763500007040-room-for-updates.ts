@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Room on each page for the next version of its rows, whose indexes then stay as they are (HOT). Pages that are full stay full. */
+/** Leaves space on each page for updated rows, so that updates need no index changes (HOT). Full pages do not change. */
 export class RoomForUpdates1763500007040 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500007040';
 

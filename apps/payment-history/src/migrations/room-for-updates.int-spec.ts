@@ -13,8 +13,8 @@ test('the next version of a payment writes no index', async () => {
   const repository = history.service.app.get(PaymentRepository);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer'));
-  await repository.keep(payments.map((payment) => ({ payment, version: 1 })));
+  await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
   const newer = payments.filter((_, nth) => nth % 3 === 0).map((payment) => ({ payment, version: 2 }));
-  const updates = await updatesOf(history.dataSource, 'payments', () => repository.keep(newer));
+  const updates = await updatesOf(history.dataSource, 'payments', () => repository.upsertAll(newer));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

@@ -36,7 +36,7 @@ afterEach(() => history.stop());
 const deliver = (version: number) =>
   history.deliver(...payments.map((payment) => told({ ...payment, merchantName: `as of ${version}` }, version)));
 /** Nothing answers the replay request, so the service itself does not let the copy serve. */
-const begin = () => generations.begin((tx) => history.service.app.get(Transport).missAgain(tx, READ_MODEL.types));
+const begin = () => generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
 const rowsOf = async (table: string, where = 'true') =>
   (
     await history.dataSource.query<{ generation: number }[]>(

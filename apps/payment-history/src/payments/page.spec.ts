@@ -55,6 +55,6 @@ test.each([
       nextPage: '/v1/payments?pageSize=20&page=4&customerReference=a%26b&mine=1&mine=2',
     },
   ],
-  // As it was asked for, not as it was served.
+  // The requested page size, not the limited one.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
 ])('links of %s, page %d', (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links));

@@ -1,7 +1,6 @@
-import { HISTORY_PAGE_SIZE_MAX, type PaymentHistory } from '@svc/contracts';
+import { MAX_HISTORY_PAGE_SIZE, type PaymentHistory } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
 
-/** What of the history was asked for. */
 export interface PageRequest {
   /** From 1. */
   readonly page: number;
@@ -11,24 +10,24 @@ export interface PageRequest {
   readonly customerReference: string | undefined;
 }
 
-/** Largest page number and page size that is understood (P5). */
-const NUMBER_MAX = 1_000_000_000;
+/** Largest valid page number and page size (P5). */
+const MAX_NUMBER = 1_000_000_000;
 
-/** Reads the query of `GET /v1/payments`. Throws `request.invalid` that names every offending parameter. */
+/** Reads the query of `GET /v1/payments`. Throws `request.invalid` with all invalid parameters. */
 export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
   const fields: FieldProblem[] = [];
-  const number = (field: string, whenAbsent: number): number => {
+  const number = (field: string, defaultValue: number): number => {
     const value = query[field];
-    if (value === undefined) return whenAbsent;
-    const read = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : 0;
-    if (read < 1 || read > NUMBER_MAX)
-      fields.push({ field, message: `${field} must be a whole number from 1 to ${NUMBER_MAX}` });
-    return read;
+    if (value === undefined) return defaultValue;
+    const parsed = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : 0;
+    if (parsed < 1 || parsed > MAX_NUMBER)
+      fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_NUMBER}` });
+    return parsed;
   };
   const page = number('page', 1);
-  const pageSize = Math.min(number('pageSize', HISTORY_PAGE_SIZE_MAX), HISTORY_PAGE_SIZE_MAX);
+  const pageSize = Math.min(number('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
   const { customerReference } = query;
-  // Twice in one address: which of the two was meant cannot be known.
+  // The query contains the parameter twice.
   if (customerReference !== undefined && typeof customerReference !== 'string')
     fields.push({ field: 'customerReference', message: 'customerReference must be given once' });
   if (fields.length > 0) throw new DomainError('request.invalid', { fields });
@@ -36,23 +35,22 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
 }
 
 /**
- * Links to the pages beside this one, relative to the main API. They keep every parameter of the address that was asked
- * for, also those that nobody here knows (P5).
+ * Links to the previous and the next page, relative to the main API. They keep all query parameters, also unknown ones (P5).
  */
 export function pageLinks(
-  address: string,
+  url: string,
   page: number,
   hasNext: boolean,
 ): Pick<PaymentHistory, 'previousPage' | 'nextPage'> {
   return {
-    ...(page > 1 ? { previousPage: linkTo(address, page - 1) } : {}),
-    ...(hasNext ? { nextPage: linkTo(address, page + 1) } : {}),
+    ...(page > 1 ? { previousPage: linkTo(url, page - 1) } : {}),
+    ...(hasNext ? { nextPage: linkTo(url, page + 1) } : {}),
   };
 }
 
-function linkTo(address: string, page: number): string {
-  const start = address.indexOf('?');
-  const query = new URLSearchParams(start < 0 ? '' : address.slice(start + 1));
+function linkTo(url: string, page: number): string {
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
   query.set('page', String(page));
   return `/v1/payments?${query.toString()}`;
 }

@@ -100,7 +100,7 @@ describe('a customer’s id is text of the partner’s own', () => {
     return (await history.page(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
   };
 
-  test('it is shown as it was sent, and found by the same text alone', async () => {
+  test('it is returned as sent, and found only by the same text', async () => {
     const { organisationId, server } = await anOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
       await history.deliver(told(aPayment(organisationId, id)));
@@ -109,7 +109,7 @@ describe('a customer’s id is text of the partner’s own', () => {
     expect(await idsOf(server, 'LOYALTY 17 & KÄTHE')).toEqual([]);
   });
 
-  test('a UUID is shown as it was sent, and found in either case, by its customer too', async () => {
+  test('a UUID is returned as sent, and found in upper and lower case, by its customer too', async () => {
     const { organisationId, server, apps, customers } = await anOrganisation(history);
     const [inLowerCase, inCapitals] = [customers[0], customers[0].toUpperCase()];
     const payment = aPayment(organisationId, inCapitals);
@@ -123,7 +123,7 @@ describe('a customer’s id is text of the partner’s own', () => {
     expect(await idsOf(apps[1])).toEqual([]);
   });
 
-  test('a payment that was kept before ids were shown as sent has the id by which it is found', async () => {
+  test('a payment stored before ids were returned as sent has its canonical id', async () => {
     const { organisationId, server, customers } = await anOrganisation(history);
     await history.deliver(told(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [

@@ -2,25 +2,25 @@ import type { AuthenticatedPartner } from '@svc/auth';
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 
-/** Whose payments are looked for: nothing is found without saying so. */
+/** Owner of payments; every query requires one. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** Only those of this customer, by its canonical id; undefined: of all the organisation's. */
+  /** Canonical id of a customer; undefined for all customers of the organisation. */
   readonly customerId: string | undefined;
 }
 
-/** What a caller may see: a partner's server everything of its organisation, a customer what it paid itself (P5). */
-export function visibleTo({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
+/** The payments that a caller may read: for a partner's server those of the organisation, for a customer its own (P5). */
+export function ownerOf({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
   return { organisationId, mode, customerId: customerReference };
 }
 
 /**
- * The part of it that belongs to one customer; undefined where that is nothing, because a customer asks for another's.
- * Text that no customer can have is nobody's; above all the empty one, under which payment_counts keeps the whole.
+ * Narrows an owner to one customer. Undefined when a customer requests the payments of another one, or the reference is
+ * invalid. It must reject the empty text, under which payment_counts stores the counts of all customers.
  */
-export function narrowed(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
+export function narrowToCustomer(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;
   if (!isText(customerReference, MAX_IDENTIFIER_LENGTH)) return undefined;
   const customerId = canonicalId(customerReference);

@@ -43,7 +43,7 @@ test('every page of every size holds what sorting all payments would put there, 
         const made = given.map(({ date, customer }) =>
           aPayment(organisationId, customer, { paymentUTCDate: date.toISOString() }),
         );
-        await repository.keep(made.map((one) => ({ payment: one, version: 1 })));
+        await repository.upsertAll(made.map((one) => ({ payment: one, version: 1 })));
         const sorted = made.toSorted((one, other) =>
           `${other.paymentUTCDate} ${other.reference}`.localeCompare(`${one.paymentUTCDate} ${one.reference}`, 'en'),
         );
@@ -76,7 +76,7 @@ describe('a page far back', () => {
   beforeAll(async () => {
     // One every 5 s: about thirteen in each of the shortest stretches.
     for (let first = 0; first < PAYMENTS; first += 1_000)
-      await repository.keep(
+      await repository.upsertAll(
         Array.from({ length: 1_000 }, (_, i) => ({
           payment: aPayment(organisationId, 'one', {
             paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + (first + i) * 5_000).toISOString(),

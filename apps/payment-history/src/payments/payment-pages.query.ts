@@ -2,25 +2,25 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { ShownPayment } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
-import { SERVING, SHOWN, toShownPayment, type ShownRow } from './payment.repository.js';
+import { SERVING, PAYMENT_COLUMNS, toShownPayment, type PaymentRow } from './payment.repository.js';
 
-/** Each level of payment_counts has stretches of time this many times as long as the level below. */
+/** The time buckets of a level of payment_counts are this many times as long as those of the level below. */
 const FAN_OUT = 64;
 const LEVELS = 4;
 
 /**
- * Pages of a history, the newest payment first. Page 20 000 costs what page 1 costs: where it begins is found by adding
- * up counts, from half years down to minutes, at most 64 of each; only inside that minute are payments stepped over.
- * A page number that is turned into OFFSET alone would read every payment before it (docs/adr/0016).
+ * Pages of the history, the newest payment first. Every page costs the same: the query finds its beginning by the sums of counts,
+ * from half years down to minutes, at most 64 of each, and uses OFFSET only within that minute. OFFSET alone would read all
+ * earlier payments (docs/adr/0016).
  */
 @Injectable()
 export class PaymentPagesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** `limit` payments from the `offset`-th on (from 0), the newest first; fewer at the end, none behind it. */
+  /** `limit` payments from the `offset`-th on (from 0), the newest first. */
   async find(owner: PaymentOwner, offset: number, limit: number): Promise<ShownPayment[]> {
     const { organisationId, mode, customerId } = owner;
-    const rows = await this.dataSource.query<ShownRow[]>(pageStatement(owner), [
+    const rows = await this.dataSource.query<PaymentRow[]>(pageStatement(owner), [
       organisationId,
       mode,
       customerId ?? '',
@@ -31,8 +31,8 @@ export class PaymentPagesQuery {
   }
 }
 
-/** The newest stretch of a level with the payment at the offset in it, and how many payments are newer than the stretch. */
-function stretch(level: number): string {
+/** The bucket of a level that contains the payment at the offset, and the number of payments newer than the bucket. */
+function bucketAt(level: number): string {
   const above = level === LEVELS ? undefined : `level_${level + 1}`;
   return `level_${level} AS MATERIALIZED (
     SELECT bucket, up_to - payments AS newer FROM (
@@ -44,20 +44,20 @@ function stretch(level: number): string {
 }
 
 /** $1 organisation, $2 mode, $3 customer or '', $4 offset, $5 limit. */
-function page(ofCustomer: string): string {
-  const levels = Array.from({ length: LEVELS }, (_, index) => stretch(LEVELS - index));
+function pageSql(customerCondition: string): string {
+  const levels = Array.from({ length: LEVELS }, (_, index) => bucketAt(LEVELS - index));
   return `WITH ${levels.join(', ')}
-  SELECT ${SHOWN} FROM payments
-   WHERE generation = ${SERVING} AND organisation_id = $1 AND mode = $2 ${ofCustomer}
+  SELECT ${PAYMENT_COLUMNS} FROM payments
+   WHERE generation = ${SERVING} AND organisation_id = $1 AND mode = $2 ${customerCondition}
      AND payment_utc_date < (SELECT to_timestamp((bucket + 1) * ${FAN_OUT}) FROM level_1)
    ORDER BY payment_utc_date DESC, reference DESC
   OFFSET $4::bigint - coalesce((SELECT newer FROM level_1), 0) LIMIT $5`;
 }
 
-/** The statement of {@link PaymentPages.find}; here for the test that counts what it reads. */
+/** The statement of {@link PaymentPagesQuery.find}; exported for the test of its cost. */
 export function pageStatement({ customerId }: PaymentOwner): string {
   return customerId === undefined ? PAGE_OF_ALL : PAGE_OF_CUSTOMER;
 }
 
-const PAGE_OF_ALL = page('');
-const PAGE_OF_CUSTOMER = page('AND customer_id = $3');
+const PAGE_OF_ALL = pageSql('');
+const PAGE_OF_CUSTOMER = pageSql('AND customer_id = $3');

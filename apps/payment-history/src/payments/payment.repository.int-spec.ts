@@ -21,9 +21,9 @@ test('of several versions that come at once the newest is kept, and the same ver
     history.dataSource.query<unknown[]>(`SELECT version, merchant_name FROM payments WHERE payment_reference = $1`, [
       payment.paymentReference,
     ]);
-  await repository.keep([version(2), version(4), version(3)]);
+  await repository.upsertAll([version(2), version(4), version(3)]);
   expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
-  await repository.keep([version(4, 'another text')]);
+  await repository.upsertAll([version(4, 'another text')]);
   expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
 });
 
@@ -31,7 +31,7 @@ test('rows are written in the order of their references, in each copy: two repli
   await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));
-  await repository.keep(payments.map((payment) => ({ payment, version: 1 })));
+  await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
   const written = await history.dataSource.query<{ generation: number; payment_reference: string }[]>(
     `SELECT generation, payment_reference FROM payments WHERE organisation_id = $1 ORDER BY ctid`,
     [organisationId],

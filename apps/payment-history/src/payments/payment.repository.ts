@@ -4,25 +4,25 @@ import { canonicalId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
 
-/** A payment as it was told, and which telling that was. */
-export interface ToldPayment {
+/** A payment, and the version of its event. */
+export interface VersionedPayment {
   readonly payment: PartnerPayment;
   readonly version: number;
 }
 
-/** The generation of the read model that is read. */
+/** The generation of the read model that serves queries. */
 export const SERVING = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
-/** What a row says of a payment, in the words of {@link ShownPayment}. */
-export const SHOWN = `reference, payment_reference AS "paymentReference", state, currency AS "currencyISOCode",
+/** The columns of a payment, with the names of {@link ShownPayment}. */
+export const PAYMENT_COLUMNS = `reference, payment_reference AS "paymentReference", state, currency AS "currencyISOCode",
   invoiced_amount AS "invoicedAmount", amount, tip_amount AS "tipAmount", processed_amount AS "processedAmount",
   payment_utc_date AS "paymentUTCDate", modified_utc_date AS "modifiedUTCDate", method_type AS "paymentMethodType",
   method_label AS "paymentMethodLabel", errors, merchant_name AS "merchantName", site_reference AS "siteReference",
   invoice_reference AS "invoiceReference", invoice_external_reference AS "invoiceExternalReference",
   verification_url AS "verificationUrl", coalesce(customer_id_as_sent, customer_id) AS "customerId", first_name AS "firstName", last_name AS "lastName"`;
 
-/** As the columns of {@link SHOWN} arrive. */
-export interface ShownRow extends Omit<
+/** A row of {@link PAYMENT_COLUMNS}. */
+export interface PaymentRow extends Omit<
   ShownPayment,
   | 'paymentUTCDate'
   | 'modifiedUTCDate'
@@ -41,28 +41,28 @@ export interface ShownRow extends Omit<
   readonly lastName: string;
 }
 
-/** Keeps payments at the newest version that was told of them, and how many there are in each stretch of time. */
+/** Stores the newest version of payments, and their number in each time bucket. */
 @Injectable()
 export class PaymentRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * One statement, so that rows and counts never disagree. It may be given the same again, in any order, by several
-   * replicas at once: a payment is counted by whoever inserts it, and an older version changes nothing. Rows are
-   * locked in one order everywhere, so that two of these wait for each other but never in a circle.
+   * One statement, so that rows and counts always agree. Several replicas may upsert the same payments concurrently, in any
+   * order: the statement that inserts a payment counts it, and an older version changes nothing. It locks rows in one order,
+   * so that two of these statements never deadlock.
    */
-  async keep(told: readonly ToldPayment[]): Promise<void> {
-    if (told.length === 0) return;
-    await this.dataSource.query(KEEP, [JSON.stringify(told.map(rowOf))]);
+  async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
+    if (payments.length === 0) return;
+    await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowOf))]);
   }
 
-  /** Undefined where there is none, or it is somebody else's: the two cannot be told apart. */
+  /** Undefined for an unknown payment and for a payment of another owner. */
   async findOwned(
     { organisationId, mode, customerId }: PaymentOwner,
     paymentReference: string,
   ): Promise<ShownPayment | undefined> {
-    const [row] = await this.dataSource.query<ShownRow[]>(
-      `SELECT ${SHOWN} FROM payments
+    const [row] = await this.dataSource.query<PaymentRow[]>(
+      `SELECT ${PAYMENT_COLUMNS} FROM payments
         WHERE generation = ${SERVING} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
           AND ($4::text IS NULL OR customer_id = $4)`,
       [paymentReference, organisationId, mode, customerId ?? null],
@@ -71,8 +71,8 @@ export class PaymentRepository {
   }
 }
 
-/** A row as the answers need it: what it does not have is absent. */
-export function toShownPayment(row: ShownRow): ShownPayment {
+/** A row without its null members. */
+export function toShownPayment(row: PaymentRow): ShownPayment {
   const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
   return {
     ...same,
@@ -85,8 +85,8 @@ export function toShownPayment(row: ShownRow): ShownPayment {
   };
 }
 
-/** Columns that are told once: by them payments are found, ordered and counted. */
-const FIXED = {
+/** Columns that never change: queries find, sort and count by them. */
+const FIXED_COLUMNS = {
   payment_reference: 'text',
   organisation_id: 'uuid',
   mode: 'text',
@@ -96,7 +96,7 @@ const FIXED = {
   reference: 'text',
   merchant_id: 'bigint',
 };
-const CHANGING = {
+const CHANGING_COLUMNS = {
   version: 'bigint',
   state: 'text',
   modified_utc_date: 'timestamptz',
@@ -116,9 +116,9 @@ const CHANGING = {
   last_name: 'text',
   errors: 'jsonb',
 };
-const COLUMNS = { ...FIXED, ...CHANGING };
+const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
-function rowOf({ payment, version }: ToldPayment): Record<keyof typeof COLUMNS, unknown> {
+function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const { partner } = payment;
   const { customer, ...shown } = shownPaymentOf(payment);
   return {
@@ -153,30 +153,30 @@ function rowOf({ payment, version }: ToldPayment): Record<keyof typeof COLUMNS, 
 
 const names = Object.keys(COLUMNS).join(', ');
 
-/** $1: the payments as JSON. To the generation that is read, and to the one that is being built. */
-const KEEP = `
-  WITH told AS (
+/** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
+const UPSERT = `
+  WITH incoming AS (
     SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)
-        AS told (${Object.entries(COLUMNS)
+        AS incoming (${Object.entries(COLUMNS)
           .map(([name, type]) => `${name} ${type}`)
           .join(', ')})
      ORDER BY payment_reference, version DESC
-  ), kept AS (
+  ), upserted AS (
     INSERT INTO payments (generation, ${names})
-    SELECT generation, ${names.replaceAll(/\w+/g, 'told.$&')} FROM told CROSS JOIN generations
+    SELECT generation, ${names.replaceAll(/\w+/g, 'incoming.$&')} FROM incoming CROSS JOIN generations
      WHERE generations.state IN ('serving', 'building') ORDER BY generation, payment_reference
     ON CONFLICT (generation, payment_reference) DO UPDATE
-       SET ${Object.keys(CHANGING)
+       SET ${Object.keys(CHANGING_COLUMNS)
          .map((name) => `${name} = excluded.${name}`)
          .join(', ')}
      WHERE payments.version < excluded.version
-    -- xmax is 0 in a row that this statement has inserted, and not in one that it found.
+    -- xmax is 0 in an inserted row, and not in an updated one.
     RETURNING generation, organisation_id, mode, customer_id, payment_utc_date, xmax = 0 AS is_new
   )
   INSERT INTO payment_counts (generation, organisation_id, mode, customer_id, level, bucket, payments)
   SELECT generation, organisation_id, mode, owner.customer_id, level,
          floor(extract(epoch FROM payment_utc_date) / 64 ^ level)::bigint AS bucket, count(*)
-    FROM kept, LATERAL (VALUES (''), (kept.customer_id)) AS owner (customer_id), generate_series(1, 4) AS level
+    FROM upserted, LATERAL (VALUES (''), (upserted.customer_id)) AS owner (customer_id), generate_series(1, 4) AS level
    WHERE is_new GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (generation, organisation_id, mode, customer_id, level, bucket) DO UPDATE
      SET payments = payment_counts.payments + excluded.payments`;

@@ -13,46 +13,46 @@ import {
 import { EventPattern, MessagePattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
-const OF_PARTNERS = { repeatable: true, origin: { payer: 'partner' } } as const;
+const PARTNER_PAYMENTS = { repeatable: true, origin: { payer: 'partner' } } as const;
 
 /**
- * Keeps the history at what payment-processor says, in events and, where a partner waits, in a command that says the same
- * a moment earlier. Replay: each payment stays at the newest version that was told of it.
+ * Updates the history from the events of payment-processor and, while a partner waits, from a command with the same content a
+ * moment earlier. Replay: each payment stays at its newest version.
  */
 @Controller()
 export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
-  @EventPattern(PaymentProcessingV1, OF_PARTNERS)
+  @EventPattern(PaymentProcessingV1, PARTNER_PAYMENTS)
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsert(events);
   }
 
-  @EventPattern(PaymentVerificationRequiredV1, OF_PARTNERS)
+  @EventPattern(PaymentVerificationRequiredV1, PARTNER_PAYMENTS)
   onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsert(events);
   }
 
-  @EventPattern(PaymentSucceededV1, OF_PARTNERS)
+  @EventPattern(PaymentSucceededV1, PARTNER_PAYMENTS)
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsert(events);
   }
 
-  @EventPattern(PaymentFailedV1, OF_PARTNERS)
+  @EventPattern(PaymentFailedV1, PARTNER_PAYMENTS)
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsert(events);
   }
 
-  /** The reply says that from now on the payment can be read back (P5). */
+  /** After the reply the payment can be read (P5). */
   @MessagePattern(ShowPaymentV1)
   async onShow({ payment, version }: ShowPayment): Promise<{ shown: true }> {
-    if (isPartners(payment)) await this.payments.keep([{ payment, version }]);
+    if (isPartners(payment)) await this.payments.upsertAll([{ payment, version }]);
     return { shown: true };
   }
 
-  /** Those of anonymous payers belong to no organisation, and are in no history (P5). */
-  private keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.payments.keep(
+  /** Payments of anonymous payers belong to no organisation and are not in the history (P5). */
+  private upsert(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+    return this.payments.upsertAll(
       events.flatMap(({ payload, aggregateVersion }) =>
         isPartners(payload) ? [{ payment: payload, version: aggregateVersion }] : [],
       ),

@@ -4,7 +4,7 @@ import { historyItemOf, type PaymentHistory, type SinglePayment, singlePaymentOf
 import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
-import { narrowed, visibleTo } from './payment-owner.js';
+import { narrowToCustomer, ownerOf } from './payment-owner.js';
 import { PaymentPagesQuery } from './payment-pages.query.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -21,7 +21,7 @@ export class PaymentsController {
    * Reads one payment (P2).
    *
    * @returns 200 The payment; its `status` is a number.
-   * @returns 404 Empty: the caller has no such payment, or it cannot be a reference (C3).
+   * @returns 404 Empty: the caller has no such payment, or the reference is malformed (C3).
    */
   @Get(':paymentReference')
   @Header('cache-control', 'no-store')
@@ -31,20 +31,20 @@ export class PaymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SinglePayment | undefined> {
     const reference = parsePaymentReference(text);
-    const payment = reference === undefined ? undefined : await this.payments.findOwned(visibleTo(partner), reference);
+    const payment = reference === undefined ? undefined : await this.payments.findOwned(ownerOf(partner), reference);
     if (payment) return singlePaymentOf(payment);
     reply.status(404);
     return undefined;
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's.
+   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's payments.
    *
    * @query customerReference
    * @query page
    * @query pageSize
    * @returns 200 A page; its links are relative and keep every parameter.
-   * @returns 204 Nothing to show: no payments, a page past the end, or another's customerReference.
+   * @returns 204 No payments: an empty history, a page past the end, or the customerReference of another customer.
    * @throws request.invalid
    */
   @Get()
@@ -56,16 +56,16 @@ export class PaymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PaymentHistory | undefined> {
     const { page, pageSize, customerReference } = readPageRequest(query);
-    const owner = narrowed(visibleTo(partner), customerReference);
-    // One more than is shown says whether there is a next page.
-    const found = owner ? await this.pages.find(owner, (page - 1) * pageSize, pageSize + 1) : [];
-    if (found.length === 0) {
+    const owner = narrowToCustomer(ownerOf(partner), customerReference);
+    // One more than the page size shows whether there is a next page.
+    const payments = owner ? await this.pages.find(owner, (page - 1) * pageSize, pageSize + 1) : [];
+    if (payments.length === 0) {
       reply.status(204);
       return undefined;
     }
     return {
-      payments: found.slice(0, pageSize).map(historyItemOf),
-      ...pageLinks(request.url, page, found.length > pageSize),
+      payments: payments.slice(0, pageSize).map(historyItemOf),
+      ...pageLinks(request.url, page, payments.length > pageSize),
     };
   }
 }

@@ -195,7 +195,7 @@ test('payments of anonymous payers are in no history', async () => {
   ).toEqual([]);
 });
 
-test('what it was told by the command is readable when the reply is there, and the event changes nothing', async () => {
+test('a payment of the command is readable after the reply, and the event changes nothing', async () => {
   const payment = aPayment(ours.organisationId, customer);
   const version = 2;
   const commands = new Commands(history.broker);
@@ -206,7 +206,7 @@ test('what it was told by the command is readable when the reply is there, and t
   expect((await history.page('', ours.server))?.payments).toHaveLength(1);
 });
 
-test('links lead through all pages, and keep what else was asked for', async () => {
+test('links lead through all pages and keep the other parameters', async () => {
   const payments = Array.from({ length: 7 }, (_, i) =>
     aPayment(ours.organisationId, customer, { paymentUTCDate: `2026-03-01T10:00:0${i}.000Z` }),
   );

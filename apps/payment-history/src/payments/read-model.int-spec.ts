@@ -35,7 +35,7 @@ test('events that come twice, late, out of order and by several replicas at once
   const step = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),
-    // Whether it is told as a charge that came too late and was given back, which changes no payment (H2).
+    // Whether the event is a late charge that was reversed, which changes no payment (H2).
     isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });

@@ -28,7 +28,7 @@ const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY
   };
 };
 
-test('built anew from the log while it is read, it ends identical, also where it was wrong before', async () => {
+test('a rebuild from the log, with concurrent reads, corrects wrong rows and changes no others', async () => {
   const ours = await anOrganisation(history);
   const payments = Array.from({ length: 450 }, (_, i) =>
     aPayment(ours.organisationId, ours.customers[i % 2]!, {
@@ -45,7 +45,7 @@ test('built anew from the log while it is read, it ends identical, also where it
   const right = await readModel(history.dataSource);
 
   expect((await call('POST', { 'x-admin-key': 'somebody else with a key of no use' })).status).toBe(401);
-  // Three ways to be wrong: a payment too few, one that never was, and one that is told of wrongly by a later version.
+  // Three errors: a missing payment, an additional one, and a wrong one with a later version.
   const [gone, wrong] = payments;
   await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [gone!.paymentReference]);
   await history.dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
@@ -73,7 +73,7 @@ test('built anew from the log while it is read, it ends identical, also where it
   expect(rows.filter((row) => row.payment_reference !== late.paymentReference)).toEqual(right.payments);
   expect(counts.length).toBeGreaterThan(right.counts.length);
 
-  // Once nobody can be writing to it any more, the old copy goes.
+  // The old copy is deleted once no process can write to it.
   const rebuild = history.service.app.get(ReadModelRebuild);
   expect(await rebuild.runOnce()).toBe(false);
   history.clock.advance(60_000);
@@ -92,13 +92,13 @@ test('built anew from the log while it is read, it ends identical, also where it
   expect(await readModel(history.dataSource)).toEqual(before);
 });
 
-test('who dies between beginning and asking for the past leaves nothing that is taken for complete; told once more, it goes on', async () => {
+test('a crash before the replay request leaves no copy that counts as complete; another request continues', async () => {
   const before = await readModel(history.dataSource);
   const { serving } = (await call('GET')).body!;
   const transport = history.service.app.get(Transport);
   await history.service.app
     .get(Generations)
-    .begin((tx) => transport.missAgain(tx, [PaymentProcessingV1, PaymentSucceededV1]));
+    .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));
   await history.service.app.get(ReadModelRebuild).runOnce();
   expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
 
@@ -107,7 +107,7 @@ test('who dies between beginning and asking for the past leaves nothing that is 
   expect(await readModel(history.dataSource)).toEqual(before);
 });
 
-test('of several that are told to build at once one begins, and of several that see its end one lets it serve', async () => {
+test('of several concurrent rebuild requests one begins, and of several replicas one makes the copy serve', async () => {
   const { serving } = (await call('GET')).body!;
   const next = serving + 1;
   const generations = history.service.app.get(Generations);
@@ -118,7 +118,7 @@ test('of several that are told to build at once one begins, and of several that 
 
   const served = await Promise.all(Array.from({ length: 8 }, () => generations.serve(next)));
   expect(served.filter((isFirst) => isFirst)).toHaveLength(1);
-  // Who comes a moment later does not retire the one that serves.
+  // A later call does not retire the serving generation.
   expect(await generations.serve(next)).toBe(false);
   expect((await call('GET')).body).toEqual({ serving: next, building: null });
 });

@@ -1,19 +1,19 @@
 import type { ErrorCode, Mode, PayerContext } from '@svc/contracts';
 import type { Card } from '../card-data/card.js';
 
-/** Why an issuer said no, as a code of the error catalogue. */
+/** Reason for which the issuer declined, as a code of the error catalogue. */
 export type DeclineCode = Extract<ErrorCode, `card.${string}` | 'verification.failed'>;
 
-/** The account at the acquirer under which a merchant's money is taken and given back: one for test, one for live. */
+/** A merchant's account at the acquirer for charges and refunds: one for test, one for live. */
 export interface MerchantAccount {
   readonly mode: Mode;
-  /** The merchant id that the acquirer has given, 1 to 100 characters. */
+  /** The merchant id assigned by the acquirer, 1 to 100 characters. */
   readonly accountReference: string;
 }
 
 export interface ChargeTerms {
   readonly account: MerchantAccount;
-  /** The attempt's id. The acquirer charges at most once under it, whatever is repeated. */
+  /** The attempt's id. The acquirer charges at most once under it, however often the call is retried. */
   readonly idempotencyKey: string;
   /** Shown on the payer's statement and in the acquirer's reports (C3). */
   readonly paymentReference: string;
@@ -22,65 +22,65 @@ export interface ChargeTerms {
   readonly currencyISOCode: string;
 }
 
-/** A card that the acquirer keeps in its vault; the number is nowhere else (P8). */
+/** A card in the acquirer's vault, the only place that stores its number (P8). */
 export interface StoredCard {
   readonly vaultToken: string;
 }
 
 export interface CardCharge extends ChargeTerms {
   readonly card: Card | StoredCard;
-  /** Where the bank's own page leads the payer back to. */
+  /** The bank's page redirects the payer to it. */
   readonly payerReturnUrl: string;
   /**
-   * For 3-D Secure 2 and for judging fraud; in memory alone, never stored and never logged. Each part may be missing. Undefined for a
-   * payment of a partner, whose app shows the payer no page of ours, and whose API has no field for it yet.
+   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each part may be missing. Undefined for a
+   * partner's payment: its payer sees no page of this service, and the API has no field for it yet.
    */
   readonly payer: PayerContext | undefined;
 }
 
-/** The second call of a payment whose payer was verified; the acquirer remembers the card and the payer's context. */
+/** The second call of a payment, after the payer was verified; the acquirer has kept the card and the payer's context. */
 export interface VerifiedCharge extends ChargeTerms {
   readonly challengeReference: string;
 }
 
-/** A page of the bank on which the payer is verified. Nothing is charged before a {@link VerifiedCharge} names it. */
+/** A page of the bank that verifies the payer. The acquirer charges only after a {@link VerifiedCharge} with this reference. */
 export interface Challenge {
   readonly reference: string;
   /** http(s), at most 2048 characters. */
   readonly url: string;
 }
 
-/** What the bank says of a challenge. `unknown`: it did not say. */
+/** State of a challenge at the bank. `unknown`: no response, or an unclear one. */
 export type ChallengeState = 'pending' | 'passed' | 'failed' | 'unknown';
 
-/** What became of a call. `unknown`: it may have happened, so it is never treated as failed. */
+/** Outcome of a charge. `unknown`: it may have happened, so it is never treated as failed. */
 export type ChargeOutcome =
-  | ReversedKey
+  | ConfirmedReversal
   | { readonly kind: 'approved'; readonly acquirerReference: string }
   | { readonly kind: 'declined'; readonly reason: DeclineCode; readonly acquirerReference: string }
   | { readonly kind: 'verificationRequired'; readonly challenge: Challenge }
   | { readonly kind: 'notAttempted' }
   | { readonly kind: 'unknown' };
 
-/** What the acquirer knows of a key. `notFound`: nothing has arrived under it so far. */
-export type AskedOutcome = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
+/** The charge under a key at the acquirer. `notFound`: the acquirer has received none so far. */
+export type ChargeQueryResult = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
 
-/** The acquirer's answer to a reversal. */
-type ReversedKey =
-  /** It had been charged and is given back. */
+/** The acquirer's confirmation of a reversal. */
+type ConfirmedReversal =
+  /** The card had been charged; the money is returned. */
   | { readonly kind: 'reversed' }
-  /** It had not been charged, and from now on never will be under this key. */
+  /** The card had not been charged, and a later charge under this key is impossible. */
   | { readonly kind: 'neverCharged' };
 
 export type ReversalOutcome =
-  | ReversedKey
-  /** Not confirmed; ask again later. */
+  | ConfirmedReversal
+  /** Not confirmed; retry later. */
   | { readonly kind: 'unconfirmed' };
 
-/** Money of a charge that is to be given back, wholly or in part (M5). */
+/** A full or partial refund of a charge (M5). */
 export interface RefundTerms {
   readonly account: MerchantAccount;
-  /** The refund's id. The acquirer refunds at most once under it, whatever is repeated. */
+  /** The refund's id. The acquirer refunds at most once under it, however often the call is retried. */
   readonly idempotencyKey: string;
   /** Idempotency key of the charge. */
   readonly chargeKey: string;
@@ -93,22 +93,22 @@ export interface RefundTerms {
   readonly currencyISOCode: string;
 }
 
-/** The acquirer's answer to a refund. */
+/** Outcome of a refund at the acquirer. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded'; readonly acquirerReference: string }
-  /** The acquirer gives nothing back under this key, now or later. */
+  /** Final: the acquirer will never refund under this key. */
   | { readonly kind: 'declined'; readonly acquirerReference: string }
-  /** The acquirer has the refund and has not decided. */
+  /** The acquirer has received the refund and has not decided yet. */
   | { readonly kind: 'pending' }
-  /** It may have happened: never treated as failed. */
+  /** It may have happened, so it is never treated as failed. */
   | { readonly kind: 'unknown' };
 
-/** The acquirer's answer to a question about a refund. `notFound`: it has not received a refund with this key. */
-export type AskedRefundOutcome = RefundOutcome | { readonly kind: 'notFound' };
+/** The refund under a key at the acquirer. `notFound`: the acquirer has received none so far. */
+export type RefundQueryResult = RefundOutcome | { readonly kind: 'notFound' };
 
 /** A movement of money on the acquirer's statement. */
 export interface StatementLine {
-  /** `reversal` and `refund` give money back to the payer. */
+  /** `reversal` and `refund` return money to the payer. */
   readonly kind: 'charge' | 'reversal' | 'refund';
   /** Of the charge, or of the refund. */
   readonly idempotencyKey: string;
@@ -129,49 +129,49 @@ export interface StatementPage {
 }
 
 /**
- * The bank that takes the money, for test or for live: the mode and the merchant's account travel with every call about money;
- * cards in the vault belong to the platform, not to a merchant. It is the one party that cannot join a transaction. An
- * adapter never throws; it says what it knows. An abstract class, because it is also its own injection token.
+ * The bank that charges cards, in test or live mode. Every call that moves money carries the mode and the merchant's account;
+ * cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a transaction. An
+ * adapter never throws: it returns `unknown` instead. An abstract class, because it is also its own injection token.
  */
 export abstract class Acquirer {
   /** Written to each attempt and named in ledger accounts. */
   abstract readonly name: string;
 
-  /** Whether charges and cards of this mode may be given to it. What it has, it is asked about and gives back in any mode. */
+  /** True when it accepts new charges and cards in this mode. Queries, refunds and reversals of existing charges work in any mode. */
   abstract serves(mode: Mode): boolean;
 
-  /** Account of a merchant for which none is configured; undefined where each has to be opened with the acquirer first. */
+  /** Account of a merchant without a configured one; undefined when each account must first be opened with the acquirer. */
   abstract defaultAccountOf(merchantId: number): string | undefined;
 
-  /** `signal` ends the wait, not the charge: afterwards the outcome is `unknown`. */
+  /** `signal` aborts the wait, not the charge: the outcome is then `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
-  /** Charges a card whose owner was verified. Declined with `verification.failed` where he was not. */
+  /** Charges a card after its owner was verified. Declines with `verification.failed` if the owner was not. */
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
-  /** Keeps a card in the vault. `invalid`: it takes no such number; `unknown`: it did not say. */
+  /** Stores a card in the vault. `invalid`: it rejects the number; `unknown`: no response, or an unclear one. */
   abstract storeCard(card: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'>;
 
-  /** Forgets it; repeating that is safe. False where it was not confirmed. */
-  abstract forgetCard(card: StoredCard, mode: Mode): Promise<boolean>;
+  /** Deletes a card from the vault; safe to retry. False when the deletion was not confirmed. */
+  abstract deleteCard(card: StoredCard, mode: Mode): Promise<boolean>;
 
-  abstract askChallenge(challengeReference: string, account: MerchantAccount): Promise<ChallengeState>;
+  abstract getChallengeState(challengeReference: string, account: MerchantAccount): Promise<ChallengeState>;
 
-  abstract ask(idempotencyKey: string, account: MerchantAccount): Promise<AskedOutcome>;
+  abstract getChargeStatus(idempotencyKey: string, account: MerchantAccount): Promise<ChargeQueryResult>;
 
-  /** Gives back what was charged under the key, or makes sure that nothing ever will be. Repeating it is safe. */
+  /** Reverses the charge under the key, or blocks any later charge under it. Safe to retry. */
   abstract reverse(idempotencyKey: string, account: MerchantAccount): Promise<ReversalOutcome>;
 
-  /** Gives money of a charge back. `signal` ends the wait, not the refund. Repeating it under its key is safe. */
+  /** Refunds a charge. `signal` aborts the wait, not the refund. Safe to retry under the same key. */
   abstract refund(refund: RefundTerms, signal: AbortSignal): Promise<RefundOutcome>;
 
-  abstract askRefund(idempotencyKey: string, account: MerchantAccount): Promise<AskedRefundOutcome>;
+  abstract getRefundStatus(idempotencyKey: string, account: MerchantAccount): Promise<RefundQueryResult>;
 
   /**
-   * The charges and refunds of an account on one day. Undefined when the acquirer did not answer.
+   * Reads the charges and refunds of an account on one day. Undefined when the acquirer did not respond.
    *
    * @param day UTC, `2026-11-22`
-   * @param next of the page before; undefined for the first one
+   * @param next from the previous page; undefined for the first page
    */
   abstract readStatement(day: string, account: MerchantAccount, next?: string): Promise<StatementPage | undefined>;
 }

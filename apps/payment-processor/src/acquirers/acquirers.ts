@@ -4,7 +4,7 @@ import { Clock, KeptForASecond } from '@svc/kernel';
 import { Acquirer, type MerchantAccount } from './acquirer.js';
 import { type ConfiguredAccount, MerchantAccountRepository } from './merchant-account.repository.js';
 
-/** Where a merchant's money of one mode is taken: the acquirer, and the merchant's account there. */
+/** Route of a merchant's charges in one mode: the acquirer, and the merchant's account there. */
 export interface AcquirerRoute {
   readonly acquirer: Acquirer;
   readonly account: MerchantAccount;
@@ -12,8 +12,8 @@ export interface AcquirerRoute {
 
 /**
  * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the default
- * account of an acquirer that opens accounts by itself. A change counts within a second. What has been charged stays with
- * its acquirer and account: both are recorded with the attempt.
+ * account of an acquirer that opens accounts by itself. A change takes effect within a second. An existing charge keeps
+ * its acquirer and account: the attempt records both.
  */
 @Injectable()
 export class Acquirers {
@@ -29,7 +29,7 @@ export class Acquirers {
     this.configured = new KeptForASecond(clock);
   }
 
-  /** Undefined where no acquirer takes new charges of this merchant and mode. */
+  /** Undefined when no acquirer accepts new charges of this merchant and mode. */
   async find(merchantId: number, mode: Mode): Promise<AcquirerRoute | undefined> {
     const known = await this.configured.find(`${merchantId} ${mode}`, async () => ({
       account: await this.accounts.find(merchantId, mode),
@@ -47,10 +47,10 @@ export class Acquirers {
     return undefined;
   }
 
-  /** The acquirer that a row names. Throws for a name that this release does not know. */
+  /** The acquirer named in a row. Throws for a name that this release does not know. */
   get(name: string): Acquirer {
     const acquirer = this.all.find((each) => each.name === name);
-    if (!acquirer) throw new Error(`This release knows no acquirer named ${name}.`);
+    if (!acquirer) throw new Error(`This release has no acquirer named ${name}.`);
     return acquirer;
   }
 

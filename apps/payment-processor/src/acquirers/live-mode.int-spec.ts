@@ -15,20 +15,20 @@ describe('without a live acquirer', () => {
     processor = await startProcessor();
   });
   afterAll(() => processor.stop());
-  const writtenDown = async (): Promise<unknown> =>
+  const recordedRows = async (): Promise<unknown> =>
     processor.dataSource.query(
       `SELECT (SELECT count(*) FROM payments) AS payments, (SELECT count(*) FROM cards) AS cards`,
     );
 
-  test('a live key neither pays nor stores a card: nothing is recorded, and the bank is not called', async () => {
+  test('a live key can neither pay nor store a card: nothing is recorded, and the bank is not called', async () => {
     const merchant = await aMerchant(processor);
     const partner = await aPartner(processor, 'live');
-    const before = await writtenDown();
+    const before = await recordedRows();
     await expect(processor.pay(aPayable({ mode: 'live' }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
     const invoice = await openInvoice(processor, { ...merchant, mode: 'live' });
     expect(await partner.pay(invoice)).toMatchObject(REFUSED);
     expect(await partner.call('POST', '/v1/cards', CARD)).toMatchObject(REFUSED);
-    expect([await writtenDown(), processor.charged()]).toEqual([before, []]);
+    expect([await recordedRows(), processor.charged()]).toEqual([before, []]);
   });
 
   test('a test key pays', async () => {

@@ -3,7 +3,7 @@ import type { Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 
-/** Which acquirer takes a merchant's money of one mode, and under which account. */
+/** The acquirer of a merchant in one mode, and the merchant's account there. */
 export interface ConfiguredAccount {
   /** Name of the acquirer. */
   readonly acquirer: string;
@@ -11,11 +11,11 @@ export interface ConfiguredAccount {
   readonly accountReference: string;
 }
 
-/** A setting of a merchant's account, as administrators see it. */
+/** A version of a merchant's account setting, as the administration API shows it. */
 export interface MerchantAccountView extends ConfiguredAccount {
   readonly merchantId: number;
   readonly mode: Mode;
-  /** From 1, one more with each change. */
+  /** Starts at 1 and increases by one with each change. */
   readonly version: number;
   /** ISO 8601 UTC. */
   readonly setUTCDate: string;
@@ -23,10 +23,9 @@ export interface MerchantAccountView extends ConfiguredAccount {
   readonly setBy: string;
 }
 
-/** The newest settings of all merchants. */
-const LIST_MAX = 1_000;
+const MAX_LISTED_ACCOUNTS = 1_000;
 
-/** Accounts of merchants at acquirers. Each change is a row, so the table is its own history; the newest row counts. */
+/** Accounts of merchants at acquirers. Each change inserts a row, so the table is its own history; the newest row applies. */
 @Injectable()
 export class MerchantAccountRepository {
   constructor(
@@ -43,18 +42,18 @@ export class MerchantAccountRepository {
     return row;
   }
 
-  /** All that was ever set, the newest first; of one merchant, or of all. */
+  /** All versions, newest first; of one merchant, or of all. */
   async list(merchantId: number | undefined): Promise<MerchantAccountView[]> {
     const rows = await this.dataSource.query<(Omit<MerchantAccountView, 'setUTCDate'> & { setAt: Date })[]>(
       `SELECT merchant_id AS "merchantId", mode, acquirer, account AS "accountReference", version, set_at AS "setAt", set_by AS "setBy"
          FROM merchant_accounts WHERE $1::bigint IS NULL OR merchant_id = $1
         ORDER BY set_at DESC LIMIT $2`,
-      [merchantId ?? null, LIST_MAX],
+      [merchantId ?? null, MAX_LISTED_ACCOUNTS],
     );
     return rows.map(({ setAt, ...row }) => ({ ...row, setUTCDate: setAt.toISOString() }));
   }
 
-  /** Throws a unique violation where two administrators set it at once: one of them has not seen the other's change. */
+  /** Throws a unique violation when two administrators set it at the same time: one has not seen the other's change. */
   async set(merchantId: number, mode: Mode, account: ConfiguredAccount, setBy: string): Promise<MerchantAccountView> {
     const now = this.clock.now();
     const [row] = await this.dataSource.query<[{ version: number }]>(

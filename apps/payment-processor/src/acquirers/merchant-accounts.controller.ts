@@ -16,17 +16,17 @@ export class SetMerchantAccountRequest {
   @IsIn(['test', 'live'])
   mode: Mode;
 
-  /** The merchant id that the acquirer has given. */
+  /** The merchant id assigned by the acquirer. */
   @IsText(MAX_IDENTIFIER_LENGTH)
   accountReference: string;
 
-  /** Name of the acquirer; the first one there is unless it is given. */
+  /** Name of the acquirer; by default the first one. */
   @IsOptional()
   @IsText(MAX_IDENTIFIER_LENGTH)
   acquirer?: string;
 }
 
-/** Under which account at which acquirer each merchant's money is taken, for administrators. Needs `x-admin-key`. */
+/** The acquirer and account of each merchant, for administrators. Needs `x-admin-key`. */
 @Controller('admin/v1/merchant-accounts')
 @UseGuards(AdminKeyGuard)
 export class MerchantAccountsController {
@@ -36,7 +36,7 @@ export class MerchantAccountsController {
   ) {}
 
   /**
-   * Lists every setting, the newest first, at most 1 000. A merchant and mode without one has the acquirer's default account.
+   * Lists all settings, newest first, at most 1 000. A merchant and mode without one uses the acquirer's default account.
    *
    * @throws request.invalid
    */
@@ -49,8 +49,7 @@ export class MerchantAccountsController {
   }
 
   /**
-   * Sets the account of a merchant and mode. New charges are made under it within a second; what was charged before stays with its
-   * account.
+   * Sets the account of a merchant and mode. New charges use it within a second; existing charges keep their account.
    *
    * @throws resource.conflict Another administrator set it at the same time.
    */

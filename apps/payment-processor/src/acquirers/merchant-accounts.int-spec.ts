@@ -23,12 +23,12 @@ afterEach(() => jest.restoreAllMocks());
 
 const set = (accountReference: string, over: object = {}): Promise<HttpAnswer> =>
   admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...over });
-/** Accounts of the charges that the bank made for this merchant's payment. */
+/** Accounts of the bank's charges for this payment. */
 const accountsAtBank = (paymentReference: string): unknown[] =>
   bankLines(processor)
     .filter((line) => line['paymentReference'] === paymentReference)
     .map(({ account }) => account);
-/** A setting counts within a second. */
+/** A setting takes effect within a second. */
 const passSecond = (): void => processor.clock.advance(1_000);
 
 test('a merchant is charged under the default account, and under a configured one within a second', async () => {
@@ -43,20 +43,20 @@ test('a merchant is charged under the default account, and under a configured on
   ]);
 });
 
-test('an account of live mode is not that of test mode', async () => {
+test('live mode and test mode have different accounts', async () => {
   await set('MID-live', { mode: 'live' });
   const { paymentReference } = await processor.pay(aPayable({ merchantId }));
   expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
 });
 
-test('a partner’s payment is charged under the account of the merchant that it pays', async () => {
+test('a partner’s payment is charged under the account of its merchant', async () => {
   const merchant = await aMerchant(processor, { merchantId });
   await set('MID-8');
   const { body } = await (await aPartner(processor)).pay(await openInvoice(processor, merchant));
   expect(accountsAtBank(body.paymentReference)).toEqual(['MID-8']);
 });
 
-test('a question, a reversal and a charge after a verification go to the account of the attempt, not to a newer one', async () => {
+test('a query, a reversal and a charge after a verification use the account of the attempt, not a newer one', async () => {
   await set('MID-old');
   const lost = aPayable({ merchantId });
   const unknown = await processor.pay(lost, { card: CARDS.dropsTheAnswer });
@@ -69,7 +69,7 @@ test('a question, a reversal and a charge after a verification go to the account
   await processor.answerChallenge(challenged, 'confirm');
   expect(await processor.check(verified)).toMatchObject([{ state: 'success' }]);
   expect(await processor.check(lost)).toMatchObject([{ state: 'success' }]);
-  jest.spyOn(processor.service.app.get(Acquirer), 'ask').mockResolvedValue({ kind: 'unknown' });
+  jest.spyOn(processor.service.app.get(Acquirer), 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
   processor.clock.advance(900_000);
   await processor.recover();
   for (const { paymentReference } of [unknown, challenged, reversed])
@@ -77,14 +77,14 @@ test('a question, a reversal and a charge after a verification go to the account
   expect(processor.charged()).not.toContain(reversed.paymentReference);
 });
 
-test('a merchant whose account is at an acquirer that takes no payments of this mode is not charged', async () => {
+test('a merchant whose acquirer does not support this mode is not charged', async () => {
   await processor.service.app
     .get(MerchantAccountRepository)
     .set(merchantId, 'test', { acquirer: 'of a later release', accountReference: 'MID-9' }, 'admin:test');
   await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
 });
 
-test('a merchant without an account is not charged where the acquirer opens none by itself', async () => {
+test('a merchant without an account is not charged if the acquirer has no default account', async () => {
   jest.spyOn(processor.service.app.get(Acquirer), 'defaultAccountOf').mockReturnValue(undefined);
   await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
   await set('MID-10');
@@ -92,7 +92,7 @@ test('a merchant without an account is not charged where the acquirer opens none
   expect(await processor.pay(aPayable({ merchantId }))).toMatchObject({ state: 'success' });
 });
 
-test('every change stays in the list, with the key that made it', async () => {
+test('the list has every change, with the fingerprint of its key', async () => {
   for (const accountReference of ['MID-1', 'MID-2']) {
     await set(accountReference);
     processor.clock.advance(1);
@@ -105,11 +105,11 @@ test('every change stays in the list, with the key that made it', async () => {
     { mode: 'test', version: 2, accountReference: 'MID-2', acquirer: 'simulated' },
     { mode: 'test', version: 1, accountReference: 'MID-1', setBy: expect.stringMatching(/^admin:[0-9a-f]{16}$/) },
   ]);
-  const everybody = (await admin('GET', PATH)).body.merchantAccounts as { merchantId: number }[];
-  expect(new Set(everybody.map((each) => each.merchantId)).size).toBeGreaterThan(1);
+  const allMerchants = (await admin('GET', PATH)).body.merchantAccounts as { merchantId: number }[];
+  expect(new Set(allMerchants.map((each) => each.merchantId)).size).toBeGreaterThan(1);
 });
 
-test('of two changes at once that would be the same version, one is refused', async () => {
+test('of two concurrent changes with the same version, one is rejected', async () => {
   const changes = await Promise.all(['MID-1', 'MID-2', 'MID-3', 'MID-4'].map((account) => set(account)));
   const statuses = changes.map(({ status }) => status);
   expect(statuses.every((status) => [201, 409].includes(status))).toBe(true);
@@ -128,7 +128,7 @@ test.each([
   expect([status, body.errors[0].field]).toEqual([400, field]);
 });
 
-test('a list of what is no merchant is 400', async () => {
+test('a list of an invalid merchant id is 400', async () => {
   expect((await admin('GET', `${PATH}?merchantId=x`)).status).toBe(400);
 });
 

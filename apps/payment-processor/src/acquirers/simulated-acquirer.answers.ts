@@ -1,4 +1,4 @@
-/** Reads the simulated acquirer's answers about refunds and statements. An answer that is not as expected is taken for none. */
+/** Parses the simulated acquirer's responses about refunds and statements. An unexpected response counts as no response. */
 import { isAmountInCents, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js';
 
@@ -18,14 +18,16 @@ export function asRefundOutcome(body: unknown): RefundOutcome {
   }
 }
 
-/** Undefined where a single line cannot be read: half a statement would hide what is missing. */
+/** Undefined when any line cannot be parsed: a partial statement would hide missing lines. */
 export function asStatementPage(body: unknown): StatementPage | undefined {
   const { lines, next } = membersOf(body);
   if (!Array.isArray(lines)) return undefined;
-  const read = lines.map(asLine);
-  const isWhole = (each: readonly (StatementLine | undefined)[]): each is readonly StatementLine[] =>
+  const parsed = lines.map(asLine);
+  const isComplete = (each: readonly (StatementLine | undefined)[]): each is readonly StatementLine[] =>
     !each.includes(undefined);
-  return isWhole(read) ? { lines: read, next: Number.isSafeInteger(next) ? String(next) : undefined } : undefined;
+  return isComplete(parsed)
+    ? { lines: parsed, next: Number.isSafeInteger(next) ? String(next) : undefined }
+    : undefined;
 }
 
 const KINDS: ReadonlySet<unknown> = new Set<StatementLine['kind']>(['charge', 'reversal', 'refund']);

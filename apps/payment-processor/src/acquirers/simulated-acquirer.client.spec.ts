@@ -40,14 +40,14 @@ const charge = () =>
   );
 const chargeVerified = () =>
   client.chargeVerified({ ...TERMS, challengeReference: 'c-1' }, new AbortController().signal);
-const ask = () => client.ask('key-1', ACCOUNT);
+const getChargeStatus = () => client.getChargeStatus('key-1', ACCOUNT);
 const reverse = () => client.reverse('key-1', ACCOUNT);
 const refund = () =>
   client.refund(
     { ...TERMS, idempotencyKey: 'refund-1', chargeKey: 'key-1', chargeReference: 'a-1' },
     new AbortController().signal,
   );
-const askRefund = () => client.askRefund('refund-1', ACCOUNT);
+const getRefundStatus = () => client.getRefundStatus('refund-1', ACCOUNT);
 
 const record = (over: object): string => JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
 const OUTCOMES: readonly [string, object][] = [
@@ -68,14 +68,14 @@ const OUTCOMES: readonly [string, object][] = [
   ],
 ];
 
-/** Answers with status 200 that do not say what happened. */
+/** Responses with status 200 and an unclear outcome. */
 const UNCLEAR = [
   ['an outcome of another version', record({ outcome: 'pending' })],
   ['no outcome', record({})],
-  ['a reversed key that says not whether it was charged', record({ outcome: 'reversed', charged: undefined })],
-  ['a reversed key with another word for it', record({ outcome: 'reversed', charged: 'yes' })],
+  ['a reversed key without charged', record({ outcome: 'reversed', charged: undefined })],
+  ['a reversed key with an invalid charged', record({ outcome: 'reversed', charged: 'yes' })],
   ['an approval without a reference', JSON.stringify({ outcome: 'approved', charged: true })],
-  ['a challenge without an address', record({ outcome: 'challenged', challenge: { reference: 'c' } })],
+  ['a challenge without a URL', record({ outcome: 'challenged', challenge: { reference: 'c' } })],
   ['nothing', 'null'],
   ['no JSON', '<html>'],
 ] as const;
@@ -83,7 +83,7 @@ const UNCLEAR = [
 describe.each([
   ['charge', charge],
   ['charge of a verified payer', chargeVerified],
-  ['question', ask],
+  ['question', getChargeStatus],
 ])('the answer to a %s', (_, call) => {
   test.each(OUTCOMES)('%s', async (body, outcome) => {
     answer = { status: 200, body };
@@ -129,7 +129,7 @@ test.each([
   ['<html>', 'unknown'],
 ])('the answer about a challenge, %s, means %s', async (body, state) => {
   answer = { status: 200, body };
-  expect(await client.askChallenge('c-1', ACCOUNT)).toBe(state);
+  expect(await client.getChallengeState('c-1', ACCOUNT)).toBe(state);
 });
 
 describe('live mode', () => {
@@ -166,7 +166,7 @@ const refunded = (over: object): string => JSON.stringify({ acquirerReference: '
 
 describe.each([
   ['refund', refund],
-  ['question about a refund', askRefund],
+  ['question about a refund', getRefundStatus],
 ])('the answer to a %s', (_, call) => {
   test.each([
     [refunded({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
@@ -198,7 +198,7 @@ describe.each([
 
 test('a refund of which the acquirer has heard nothing is not found; the call itself is never answered so', async () => {
   answer = { status: 404, body: '{}' };
-  expect([await askRefund(), await refund()]).toEqual([{ kind: 'notFound' }, { kind: 'unknown' }]);
+  expect([await getRefundStatus(), await refund()]).toEqual([{ kind: 'notFound' }, { kind: 'unknown' }]);
 });
 
 test('a refund that does not reach the acquirer is unknown, as one whose answer is lost', async () => {
@@ -260,14 +260,14 @@ test('mode and merchant account travel with every call about money, the mode wit
   answer = { status: 500, body: '{}' };
   await charge();
   await chargeVerified();
-  await ask();
+  await getChargeStatus();
   await reverse();
   await refund();
-  await askRefund();
+  await getRefundStatus();
   await client.readStatement('2026-03-01', ACCOUNT);
-  await client.askChallenge('c-1', ACCOUNT);
+  await client.getChallengeState('c-1', ACCOUNT);
   await client.storeCard(CARD, 'live');
-  await client.forgetCard({ vaultToken: 'v-1' }, 'live');
+  await client.deleteCard({ vaultToken: 'v-1' }, 'live');
   expect(seen).toEqual(
     [
       'POST /charges',

@@ -4,8 +4,8 @@ import type { Card } from '../card-data/card.js';
 import type { PaymentProcessorConfig } from '../config.js';
 import {
   Acquirer,
-  type AskedOutcome,
-  type AskedRefundOutcome,
+  type ChargeQueryResult,
+  type RefundQueryResult,
   type CardCharge,
   type ChallengeState,
   type ChargeOutcome,
@@ -21,7 +21,7 @@ import {
 } from './acquirer.js';
 import { asRefundOutcome, asStatementPage } from './simulated-acquirer.answers.js';
 
-/** What the simulated acquirer answers (apps/simulated-acquirer). */
+/** Response of the simulated acquirer (apps/simulated-acquirer). */
 interface ChargeRecord {
   readonly outcome: 'approved' | 'declined' | 'reversed' | 'challenged';
   readonly reason?: string;
@@ -39,33 +39,33 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   'not-verified': 'verification.failed',
 };
 
-/** Longest wait for an answer to a question or a reversal; a charge brings its own. */
-const ASK_TIMEOUT_MS = 5_000;
-/** Largest answer that is read. */
-const ANSWER_BYTES_MAX = 64 * 1024;
+/** Timeout of queries and reversals; a charge has its own. */
+const QUERY_TIMEOUT_MS = 5_000;
+/** Larger responses are not read. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Speaks to the simulated acquirer over HTTP. Anything but a clear answer is `unknown`. */
+/** HTTP client of the simulated acquirer. Any unclear response is `unknown`. */
 export class SimulatedAcquirerClient extends Acquirer {
   override readonly name = 'simulated';
   private readonly pool: Pool;
 
   constructor(
     url: string,
-    connectionsMax: number,
+    maxConnections: number,
     private readonly servesLive: boolean,
   ) {
     super();
     this.pool = new Pool(url, {
-      connections: connectionsMax,
+      connections: maxConnections,
       connect: { timeout: 2_000 },
-      maxResponseSize: ANSWER_BYTES_MAX,
+      maxResponseSize: MAX_RESPONSE_BYTES,
     });
   }
 
   static from(config: PaymentProcessorConfig): SimulatedAcquirerClient {
     const servesLive = config.SVC_ACQUIRER_LIVE === 'simulated';
     if (servesLive && config.SVC_ENVIRONMENT !== 'development')
-      throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer takes no money.');
+      throw new Error('SVC_ACQUIRER_LIVE=simulated is for development: the simulated acquirer moves no money.');
     return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, servesLive);
   }
 
@@ -90,7 +90,7 @@ export class SimulatedAcquirerClient extends Acquirer {
         path: '/cards',
         headers: { ...JSON_BODY, ...modeHeader(mode) },
         body: JSON.stringify({ cardNumber }),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
       if (answer.statusCode === 200) {
         const { vaultToken } = (await answer.body.json()) as { vaultToken?: unknown };
@@ -103,13 +103,13 @@ export class SimulatedAcquirerClient extends Acquirer {
     }
   }
 
-  override async forgetCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
+  override async deleteCard({ vaultToken }: StoredCard, mode: Mode): Promise<boolean> {
     try {
       const answer = await this.pool.request({
         method: 'DELETE',
         path: `/cards/${encodeURIComponent(vaultToken)}`,
         headers: modeHeader(mode),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
       await answer.body.dump();
       return answer.statusCode === 204;
@@ -136,18 +136,18 @@ export class SimulatedAcquirerClient extends Acquirer {
         answer.statusCode === 200 ? ((await answer.body.json()) as ChargeRecord | null) : await answer.body.dump();
       return record ? asOutcome(record) : { kind: 'unknown' };
     } catch (error) {
-      // Nothing was sent where no connection was made; whatever else went wrong, the charge may have happened.
+      // Without a connection nothing was sent; after any other error the charge may have happened.
       return neverConnected(error) ? { kind: 'notAttempted' } : { kind: 'unknown' };
     }
   }
 
-  override async askChallenge(challengeReference: string, account: MerchantAccount): Promise<ChallengeState> {
+  override async getChallengeState(challengeReference: string, account: MerchantAccount): Promise<ChallengeState> {
     const { body } = await this.get(`/challenges/${encodeURIComponent(challengeReference)}/state`, account);
     const { state } = (body ?? {}) as { state?: string };
     return state === 'pending' || state === 'passed' || state === 'failed' ? state : 'unknown';
   }
 
-  override async ask(idempotencyKey: string, account: MerchantAccount): Promise<AskedOutcome> {
+  override async getChargeStatus(idempotencyKey: string, account: MerchantAccount): Promise<ChargeQueryResult> {
     const { status, body } = await this.get(`/charges/${encodeURIComponent(idempotencyKey)}`, account);
     if (status === 200) return asOutcome(body as ChargeRecord | null);
     return { kind: status === 404 ? 'notFound' : 'unknown' };
@@ -159,7 +159,7 @@ export class SimulatedAcquirerClient extends Acquirer {
         method: 'POST',
         path: `/charges/${encodeURIComponent(idempotencyKey)}/reversal`,
         headers: accountHeaders(account),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
       if (answer.statusCode === 200) {
         const { outcome, charged } = ((await answer.body.json()) ?? {}) as Partial<ChargeRecord>;
@@ -168,7 +168,7 @@ export class SimulatedAcquirerClient extends Acquirer {
       }
       await answer.body.dump();
     } catch {
-      // Not confirmed: repeated until it is.
+      // Not confirmed: retried until it is.
     }
     return { kind: 'unconfirmed' };
   }
@@ -186,12 +186,12 @@ export class SimulatedAcquirerClient extends Acquirer {
       if (answer.statusCode === 200) return asRefundOutcome(await answer.body.json());
       await answer.body.dump();
     } catch {
-      // It may have happened: asked about until it is known.
+      // It may have happened: its status is queried until it is known.
     }
     return { kind: 'unknown' };
   }
 
-  override async askRefund(idempotencyKey: string, account: MerchantAccount): Promise<AskedRefundOutcome> {
+  override async getRefundStatus(idempotencyKey: string, account: MerchantAccount): Promise<RefundQueryResult> {
     const { status, body } = await this.get(`/refunds/${encodeURIComponent(idempotencyKey)}`, account);
     if (status === 200) return asRefundOutcome(body);
     return { kind: status === 404 ? 'notFound' : 'unknown' };
@@ -203,14 +203,14 @@ export class SimulatedAcquirerClient extends Acquirer {
     return status === 200 ? asStatementPage(body) : undefined;
   }
 
-  /** Status 0: no answer, or none that can be read. */
+  /** Status 0: no response, or one that cannot be parsed. */
   private async get(path: string, account: MerchantAccount): Promise<{ status: number; body: unknown }> {
     try {
       const answer = await this.pool.request({
         method: 'GET',
         path,
         headers: accountHeaders(account),
-        signal: AbortSignal.timeout(ASK_TIMEOUT_MS),
+        signal: AbortSignal.timeout(QUERY_TIMEOUT_MS),
       });
       if (answer.statusCode === 200) return { status: 200, body: await answer.body.json() };
       await answer.body.dump();
@@ -226,21 +226,21 @@ export class SimulatedAcquirerClient extends Acquirer {
 }
 
 const JSON_BODY = { 'content-type': 'application/json' };
-/** Says whether the call is about test or live money; without it the simulated acquirer takes it for test. */
+/** Sets test or live mode; without it the simulated acquirer assumes test. */
 const modeHeader = (mode: Mode): Record<string, string> => ({ 'acquirer-mode': mode });
 const accountHeaders = ({ mode, accountReference }: MerchantAccount): Record<string, string> => ({
   ...modeHeader(mode),
   'acquirer-account': accountReference,
 });
-/** Longest address of a page that is handed on to a payer. */
-const URL_LENGTH_MAX = 2048;
+/** Longer URLs are not forwarded to a payer. */
+const MAX_CHALLENGE_URL_LENGTH = 2048;
 
 function bodyOf(terms: ChargeTerms): Record<string, string | number> {
   const { idempotencyKey: key, paymentReference, amount, currencyISOCode: currency } = terms;
   return { key, paymentReference, amount, currency };
 }
 
-/** Only what the acquirer is known to say means anything: every other answer leaves the outcome unknown. */
+/** Any response that is not in the acquirer's protocol leaves the outcome unknown. */
 function asOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
   const { outcome, acquirerReference, charged } = record ?? {};
   if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return { kind: 'unknown' };
@@ -260,13 +260,14 @@ function asOutcome(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome,
 
 function asChallenge(record: Partial<ChargeRecord> | null): Exclude<ChargeOutcome, { kind: 'notAttempted' }> {
   const { challenge, challengeUrl = '' } = record ?? {};
-  const isUsable = challengeUrl.length <= URL_LENGTH_MAX && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
-  // No payer could be verified there; it ends when the key is reversed.
+  const isUsable =
+    challengeUrl.length <= MAX_CHALLENGE_URL_LENGTH && /^https?:$/.test(URL.parse(challengeUrl)?.protocol ?? '');
+  // The payer cannot be verified without a usable URL; the attempt ends when recovery reverses its key.
   if (!challenge || !isUsable) return { kind: 'unknown' };
   return { kind: 'verificationRequired', challenge: { reference: challenge.reference, url: challengeUrl } };
 }
 
-/** Undefined where the acquirer does not say whether it had charged. */
+/** Undefined when the response lacks `charged`. */
 function asReversed(charged: unknown): { kind: 'reversed' } | { kind: 'neverCharged' } | undefined {
   if (typeof charged !== 'boolean') return undefined;
   return { kind: charged ? 'reversed' : 'neverCharged' };

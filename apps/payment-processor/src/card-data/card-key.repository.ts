@@ -3,9 +3,9 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { CardKey } from './card-key.js';
 
-const CARD_KEYS_LISTED_MAX = 100;
+const MAX_LISTED_CARD_KEYS = 100;
 
-/** A new key pair, its private half sealed. */
+/** A new key pair; the private key is encrypted (sealed). */
 export interface NewCardKey {
   readonly kid: string;
   readonly publicJwk: PublicKeyJwk;
@@ -23,14 +23,14 @@ export interface OpeningCardKey {
 export class CardKeyRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** The first key; false when there is a current one. */
+  /** Inserts the first key; false when a current one exists. */
   async insertIfNone(tx: EntityManager, { kid, publicJwk, sealedPrivateKey, createdAt }: NewCardKey): Promise<boolean> {
-    const made = await tx.query<unknown[]>(
+    const inserted = await tx.query<unknown[]>(
       `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current) VALUES ($1, $2, $3, $4, true)
          ON CONFLICT (current) DO NOTHING RETURNING kid`,
       [kid, publicJwk, sealedPrivateKey, createdAt],
     );
-    return made.length > 0;
+    return inserted.length > 0;
   }
 
   async insertCurrent(tx: EntityManager, key: NewCardKey, version: number, actor: string): Promise<void> {
@@ -41,7 +41,7 @@ export class CardKeyRepository {
     );
   }
 
-  /** Returns the version of the key that was current; its row stays locked. Undefined while another rotation has replaced it. */
+  /** Returns the version of the replaced key; its row stays locked. Undefined when a concurrent rotation has replaced it. */
   async replaceCurrent(tx: EntityManager, now: Date): Promise<number | undefined> {
     const [[replaced]] = await tx.query<[{ version: number }[], number]>(
       `UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current RETURNING version`,
@@ -55,11 +55,11 @@ export class CardKeyRepository {
     return row.count;
   }
 
-  /** The newest, at most {@link CARD_KEYS_LISTED_MAX}. */
+  /** The newest, at most {@link MAX_LISTED_CARD_KEYS}. */
   listNewest(): Promise<CardKey[]> {
     return this.dataSource.query<CardKey[]>(
       `SELECT kid, created_at AS "createdAt", replaced_at AS "replacedAt" FROM card_keys
-        ORDER BY version DESC LIMIT ${CARD_KEYS_LISTED_MAX}`,
+        ORDER BY version DESC LIMIT ${MAX_LISTED_CARD_KEYS}`,
     );
   }
 
@@ -77,7 +77,7 @@ export class CardKeyRepository {
     return row?.publicJwk;
   }
 
-  /** Undefined also when the private half was erased. */
+  /** Undefined also when the private key was erased. */
   async findOpening(kid: string): Promise<OpeningCardKey | undefined> {
     const [row] = await this.dataSource.query<OpeningCardKey[]>(
       `SELECT sealed_private_key AS "sealedPrivateKey", replaced_at AS "replacedAt" FROM card_keys

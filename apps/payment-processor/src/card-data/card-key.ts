@@ -1,47 +1,47 @@
-/** A key pair for card data (P8), without its private half. */
+/** Metadata of a key pair for card data (P8). */
 export interface CardKey {
   readonly kid: string;
   readonly createdAt: Date;
-  /** When a newer key took its place; null for the current one. */
+  /** When a newer key replaced it; null for the current key. */
   readonly replacedAt: Date | null;
 }
 
 /**
- * How long a key still opens cards after a newer one took its place. A page holds its key until its session expires (30 min),
- * clients and caches for a minute, and the gateway until the event of the newer key arrives.
+ * A replaced key decrypts cards for this long. A page keeps its key until its session expires (30 min), clients and caches
+ * for a minute, and the gateway until it receives the event of the newer key.
  */
 export const CARD_KEY_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Keys that open cards at the same time, the current one included. */
+/** Limit of keys that can decrypt cards at the same time, including the current one. */
 export const MAX_OPENING_CARD_KEYS = 10;
 
 export function opensCards({ replacedAt }: Pick<CardKey, 'replacedAt'>, now: Date): boolean {
-  return replacedAt === null || replacedAt > overlapBegan(now);
+  return replacedAt === null || replacedAt > overlapStart(now);
 }
 
-/** Keys that were replaced at this time or before open no card any more. */
-export function overlapBegan(now: Date): Date {
+/** Start of the overlap: keys that were replaced at this time or before can no longer decrypt cards. */
+export function overlapStart(now: Date): Date {
   return new Date(now.getTime() - CARD_KEY_OVERLAP_MS);
 }
 
 /** A key as the administration API shows it. */
 export interface CardKeyView {
   readonly kid: string;
-  /** `current`: handed out. `accepted`: cards that were encrypted to it still open. `retired`: they do not. */
+  /** `current`: used for new cards. `accepted`: cards encrypted with it are still accepted. `retired`: they are rejected. */
   readonly state: 'current' | 'accepted' | 'retired';
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
-  /** Absent for the current one. */
+  /** Absent for the current key. */
   readonly opensUntilUTCDate?: string;
 }
 
 export function toCardKeyView(key: CardKey, now: Date): CardKeyView {
   const { kid, createdAt, replacedAt } = key;
-  const shown = { kid, createdUTCDate: createdAt.toISOString() };
-  if (replacedAt === null) return { ...shown, state: 'current' };
+  const view = { kid, createdUTCDate: createdAt.toISOString() };
+  if (replacedAt === null) return { ...view, state: 'current' };
   const opensUntil = new Date(replacedAt.getTime() + CARD_KEY_OVERLAP_MS);
   return {
-    ...shown,
+    ...view,
     state: opensCards(key, now) ? 'accepted' : 'retired',
     opensUntilUTCDate: opensUntil.toISOString(),
   };

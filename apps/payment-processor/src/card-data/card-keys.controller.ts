@@ -3,7 +3,7 @@ import { adminActorOf, AdminKeyGuard } from '@svc/auth';
 import type { CardKeyView } from './card-key.js';
 import { RotateCardKey } from './rotate-card-key.js';
 
-/** Keys that card data is encrypted to (P8), for administrators. Needs `x-admin-key`. */
+/** Encryption keys for card data (P8), for administrators. Needs `x-admin-key`. */
 @Controller('admin/v1/card-keys')
 @UseGuards(AdminKeyGuard)
 export class CardKeysController {
@@ -16,9 +16,9 @@ export class CardKeysController {
   }
 
   /**
-   * Makes a new card key, which is handed out at once.
+   * Creates a new card key, which is current immediately.
    *
-   * @throws resource.conflict Another rotation is being made, or ten keys open cards.
+   * @throws resource.conflict Another rotation is running, or ten keys are still accepted.
    */
   @Post()
   rotate(@Headers('x-admin-key') adminKey: string): Promise<CardKeyView> {

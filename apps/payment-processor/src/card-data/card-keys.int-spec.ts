@@ -26,7 +26,7 @@ afterEach(async () => {
   await processor.stop();
 });
 
-/** Another process on the same database, which learns nothing from the first one's memory. */
+/** Another process on the same database. */
 function aReplica(): Promise<RunningService> {
   const config = processor.service.app.get(PaymentProcessorConfig);
   const env = Object.fromEntries(
@@ -47,7 +47,7 @@ const expectNotInUse = async (key: PublicKeyJwk): Promise<void> => {
   for (const service of [processor.service, replica])
     await expect(openOn(service, key)).rejects.toMatchObject({ code: 'card-key.not-in-use' });
 };
-/** The newest first. */
+/** Newest first. */
 const published = async (): Promise<[number, PublicKeyJwk][]> =>
   (await processor.published(CardKeyPublishedV1))
     .map(({ aggregateVersion, payload }): [number, PublicKeyJwk] => [aggregateVersion, payload.publicJwk])
@@ -64,14 +64,14 @@ const states = async () =>
 const sealed = async () =>
   processor.dataSource.query(`SELECT kid, sealed_private_key IS NOT NULL AS opens FROM card_keys ORDER BY version`);
 
-test('before a rotation there is one key, which every replica hands out and opens', async () => {
+test('before a rotation, every replica publishes and decrypts with the same single key', async () => {
   expect(await published()).toEqual([[1, processor.cardKey]]);
   expect(await states()).toEqual([[processor.cardKey.kid, 'current']]);
   expect(await replica.app.get(CardKeys).currentPublicKey()).toEqual(processor.cardKey);
   await expectOpen(processor.cardKey);
 });
 
-test('after a rotation the new key is handed out and published, and for 24 hours the older one opens as well', async () => {
+test('after a rotation the new key is published, and the older one is still accepted for 24 hours', async () => {
   const partner = await aPartner(processor);
   const old = processor.cardKey;
   await expectOpen(old);
@@ -93,7 +93,7 @@ test('after a rotation the new key is handed out and published, and for 24 hours
   await processor.clearUp();
   await expectOpen(old);
   await expectOpen(key);
-  // In the same second, with the key still in the memory of both.
+  // In the same second, while both still cache the key.
   processor.clock.advance(1);
   await expectNotInUse(old);
   await expectOpen(key);
@@ -103,7 +103,7 @@ test('after a rotation the new key is handed out and published, and for 24 hours
   ]);
 });
 
-test('a replica that keeps a key in memory notices within a second that it was replaced', async () => {
+test('a replica that caches a key notices its replacement within a second', async () => {
   const old = processor.cardKey;
   await expectOpen(old);
   await rotate();
@@ -113,7 +113,7 @@ test('a replica that keeps a key in memory notices within a second that it was r
   await expectNotInUse(old);
 });
 
-test('a card to a retired or unknown key is a 400 that says to fetch the key again', async () => {
+test('a card with a retired or unknown key is a 400, card-key.not-in-use', async () => {
   const old = processor.cardKey;
   const key = await rotate();
   processor.clock.advance(CARD_KEY_OVERLAP_MS);
@@ -132,7 +132,7 @@ test('a card to a retired or unknown key is a 400 that says to fetch the key aga
   expect((await store(key)).status).toBe(201);
 });
 
-test('the private half of a key is erased when it is retired, not before, and never that of the current one', async () => {
+test('a private key is erased when the key is retired, not earlier, and never for the current key', async () => {
   const old = processor.cardKey;
   const key = await rotate();
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1);
@@ -170,7 +170,7 @@ test('a stored card pays after the key it was encrypted to is retired', async ()
   expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('of two rotations at once one is made, and a replica that starts makes none', async () => {
+test('of two concurrent rotations one succeeds, and the start of a replica does not rotate', async () => {
   const answers = await Promise.all([admin('POST', PATH), admin('POST', PATH), admin('POST', PATH)]);
   const made = answers.filter(({ status }) => status === 201).length;
   expect(made).toBeGreaterThanOrEqual(1);
@@ -181,7 +181,7 @@ test('of two rotations at once one is made, and a replica that starts makes none
   expect((await states()).filter(([, state]: string[]) => state === 'current')).toHaveLength(1);
 });
 
-test('a rotation that another one overtakes is a 409, and changes nothing', async () => {
+test('a rotation overtaken by another one is a 409, and changes nothing', async () => {
   const other = processor.dataSource.createQueryRunner();
   await other.startTransaction();
   const kid = randomUUID();
@@ -203,7 +203,7 @@ test('a rotation that another one overtakes is a 409, and changes nothing', asyn
   expect((await states()).map(([known]: string[]) => known)).toEqual([kid, processor.cardKey.kid]);
 });
 
-test('at most ten keys open cards at once; the oldest makes room when it is retired', async () => {
+test('at most ten keys are accepted at the same time, until the oldest is retired', async () => {
   for (let keys = 1; keys < MAX_OPENING_CARD_KEYS; keys++) {
     await rotate();
     processor.clock.advance(1_000);
@@ -216,7 +216,7 @@ test('at most ten keys open cards at once; the oldest makes room when it is reti
   await rotate();
 });
 
-test('keys are shown to administrators alone, without a private half, and each rotation says who made it', async () => {
+test('only administrators see keys, without private keys, and each rotation has the fingerprint of its administrator', async () => {
   for (const method of ['GET', 'POST'] as const)
     expect((await httpClient(processor.service)(method, PATH)).status).toBe(401);
   expect(await published()).toHaveLength(1);

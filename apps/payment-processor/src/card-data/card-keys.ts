@@ -13,20 +13,20 @@ import { CardKeyRepository } from './card-key.repository.js';
 import { readEncryptedCard, UnreadableCard } from './encrypted-card.js';
 import { checkOpenedCard } from './opened-card.js';
 
-/** Longest encrypted card that is looked at; a real one has about 700 characters. */
-const ENCRYPTED_CARD_LENGTH_MAX = 4096;
+/** Longer values are rejected; a real encrypted card has about 700 characters. */
+const MAX_ENCRYPTED_CARD_LENGTH = 4096;
 
-/** Aggregate of the events that publish a card key: their versions count the keys. */
+/** Aggregate of the events that publish card keys; its version counts the keys. */
 export const CARD_KEY_AGGREGATE = 'card-key';
 
 interface OpenedKey extends Pick<CardKey, 'replacedAt'> {
   readonly privateKey: KeyObject;
 }
 
-/** The key pairs that card data is encrypted to, and the only place that opens it (P8). */
+/** The key pairs for card data, and the only code that decrypts it (P8). */
 @Injectable()
 export class CardKeys implements OnModuleInit {
-  /** For a second, so that every replica notices a rotation. */
+  /** Cached for a second, so that every replica notices a rotation. */
   private readonly opened: KeptForASecond<OpenedKey>;
 
   constructor(
@@ -39,7 +39,7 @@ export class CardKeys implements OnModuleInit {
     this.opened = new KeptForASecond(clock, MAX_OPENING_CARD_KEYS);
   }
 
-  /** There is always a current key pair, and everybody has been told of it. Two replicas at once make one. */
+  /** Creates and publishes the first key pair. Of two replicas that start at the same time only one inserts it. */
   async onModuleInit(): Promise<void> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
@@ -56,7 +56,7 @@ export class CardKeys implements OnModuleInit {
     });
   }
 
-  /** What cards are to be encrypted to from now on. */
+  /** The key for encrypting new cards. */
   async currentPublicKey(): Promise<PublicKeyJwk> {
     const publicJwk = await this.keys.findCurrentPublicKey();
     if (!publicJwk) throw new Error('There is no current card key.');
@@ -64,8 +64,8 @@ export class CardKeys implements OnModuleInit {
   }
 
   /**
-   * Opens a card for this session and try. Throws `request.invalid` for anything that is not exactly that, and
-   * `card-key.not-in-use` when it was encrypted to a key that is unknown or retired.
+   * Decrypts a card that is bound to this session and try. Throws `request.invalid` for anything else, and
+   * `card-key.not-in-use` when its key is unknown or retired.
    */
   async openCard(
     encryptedCard: string,
@@ -80,7 +80,7 @@ export class CardKeys implements OnModuleInit {
   }
 
   private async decrypt(encryptedCard: string): Promise<unknown> {
-    if (encryptedCard.length > ENCRYPTED_CARD_LENGTH_MAX) throw unreadable();
+    if (encryptedCard.length > MAX_ENCRYPTED_CARD_LENGTH) throw unreadable();
     const encrypted = readEncryptedCard(encryptedCard);
     if (!isUuid(encrypted.kid)) throw unreadable();
     return JSON.parse(encrypted.open(await this.privateKey(encrypted.kid)).toString('utf8'));
@@ -100,11 +100,11 @@ export class CardKeys implements OnModuleInit {
   }
 }
 
-/** The text of any other error could repeat what was decrypted, so only its kind goes on. */
+/** The text of any other error could contain decrypted data, so only its kind is passed on. */
 function unreadable(cause?: unknown): DomainError {
   const kind = cause instanceof UnreadableCard ? cause.message : cause instanceof Error ? cause.name : 'unusable';
   return new DomainError('request.invalid', {
     message: 'The encrypted card cannot be read. Reload the page and try again.',
-    cause: new Error(`Encrypted card refused: ${kind}`),
+    cause: new Error(`Encrypted card rejected: ${kind}`),
   });
 }

@@ -3,11 +3,11 @@ import { type Card } from './card.js';
 import { cardProblems } from './opened-card.js';
 
 /**
- * Names what is wrong with a card in clear beside the other wrong fields of a request. Alone it refuses nothing: a card
- * expires, and a repeat of an accepted payment is answered all the same (C7). Whoever opens the card checks it then.
+ * Adds the problems of a plain-text card to the other problems of a request. It rejects nothing when there are no others: a card
+ * may expire between an accepted payment and its retry, which must still be replayed (C7). The card is checked again when it is opened.
  *
- * @param parent path of the card with its full stop, or `''`
- * @param cardOf the card in clear; undefined where none is to be opened. Its fields may be malformed
+ * @param parent path of the card with a trailing full stop, or `''`
+ * @param cardOf the plain-text card; undefined when none will be opened. Its fields may be malformed
  */
 export function cardRule<Request>(
   now: Date,
@@ -21,7 +21,7 @@ export function cardRule<Request>(
     onlyBesideOthers: true,
     check: (request, isMalformed) => {
       const card = cardOf(request);
-      // A card that is malformed as a whole, a list for example, is named as such.
+      // Another rule reports a card that is not an object, for example a list.
       if (typeof card !== 'object' || card === null) return [];
       const partsOf = (field: string): string[] =>
         field === `${parent}expiryDate` ? [`${parent}expiryMonth`, `${parent}expiryYear`] : [field];

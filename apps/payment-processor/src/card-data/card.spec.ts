@@ -1,6 +1,6 @@
 import { cardBrand, cardMask } from './card.js';
 
-test('of a card number the last four digits are shown (P9)', () => {
+test('a card mask shows only the last four digits (P9)', () => {
   expect(cardMask({ cardNumber: '4242424242424242' })).toBe('**** 4242');
   expect(cardMask({ cardNumber: '378282246310005' })).toBe('**** 0005');
 });
@@ -48,6 +48,6 @@ test.each([
   ['134', 'unknown'],
   ['136', 'unknown'],
   ['165', 'unknown'],
-])('a number that begins with %s is of %s', (prefix, brand) => {
+])('the prefix %s is the brand %s', (prefix, brand) => {
   expect(cardBrand({ cardNumber: digits(prefix) })).toBe(brand);
 });

@@ -1,13 +1,13 @@
 import type { CardBrand } from '@svc/contracts';
 
 /**
- * Card data as it exists in memory, between opening it and the acquirer's answer. Never written anywhere: no field
- * of this type may reach a table, a message, a log or an error (P8).
+ * Card data in memory, from its decryption to the acquirer's response. Never written anywhere: no field of this type may
+ * reach a table, a message, a log or an error (P8).
  */
 export interface Card {
   /** 12 to 19 digits, Luhn valid. */
   readonly cardNumber: string;
-  /** 3 or 4 digits; a card that is only stored is asked for none. */
+  /** 3 or 4 digits; absent when a card is only stored. */
   readonly cvv?: string;
   readonly holderName: string;
   /** 1 to 12. */
@@ -16,7 +16,7 @@ export interface Card {
   readonly expiryYear: number;
 }
 
-/** What the card was encrypted for. It opens for nothing else, so a copied message is worthless elsewhere (P8). */
+/** Binds an encrypted card to a session and try. It is rejected for any other, so a copied message is worthless (P8). */
 export interface CardBinding {
   readonly sessionId: string;
   readonly try: number;
@@ -29,7 +29,7 @@ export function cardMask(card: Pick<Card, 'cardNumber'>): string {
   return `**** ${card.cardNumber.slice(-4)}`;
 }
 
-/** The first digits say who issued it (ISO/IEC 7812-1); `unknown` for what is told apart nowhere here. */
+/** Derives the brand from the first digits (ISO/IEC 7812-1); `unknown` when no prefix matches. */
 export function cardBrand({ cardNumber }: Pick<Card, 'cardNumber'>): CardBrand {
   const found = BRANDS.find(([, prefix]) => prefix.test(cardNumber));
   return found ? found[0] : 'unknown';

@@ -7,7 +7,7 @@ const KID = '5b1a8f4e-0c1d-4f53-9d29-3b6f0a0f7c11';
 const keyPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ours = keyPair();
 
-/** Encrypted by the library that pages and partners use. */
+/** Encrypts with the library that pages and partners use. */
 function encrypt(text: string, header: Partial<CompactJWEHeaderParameters> = {}, to: KeyObject = ours.publicKey) {
   return new CompactEncrypt(Buffer.from(text))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: KID, ...header })
@@ -16,7 +16,7 @@ function encrypt(text: string, header: Partial<CompactJWEHeaderParameters> = {},
 
 const open = (jwe: string, key = ours.privateKey) => readEncryptedCard(jwe).open(key).toString('utf8');
 
-/** With the header changed and encoded anew; what it protects stays as it was. */
+/** Changes and re-encodes the header, without new encryption. */
 function withHeader(jwe: string, change: (header: Record<string, unknown>) => unknown): string {
   const [header, ...rest] = jwe.split('.');
   const changed = change(JSON.parse(Buffer.from(header!, 'base64url').toString()) as Record<string, unknown>);
@@ -30,14 +30,14 @@ const withPart = (index: number, change: (part: string) => string) => (jwe: stri
     .join('.');
 
 describe('an encrypted card', () => {
-  it('is what the library encrypted, whatever that is', async () => {
+  it('decrypts any content that the library encrypted', async () => {
     const texts = fc.string({ unit: 'binary', maxLength: 600 });
     await fc.assert(
       fc.asyncProperty(texts, async (text) => expect(open(await encrypt(text))).toBe(Buffer.from(text).toString())),
     );
   });
 
-  it('names its key, and may name the two parties', async () => {
+  it('has a key id, and may have the two parties', async () => {
     expect(readEncryptedCard(await encrypt('card')).kid).toBe(KID);
     const jwe = await new CompactEncrypt(Buffer.from('card'))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: KID })
@@ -47,16 +47,16 @@ describe('an encrypted card', () => {
     for (const party of ['apu', 'apv'])
       for (const changed of ['c29tZWJvZHk', undefined])
         expect(() => open(withHeader(jwe, (header) => ({ ...header, [party]: changed })))).toThrow(
-          'another key, or changed',
+          'wrong key, or changed',
         );
   });
 
-  it('is not opened by another key', async () => {
+  it('cannot be decrypted with another key', async () => {
     const jwe = await encrypt('card');
-    expect(() => open(jwe, keyPair().privateKey)).toThrow('another key, or changed');
+    expect(() => open(jwe, keyPair().privateKey)).toThrow('wrong key, or changed');
   });
 
-  it('is refused when a single bit of any part is another', async () => {
+  it('is rejected when a single bit of any part is changed', async () => {
     const jwe = await encrypt('{"card":{"cardNumber":"4242424242424242"}}');
     const bits = fc.record({ part: fc.constantFrom(0, 2, 3, 4), byte: fc.nat(), bit: fc.nat(7) });
     const refused = { 0: 0, 2: 0, 3: 0, 4: 0 };
@@ -106,14 +106,14 @@ describe('an encrypted card', () => {
     ['a party that is not base64url', /base64url/, changed({ apv: 'a b' })],
     ['a list as header', /header/, (jwe) => withHeader(jwe, () => [])],
     ['null as header', /header/, (jwe) => withHeader(jwe, () => null)],
-    ['a header that is no JSON', /JSON/, withPart(0, () => 'abcd')],
+    ['a header that is not JSON', /JSON/, withPart(0, () => 'abcd')],
     ['a wrapped key', /wrapped key/, withPart(1, () => 'AAAA')],
     ['a nonce of 16 bytes', /nonce or tag/, withPart(2, () => 'A'.repeat(22))],
     ['no nonce', /nonce or tag/, withPart(2, () => '')],
     ['a tag that is cut short', /nonce or tag/, withPart(4, (tag) => tag.slice(0, 6))],
     ['padding', /base64url/, withPart(4, (tag) => `${tag}==`)],
     ['a line break', /base64url/, withPart(3, (text) => `${text}\n`)],
-  ])('with %s is refused', async (_, reason, change) => {
+  ])('with %s is rejected', async (_, reason, change) => {
     const jwe = await encrypt('card');
     expect(open(jwe)).toBe('card');
     expect(() => open(change(jwe))).toThrow(reason);

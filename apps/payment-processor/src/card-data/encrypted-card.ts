@@ -1,20 +1,19 @@
 import { createDecipheriv, createHash, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 
 /**
- * An encrypted card as a page sends it (P8): JWE in compact form (RFC 7516), ECDH-ES with a key of the curve P-256 and no
- * wrapped key (RFC 7518, 4.6), A256GCM. Nothing else is read: no other algorithm, no compression, no critical extension.
+ * An encrypted card as a page sends it (P8): JWE in compact serialisation (RFC 7516), direct ECDH-ES on the curve P-256
+ * (RFC 7518, 4.6), A256GCM. Everything else is rejected: other algorithms, compression, critical extensions.
  *
- * `CardKeys` opens it with this and not with the library that encrypts it, which takes twice the processor time, on
- * every payment.
+ * `CardKeys` uses this code and not the library that encrypts: the library takes twice the processor time, on every payment.
  */
 export interface EncryptedCard {
-  /** Of the key pair it was encrypted to. */
+  /** Id of the key pair. */
   readonly kid: string;
-  /** Throws {@link UnreadableCard} where the key is another one, or anything was changed. */
+  /** Throws {@link UnreadableCard} when the key does not match, or the content was changed. */
   open(privateKey: KeyObject): Buffer;
 }
 
-/** Throws {@link UnreadableCard} for anything that is not exactly such a JWE. */
+/** Throws {@link UnreadableCard} for anything but such a JWE. */
 export function readEncryptedCard(jwe: string): EncryptedCard {
   const parts = jwe.split('.');
   if (parts.length !== 5) throw new UnreadableCard('parts');
@@ -34,13 +33,13 @@ export function readEncryptedCard(jwe: string): EncryptedCard {
       try {
         return Buffer.concat([content, decipher.final()]);
       } catch {
-        throw new UnreadableCard('another key, or changed');
+        throw new UnreadableCard('wrong key, or changed');
       }
     },
   };
 }
 
-/** Says which part is at fault, and repeats nothing of it. */
+/** Names the invalid part, and never contains its value. */
 export class UnreadableCard extends Error {
   override readonly name = 'UnreadableCard';
 }
@@ -49,16 +48,16 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BITS = 256;
 const ENCRYPTION = 'A256GCM';
-/** Of the Concat KDF (NIST SP 800-56A): one round of SHA-256 makes the whole key. */
+/** Counter of the Concat KDF (NIST SP 800-56A): one round of SHA-256 yields the whole key. */
 const FIRST_ROUND = numberOf(1);
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
-/** Of a coordinate of P-256, 32 bytes. */
+/** A coordinate of P-256, 32 bytes. */
 const COORDINATE = /^[A-Za-z0-9_-]{43}$/;
 
 interface Header {
   readonly kid: string;
   readonly senderKey: KeyObject;
-  /** Input of the key derivation beside the shared secret: the encryption algorithm and the two parties. */
+  /** Further input of the key derivation: the encryption algorithm and the two parties. */
   readonly agreement: Buffer;
 }
 
@@ -70,7 +69,7 @@ function readHeader(encoded: string): Header {
   if (typeof kid !== 'string') throw new UnreadableCard('kid');
   const { kty, crv, x, y } = asObject(header['epk'], 'epk');
   if (kty !== 'EC' || crv !== 'P-256' || !isCoordinate(x) || !isCoordinate(y)) throw new UnreadableCard('epk');
-  // Throws for a point that is not on the curve, which could be chosen to learn about the private key.
+  // Throws for a point that is not on the curve: an invalid-curve attack could reveal the private key.
   const senderKey = createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' });
   const parties = [withLength(Buffer.from(ENCRYPTION)), party(apu), party(apv), numberOf(KEY_BITS)];
   return { kid, senderKey, agreement: Buffer.concat(parties) };

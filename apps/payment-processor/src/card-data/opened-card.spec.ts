@@ -25,26 +25,26 @@ const problemsOf = (change: object, options?: Parameters<typeof checkCard>[2]): 
   refusalOf(() => checkCard({ ...CARD, ...change }, NOW, options)).fields;
 
 describe('an opened card', () => {
-  it('is the card that was encrypted for this session and try, and no more', () => {
+  it('has exactly the fields of the card encrypted for this session and try', () => {
     expect(checkOpenedCard({ card: { ...CARD, more: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(CARD);
   });
 
   it.each<[string, unknown]>([
     ['another session', { card: CARD, binding: { ...BINDING, sessionId: 's-2' } }],
     ['another try', { card: CARD, binding: { ...BINDING, try: 3 } }],
-    ['a time that is over', { card: CARD, binding: { ...BINDING, expiresAt: NOW.toISOString() } }],
-    ['a time that is none', { card: CARD, binding: { ...BINDING, expiresAt: 'later' } }],
+    ['a time that has passed', { card: CARD, binding: { ...BINDING, expiresAt: NOW.toISOString() } }],
+    ['an invalid time', { card: CARD, binding: { ...BINDING, expiresAt: 'later' } }],
     ['a time in milliseconds', { card: CARD, binding: { ...BINDING, expiresAt: 4_000_000_000_000 } }],
     ['nothing', { card: CARD }],
     ['null', { card: CARD, binding: null }],
     ['a text', 'text'],
-  ])('is refused when it was encrypted for %s', (_, opened) => {
+  ])('is rejected when it was encrypted for %s', (_, opened) => {
     const refusal = refusalOf(() => checkOpenedCard(opened, EXPECTED, NOW));
     expect(refusal.message).toBe('The card was encrypted for another page. Reload the page and try again.');
     expect(refusal.code).toBe('request.invalid');
   });
 
-  it('is checked like any card', () => {
+  it('has to be a valid card', () => {
     for (const card of [undefined, null, 'text'])
       expect(refusalOf(() => checkOpenedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(4);
     const { cvv: _, ...stored } = CARD;
@@ -80,7 +80,7 @@ describe('a card', () => {
     [{ expiryYear: 30 }, expiry],
     [{ expiryYear: 2057 }, expiry],
     [{ expiryMonth: 1, expiryYear: 2026 }, expiry],
-  ])('with %j is refused, and the problem repeats no value', (change, problem) => {
+  ])('with %j is rejected, and the problem contains no value', (change, problem) => {
     expect(problemsOf(change)).toEqual([problem]);
   });
 
@@ -92,24 +92,24 @@ describe('a card', () => {
     { expiryMonth: 1 },
     { expiryYear: 2056 },
     { expiryMonth: 3, expiryYear: 2026 },
-  ])('with %j is taken', (change) => {
+  ])('with %j is valid', (change) => {
     expect(checkCard({ ...CARD, ...change }, NOW)).toStrictEqual({ ...CARD, ...change });
   });
 
-  it('is good to the end of its month, and a day longer for time zones', () => {
+  it('is valid to the end of its month, plus a day for time zones', () => {
     const at = (time: string) => () => checkCard({ ...CARD, expiryMonth: 2, expiryYear: 2026 }, new Date(time));
     expect(at('2026-03-01T23:59:59.999Z')).not.toThrow();
     expect(at('2026-03-02T00:00:00.000Z')).toThrow(DomainError);
   });
 
-  it('needs no CVV to be stored, and keeps none', () => {
+  it('needs no CVV to be stored, and drops a CVV', () => {
     const { cvv: _, ...stored } = CARD;
     expect(checkCard(stored, NOW, { needsCvv: false })).toStrictEqual(stored);
     expect(checkCard(CARD, NOW, { needsCvv: false })).toStrictEqual(stored);
     expect(refusalOf(() => checkCard(stored, NOW)).fields).toHaveLength(1);
   });
 
-  it('names its fields behind those of its parent', () => {
+  it('prefixes its field names with the path of its parent', () => {
     const fields = problemsOf({ cardNumber: '', expiryMonth: 0 }, { parent: 'paymentMethod.card.' });
     expect(fields.map(({ field }) => field)).toEqual([
       'paymentMethod.card.cardNumber',
@@ -126,4 +126,4 @@ test.each([
   ['378282246310005', true],
   ['59', true],
   ['50', false],
-])('the check digit of %s is right: %s', (digits, isValid) => expect(isLuhnValid(digits)).toBe(isValid));
+])('the check digit of %s is valid: %s', (digits, isValid) => expect(isLuhnValid(digits)).toBe(isValid));

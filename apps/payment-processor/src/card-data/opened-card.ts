@@ -3,8 +3,8 @@ import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Card, CardBinding } from './card.js';
 
 /**
- * Checks what came out of an encrypted card: that it was encrypted for this session and try, and that the card can
- * be one. Problems name the field and never repeat its content.
+ * Checks a decrypted card: that it was encrypted for this session and try, and that its fields are valid. Problems name the
+ * field and never contain its value.
  */
 export function checkOpenedCard(
   opened: unknown,
@@ -24,29 +24,29 @@ export function checkOpenedCard(
 }
 
 interface CardChecks {
-  /** Path of the card, put before the name of each field. */
+  /** Path of the card, the prefix of each field name. */
   readonly parent?: string;
   readonly needsCvv?: boolean;
 }
 
-/** Throws `request.invalid` for what cannot be a card, with its {@link cardProblems}. */
-export function checkCard(given: Partial<Record<keyof Card, unknown>>, now: Date, checks: CardChecks = {}): Card {
-  const problems = cardProblems(given, now, checks);
+/** Throws `request.invalid` with the {@link cardProblems} of an invalid card. */
+export function checkCard(card: Partial<Record<keyof Card, unknown>>, now: Date, checks: CardChecks = {}): Card {
+  const problems = cardProblems(card, now, checks);
   if (problems.length > 0) throw new DomainError('request.invalid', { fields: problems });
-  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
+  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
   return { cardNumber, ...(checks.needsCvv === false ? {} : { cvv }), holderName, expiryMonth, expiryYear } as Card;
 }
 
-/** Why this cannot be a card; the CVV is looked at where there has to be one. No message repeats what a field contains. */
+/** The invalid fields of a card; the CVV is checked only if it is required. No message contains the value of a field. */
 export function cardProblems(
-  given: Partial<Record<keyof Card, unknown>>,
+  card: Partial<Record<keyof Card, unknown>>,
   now: Date,
   { parent = '', needsCvv = true }: CardChecks = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const require = (ok: boolean, field: string, message: string): void =>
     void (ok || problems.push({ field: parent + field, message }));
-  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = given;
+  const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
   require(typeof cardNumber === 'string' &&
     /^\d{12,19}$/.test(cardNumber) &&
     isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
@@ -67,7 +67,7 @@ export function isLuhnValid(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A card is valid to the end of its month, wherever the payer is: one day of grace for time zones. */
+/** A card is valid to the end of its month in every time zone: hence one extra day. */
 function isExpiryAhead(month: unknown, year: unknown, now: Date): boolean {
   if (!Number.isInteger(month) || !Number.isInteger(year)) return false;
   const [m, y] = [month as number, year as number];

@@ -9,11 +9,11 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { CARD_KEY_AGGREGATE } from './card-keys.js';
-import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapBegan, toCardKeyView } from './card-key.js';
+import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
 
 /**
- * Puts a new key for card data in the place of the current one (P8). Cards that were encrypted to the older one open for the
- * time of the overlap; then its private half is erased. Stored cards do not depend on it: they are in the acquirer's vault.
+ * Replaces the current key for card data (P8). Cards encrypted with the older key are accepted during the overlap; then its
+ * private key is erased. Stored cards do not depend on it: they are in the acquirer's vault.
  */
 @Injectable()
 export class RotateCardKey {
@@ -25,7 +25,7 @@ export class RotateCardKey {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws `resource.conflict` when another rotation is being made, or too many older keys still open cards. */
+  /** Throws `resource.conflict` during another rotation, or when too many older keys still decrypt cards. */
   async execute(actor: string): Promise<CardKeyView> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
@@ -43,24 +43,23 @@ export class RotateCardKey {
     });
   }
 
-  /** The newest keys. */
   async list(): Promise<CardKeyView[]> {
     const keys = await this.keys.listNewest();
     const now = this.clock.now();
     return keys.map((key) => toCardKeyView(key, now));
   }
 
-  /** Erases the private halves of keys that open no card any more. */
+  /** Erases the private keys of retired keys. */
   async eraseRetired(): Promise<void> {
-    await this.keys.erasePrivateKeysReplacedUntil(overlapBegan(this.clock.now()));
+    await this.keys.erasePrivateKeysReplacedUntil(overlapStart(this.clock.now()));
   }
 
-  /** Returns the version of the key that was current. Its row is locked, so of two rotations at once one finds none. */
+  /** Returns the version of the replaced key. Its row is locked, so the second of two concurrent rotations finds no current key. */
   private async replaceCurrent(tx: EntityManager, now: Date): Promise<number> {
     const replaced = await this.keys.replaceCurrent(tx, now);
     if (replaced === undefined)
       throw new DomainError('resource.conflict', { message: 'Another rotation of the card key has just been made.' });
-    if ((await this.keys.countReplacedSince(tx, overlapBegan(now))) >= MAX_OPENING_CARD_KEYS)
+    if ((await this.keys.countReplacedSince(tx, overlapStart(now))) >= MAX_OPENING_CARD_KEYS)
       throw new DomainError('resource.conflict', {
         message: `${MAX_OPENING_CARD_KEYS} card keys still open cards. Wait until the oldest is retired.`,
       });

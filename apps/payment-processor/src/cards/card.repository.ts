@@ -3,7 +3,7 @@ import type { Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 
-/** Who may find a card: under a customer's token that customer, otherwise its organisation. */
+/** Owner of a card in a look-up: the customer if the token is a customer's, otherwise the organisation. */
 export interface CardOwner {
   /** UUID. */
   readonly organisationId: string;
@@ -11,10 +11,10 @@ export interface CardOwner {
   readonly customerReference: string | undefined;
 }
 
-/** A stored card (P7), without anything that would be card data. */
-export interface KnownCard {
+/** A stored card (P7), without card data. */
+export interface StoredCardRecord {
   readonly token: string;
-  /** Undefined: it is the organisation's. */
+  /** Undefined when the card belongs to the organisation. */
   readonly customerReference: string | undefined;
   readonly acquirer: string;
   readonly vaultToken: string;
@@ -22,7 +22,7 @@ export interface KnownCard {
   readonly cardMask: string;
 }
 
-/** The only place that reads and writes stored cards. */
+/** The only code that reads and writes stored cards. */
 @Injectable()
 export class CardRepository {
   constructor(
@@ -30,7 +30,7 @@ export class CardRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async insert(owner: CardOwner, card: KnownCard): Promise<void> {
+  async insert(owner: CardOwner, card: StoredCardRecord): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO cards (token, organisation_id, mode, customer_reference, acquirer, vault_token, card_mask, stored_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -47,10 +47,10 @@ export class CardRepository {
     );
   }
 
-  /** A customer finds its own; its organisation's server finds them all. */
-  async find(owner: CardOwner, token: string): Promise<KnownCard | undefined> {
+  /** A customer finds its own cards; the organisation's server finds those of all its customers too. */
+  async find(owner: CardOwner, token: string): Promise<StoredCardRecord | undefined> {
     const [row] = await this.dataSource.query<
-      (Omit<KnownCard, 'customerReference'> & { customerReference: string | null })[]
+      (Omit<StoredCardRecord, 'customerReference'> & { customerReference: string | null })[]
     >(
       `SELECT token, customer_reference AS "customerReference", acquirer, vault_token AS "vaultToken", card_mask AS "cardMask"
          FROM cards WHERE token = $1 AND organisation_id = $2 AND mode = $3 AND ($4::uuid IS NULL OR customer_reference = $4)
@@ -60,7 +60,7 @@ export class CardRepository {
     return row && { ...row, customerReference: row.customerReference ?? undefined };
   }
 
-  /** From now on nobody pays with it. False where there is none of this owner's. */
+  /** Prevents further payments with the card. False when this owner has no such card. */
   async delete(owner: CardOwner, token: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE cards SET deleted_at = $5, forget_after = $5
@@ -71,23 +71,25 @@ export class CardRepository {
     return count > 0;
   }
 
-  /** Deleted ones that the acquirer is now to be asked to forget, those that wait longest first. */
-  async findToForget(limit: number): Promise<(Pick<KnownCard, 'token' | 'vaultToken'> & Pick<CardOwner, 'mode'>)[]> {
+  /** Deleted cards that are due for deletion at the acquirer, oldest due time first. */
+  async findDueForDeletion(
+    limit: number,
+  ): Promise<(Pick<StoredCardRecord, 'token' | 'vaultToken'> & Pick<CardOwner, 'mode'>)[]> {
     return this.dataSource.query(
       `SELECT token, vault_token AS "vaultToken", mode FROM cards WHERE forget_after <= $2 ORDER BY forget_after LIMIT $1`,
       [limit, this.clock.now()],
     );
   }
 
-  async markForgotten(token: string): Promise<void> {
+  async markDeletedAtAcquirer(token: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE cards SET forgotten_at = $2, forget_after = NULL WHERE token = $1 AND forgotten_at IS NULL`,
       [token, this.clock.now()],
     );
   }
 
-  /** Asks again after as long as the card has been deleted, within bounds: behind those that nobody has asked for yet. */
-  async forgetLater(token: string): Promise<void> {
+  /** Backoff: waits again for as long as the card has been deleted, within bounds, so that new deletions come first. */
+  async postponeDeletion(token: string): Promise<void> {
     await this.dataSource.query(
       `UPDATE cards SET forget_after = $2::timestamptz + least(greatest($2::timestamptz - deleted_at, interval '30 seconds'), interval '1 hour')
         WHERE token = $1 AND forgotten_at IS NULL`,

@@ -32,9 +32,9 @@ export class CardsController {
   }
 
   /**
-   * Deletes a stored card. An organisation's server deletes also those of its customers.
+   * Deletes a stored card. An organisation's server can also delete the cards of its customers.
    *
-   * @throws resource.not-found It is no card of the caller.
+   * @throws resource.not-found The caller has no such card.
    */
   @Delete(':token')
   @HttpCode(204)

@@ -30,7 +30,7 @@ const clear = (cardNumber: string = CARDS.approved) => ({
 const withToken = (token: string) => ({ paymentMethod: { card: { token } } });
 const anInvoice = () => openInvoice(processor, merchant);
 
-test('a customer stores a card, pays with it again and again, and deletes it', async () => {
+test('a customer stores a card, pays with it several times, and deletes it', async () => {
   const customer = await partner.customer();
   const { status, body, headers } = await customer.call('POST', '/v1/cards', clear('5555555555554444'));
   expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
@@ -51,7 +51,7 @@ test('a customer stores a card, pays with it again and again, and deletes it', a
   expect((await customer.pay(await anInvoice(), withToken(body.token))).status).toBe(404);
 });
 
-test('a stored card does what its number does: declined stays declined, verified is verified', async () => {
+test('a stored card behaves like its number: it is declined, or requires a verification', async () => {
   const store = async (number: string) => (await partner.call('POST', '/v1/cards', clear(number))).body.token as string;
   const declined = await partner.pay(await anInvoice(), withToken(await store(CARDS.insufficientFunds)));
   expect(declined.body).toMatchObject({ status: 'failed', errors: [{ errorReference: '11' }] });
@@ -59,7 +59,7 @@ test('a stored card does what its number does: declined stays declined, verified
   expect(verified.body).toMatchObject({ status: 'verificationRequired', verificationUrl: expect.any(String) });
 });
 
-test('a card encrypted for its owner is stored without a CVV, and for no other owner', async () => {
+test('a card encrypted for its owner is stored without a CVV, and rejected for another owner', async () => {
   const customer = await partner.customer();
   const key = (await customer.call('GET', '/v1/cards/encryption-key')).body;
   expect(key).toEqual(processor.cardKey);
@@ -75,7 +75,7 @@ test('a card encrypted for its owner is stored without a CVV, and for no other o
   expect((await partner.call('POST', '/v1/cards', ofOrganisation)).status).toBe(201);
 });
 
-test('whose card may be used and deleted by whom', async () => {
+test('only the owner may use and delete a card', async () => {
   const [one, two, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
   const store = async (owner: { call: PartnerUnderTest['call'] }) =>
     (await owner.call('POST', '/v1/cards', clear())).body.token as string;
@@ -87,7 +87,7 @@ test('whose card may be used and deleted by whom', async () => {
   expect(await pays(two, ofOne)).toBe(404);
   expect(await pays(one, ofOrganisation)).toBe(404);
   expect(await pays(partner, ofOrganisation)).toBe(201);
-  // The organisation's server may use a customer's card for that customer, and for no other.
+  // The organisation's server may use a customer's card only for that customer.
   expect(await pays(partner, ofOne, { customer: { id: one.customerReference } })).toBe(201);
   expect(await pays(partner, ofOne, { customer: { id: one.customerReference.toUpperCase() } })).toBe(201);
   expect(await pays(partner, ofOne, { customer: { id: two.customerReference } })).toBe(404);
@@ -102,7 +102,7 @@ test('whose card may be used and deleted by whom', async () => {
   expect(await deletes(partner, ofOrganisation)).toBe(204);
 });
 
-test('a card is of one mode: the same organisation in the other one neither pays with it nor deletes it', async () => {
+test('a card has one mode: in the other mode its organisation can neither pay with it nor delete it', async () => {
   const live = await aPartner(processor, 'live', partner.organisationId);
   const customer = await partner.customer();
   const sameCustomer = await live.customer(customer.customerReference);
@@ -115,13 +115,13 @@ test('a card is of one mode: the same organisation in the other one neither pays
   expect((await customer.pay(await anInvoice(), withToken(token))).status).toBe(201);
 });
 
-test('of several cards the one that is named is used, deleted, and forgotten', async () => {
+test('of several cards only the given one is used and deleted', async () => {
   const store = async (number: string) => (await partner.call('POST', '/v1/cards', clear(number))).body.token as string;
   const [first, second] = [await store(CARDS.approved), await store('5555555555554444')];
   const paid = await partner.pay(await anInvoice(), withToken(second));
   expect(paid.body).toMatchObject({ status: 'success', paymentMethodDescription: '**** 4444' });
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
-  await processor.service.app.get(DeleteCard).forgetDeleted();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   const known = await processor.dataSource.query<object[]>(
     `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS forgotten FROM cards WHERE token IN ($1, $2)`,
     [first, second],
@@ -148,11 +148,11 @@ test.each([
   expect(JSON.stringify(body)).not.toContain('424242');
 });
 
-test('while the vault is away nothing is stored, and what is deleted is forgotten there later', async () => {
+test('while the vault is unavailable no card is stored, and deleted cards are removed there later', async () => {
   const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
   const acquirer = processor.service.app.get(Acquirer);
   const store = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
-  const forget = jest.spyOn(acquirer, 'forgetCard').mockResolvedValue(false);
+  const forget = jest.spyOn(acquirer, 'deleteCard').mockResolvedValue(false);
   const away = await partner.call('POST', '/v1/cards', clear());
   expect([away.status, away.headers['retry-after'], away.body.errors[0].errorReference]).toEqual([503, '5', '30']);
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
@@ -162,7 +162,7 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
       token,
       processor.clock.now(),
     ]);
-  await waitUntil('the vault to be asked in vain', 5_000, async () => (await postponed()).length > 0);
+  await waitUntil('a failed deletion at the vault', 5_000, async () => (await postponed()).length > 0);
   store.mockRestore();
   forget.mockRestore();
   const forgotten = async () => {
@@ -174,49 +174,49 @@ test('while the vault is away nothing is stored, and what is deleted is forgotte
   };
   expect(await forgotten()).toBe(false);
   processor.clock.advance(30_000);
-  await processor.service.app.get(DeleteCard).forgetDeleted();
+  await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   expect(await forgotten()).toBe(true);
 });
 
-test('a card that another replica has had forgotten stays forgotten, since then', async () => {
+test('a card that another replica has deleted at the vault keeps its time of deletion', async () => {
   const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
   const cards = processor.service.app.get(CardRepository);
   const owner = { organisationId: partner.organisationId, mode: 'test', customerReference: undefined } as const;
   expect(await cards.delete(owner, token)).toBe(true);
-  await cards.markForgotten(token);
+  await cards.markDeletedAtAcquirer(token);
   const row = async (): Promise<unknown> =>
     processor.dataSource.query(`SELECT forgotten_at, forget_after FROM cards WHERE token = $1`, [token]);
   const before = await row();
   expect(before).toEqual([{ forgotten_at: processor.clock.now(), forget_after: null }]);
   processor.clock.advance(1_000);
-  await cards.markForgotten(token);
-  await cards.forgetLater(token);
+  await cards.markDeletedAtAcquirer(token);
+  await cards.postponeDeletion(token);
   expect(await row()).toEqual(before);
 });
 
-test('what cannot be the token of a card is not found', async () => {
+test('a malformed token is not found', async () => {
   for (const token of ['%00', 'x'.repeat(101), 'x'.repeat(5_000), '%ED%95%9C'])
     expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(404);
 });
 
-test('deleting waits for no vault, however many cards it has not forgotten', async () => {
+test('deleting does not wait for the vault, even with many pending deletions', async () => {
   const token = async () => (await partner.call('POST', '/v1/cards', clear())).body.token as string;
   const [first, second] = [await token(), await token()];
   const acquirer = processor.service.app.get(Acquirer);
   let answer: (isForgotten: boolean) => void = () => undefined;
   const silent = new Promise<boolean>((resolve) => (answer = resolve));
-  const forget = jest.spyOn(acquirer, 'forgetCard').mockReturnValue(silent);
+  const forget = jest.spyOn(acquirer, 'deleteCard').mockReturnValue(silent);
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
-  await waitUntil('the vault to be asked', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
+  await waitUntil('a deletion at the vault', 5_000, () => Promise.resolve(forget.mock.calls.length > 0));
   expect((await partner.call('DELETE', `/v1/cards/${second}`)).status).toBe(204);
   answer(true);
   const waiting = async () =>
     processor.dataSource.query<unknown[]>(`SELECT 1 FROM cards WHERE deleted_at IS NOT NULL AND forgotten_at IS NULL`);
-  await waitUntil('all to be forgotten', 5_000, async () => (await waiting()).length === 0);
+  await waitUntil('all cards to be deleted at the vault', 5_000, async () => (await waiting()).length === 0);
   forget.mockRestore();
 });
 
-test('the number of a card stands in no table, and not in the books of the bank', async () => {
+test('the number of a card is in no table, and not in the books of the bank', async () => {
   const planted = '5105105105105100';
   const { token } = (await partner.call('POST', '/v1/cards', clear(planted))).body as { token: string };
   const reference = randomUUID();
@@ -242,7 +242,7 @@ test('the number of a card stands in no table, and not in the books of the bank'
   expect(readFileSync(processor.books, 'utf8')).not.toContain(planted);
 });
 
-test('cards that the vault keeps refusing to forget hold up no others, and are asked for less and less often', async () => {
+test('cards that the vault does not delete do not block others, and are retried with backoff', async () => {
   const { app } = processor.service;
   const cards = app.get(CardRepository);
   const owner = { organisationId: randomUUID(), mode: 'test', customerReference: undefined } as const;
@@ -254,41 +254,41 @@ test('cards that the vault keeps refusing to forget hold up no others, and are a
     await cards.delete(owner, `card of ${vaultToken}`);
     return vaultToken;
   };
-  // As many as are asked for at a time.
+  // A full batch.
   while (refused.size < 50) refused.add(await deleteCard());
   processor.clock.advance(1);
   const last = await deleteCard();
-  let asked: string[] = [];
-  const forget = jest.spyOn(app.get(Acquirer), 'forgetCard').mockImplementation(({ vaultToken }) => {
-    asked.push(vaultToken);
+  let deletions: string[] = [];
+  const forget = jest.spyOn(app.get(Acquirer), 'deleteCard').mockImplementation(({ vaultToken }) => {
+    deletions.push(vaultToken);
     return Promise.resolve(!refused.has(vaultToken));
   });
   const warn = jest.spyOn(app.get<ServiceLog>(SERVICE_LOG), 'warn');
-  const askedAfter = async (ms: number): Promise<string[]> => {
+  const deletionsAfter = async (ms: number): Promise<string[]> => {
     processor.clock.advance(ms);
-    asked = [];
-    await app.get(DeleteCard).forgetDeleted();
-    return asked.toSorted();
+    deletions = [];
+    await app.get(DeleteCard).deleteAtAcquirer();
+    return deletions.toSorted();
   };
 
   const sorted = [...refused].toSorted();
-  expect(await askedAfter(0)).toEqual(sorted);
+  expect(await deletionsAfter(0)).toEqual(sorted);
   expect(warn).toHaveBeenLastCalledWith({ cards: 50 }, expect.any(String));
-  expect(await askedAfter(0)).toEqual([last]);
-  expect(await askedAfter(29_000)).toEqual([]);
-  expect(await askedAfter(1_000)).toEqual(sorted);
-  expect(await askedAfter(24 * 3_600_000)).toEqual(sorted);
-  expect(await askedAfter(3_599_000)).toEqual([]);
-  expect(await askedAfter(1_000)).toEqual(sorted);
+  expect(await deletionsAfter(0)).toEqual([last]);
+  expect(await deletionsAfter(29_000)).toEqual([]);
+  expect(await deletionsAfter(1_000)).toEqual(sorted);
+  expect(await deletionsAfter(24 * 3_600_000)).toEqual(sorted);
+  expect(await deletionsAfter(3_599_000)).toEqual([]);
+  expect(await deletionsAfter(1_000)).toEqual(sorted);
   expect(warn).toHaveBeenCalledTimes(4);
   refused.clear();
-  expect(await askedAfter(3_600_000)).toEqual(sorted);
-  expect(await askedAfter(24 * 3_600_000)).toEqual([]);
+  expect(await deletionsAfter(3_600_000)).toEqual(sorted);
+  expect(await deletionsAfter(24 * 3_600_000)).toEqual([]);
   forget.mockRestore();
   warn.mockRestore();
 });
 
-test('a 400 names every wrong field of a card, malformed or not', async () => {
+test('a 400 names every invalid field of a card, malformed or not', async () => {
   const fieldsOf = async (card: object) => {
     const { status, body } = await partner.call('POST', '/v1/cards', card);
     return [status, ...body.errors.map(({ field }: { field: string }) => field)] as unknown[];

@@ -7,9 +7,9 @@ import { Acquirer } from '../acquirers/acquirer.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 const POLL_MS = 30_000;
-const BATCH_MAX = 50;
+const BATCH_SIZE = 50;
 
-/** Deletes a stored card (P7): at once for whoever pays with it, and in the acquirer's vault until that has confirmed it. */
+/** Deletes a stored card (P7): immediately for payments, then at the acquirer's vault with retries until it confirms. */
 @Injectable()
 export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
@@ -19,12 +19,12 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(Acquirer) private readonly acquirer: Acquirer,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('forgetting cards', POLL_MS, log, () => this.forgetDeleted());
+    this.job = new PeriodicJob('deleted cards', POLL_MS, log, () => this.deleteAtAcquirer());
   }
 
   /**
-   * Throws `resource.not-found` for a card that is not this owner's, or is deleted, and for what cannot be one. Waits for
-   * no vault: one that is away would hold the caller for every card that it has not forgotten yet.
+   * Throws `resource.not-found` for a card of another owner, a deleted card and a malformed token. Does not wait for the
+   * vault: an unavailable vault would block the caller for every card that it has not deleted yet.
    */
   async execute(owner: CardOwner, token: string): Promise<void> {
     if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))
@@ -40,20 +40,20 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
     return this.job.stop();
   }
 
-  /** Returns whether there may be more to forget at once. */
-  async forgetDeleted(): Promise<boolean> {
-    const asked = await this.cards.findToForget(BATCH_MAX);
-    let forgotten = 0;
-    for (const { token, vaultToken, mode } of asked) {
-      if (await this.acquirer.forgetCard({ vaultToken }, mode)) {
-        await this.cards.markForgotten(token);
-        forgotten++;
-      } else await this.cards.forgetLater(token);
+  /** Returns true when more cards may be due. */
+  async deleteAtAcquirer(): Promise<boolean> {
+    const due = await this.cards.findDueForDeletion(BATCH_SIZE);
+    let deleted = 0;
+    for (const { token, vaultToken, mode } of due) {
+      if (await this.acquirer.deleteCard({ vaultToken }, mode)) {
+        await this.cards.markDeletedAtAcquirer(token);
+        deleted++;
+      } else await this.cards.postponeDeletion(token);
     }
-    const unconfirmed = asked.length - forgotten;
+    const unconfirmed = due.length - deleted;
     if (unconfirmed > 0)
       this.log.warn({ cards: unconfirmed }, 'deleted cards not removed at the acquirer yet, will be retried');
-    // A vault that confirmed none is away: the next of them can wait.
-    return asked.length === BATCH_MAX && forgotten > 0;
+    // A vault that confirmed none is unavailable: wait for the next period.
+    return due.length === BATCH_SIZE && deleted > 0;
   }
 }

@@ -11,8 +11,8 @@ import { checkCard } from '../card-data/opened-card.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 /**
- * Gives a card to the acquirer's vault and keeps what stands for it (P7). Should this service die in between, the vault
- * keeps a card that nobody can name: nothing can be charged to it.
+ * Stores a card in the acquirer's vault and its vault token here (P7). If this service dies in between, the vault keeps a card
+ * without a token here: it cannot be charged.
  */
 @Injectable()
 export class StoreCard {
@@ -30,18 +30,18 @@ export class StoreCard {
     const stored = await this.acquirer.storeCard(card, owner.mode);
     if (stored === 'invalid') throw new DomainError('card.invalid');
     if (stored === 'unknown') throw new DomainError('acquirer.unavailable', { retryAfterSeconds: 5 });
-    const known = {
+    const record = {
       token: `card_${randomBytes(24).toString('base64url')}`,
       customerReference: owner.customerReference,
       acquirer: this.acquirer.name,
       vaultToken: stored.vaultToken,
       cardMask: cardMask(card),
     };
-    await this.cards.insert(owner, known);
+    await this.cards.insert(owner, record);
     const { holderName, expiryMonth, expiryYear } = card;
     return {
-      token: known.token,
-      cardMask: known.cardMask,
+      token: record.token,
+      cardMask: record.cardMask,
       holderName,
       expiryMonth,
       expiryYear,
@@ -52,7 +52,7 @@ export class StoreCard {
   private async open(owner: CardOwner, request: StoreCardRequest): Promise<Card> {
     const { encryptedCard } = request;
     if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
-    // Bound to whose it will be, so that a copied message stores nothing for anybody else.
+    // Bound to its owner, so that a copied message cannot store the card for another one.
     const sessionId = owner.customerReference ?? owner.organisationId;
     return this.cardKeys.openCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
   }

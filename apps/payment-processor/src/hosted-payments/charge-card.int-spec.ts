@@ -57,9 +57,9 @@ test('an approved card: one charge, one payment, one transfer, two events', asyn
   expect(ofThis[1]!.payload).toEqual(payment);
 });
 
-test('payment and events have the merchant’s name and the site’s reference of when it was accepted (M1)', async () => {
+test('payment and events have the merchant’s name and the site’s reference at the acceptance (M1)', async () => {
   const { merchantId, siteId } = await aMerchant(processor, { name: 'Karoo Books' });
-  // The merchant's other site, whose reference is none of these payments'.
+  // Another site of the merchant, whose reference must not appear.
   await processor.dataSource.query(
     `INSERT INTO known_sites (site_id, merchant_id, site_reference, version) VALUES (5002, $1, 'TILL', 1)`,
     [merchantId],
@@ -80,7 +80,7 @@ test('payment and events have the merchant’s name and the site’s reference o
     ['failed', 'Karoo Books', 'WEB'],
   ]);
   processor.clock.advance(1_000);
-  // Renamed in between: each payment has its own, also when it is read again.
+  // Renamed in between: each payment keeps its own name, also when it is read again.
   await processor.dataSource.query(`UPDATE known_sites SET site_reference = 'RENAMED' WHERE site_id = $1`, [siteId]);
   await processor.pay(payable, { try: 2 });
   const read = await processor.check(payable);
@@ -88,7 +88,7 @@ test('payment and events have the merchant’s name and the site’s reference o
     ['success', 'RENAMED'],
     ['failed', 'WEB'],
   ]);
-  // A site of another merchant is not this one's.
+  // The site of another merchant must not appear.
   const stranger = await processor.pay(aPayable({ merchantId: merchantId + 500_000, siteId }));
   expect(stranger.siteReference).toBeUndefined();
   expect(stranger.merchantName).toBeUndefined();
@@ -126,7 +126,7 @@ test('the fifth failed try refuses the payable', async () => {
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('a repeat of the same reference charges once and gives the first outcome', async () => {
+test('a retry with the same reference charges once and returns the first outcome', async () => {
   const payable = aPayable();
   const reference = randomUUID();
   const first = await processor.pay(payable, { reference });
@@ -135,7 +135,7 @@ test('a repeat of the same reference charges once and gives the first outcome', 
   expect(processor.charged().filter((charged) => charged === first.paymentReference)).toHaveLength(1);
 });
 
-test('the reference of an earlier try is refused with a conflict, and charges nothing', async () => {
+test('the reference of an earlier try is a conflict, and charges nothing', async () => {
   const payable = aPayable();
   const reference = randomUUID();
   await processor.pay(payable, { reference, card: CARDS.declined });
@@ -158,7 +158,7 @@ test('a payment is two statements, each with its own commit', async () => {
   transactions.mockRestore();
 });
 
-test('twenty payers at once: one is charged, the others are told that a payment is in progress', async () => {
+test('twenty concurrent payers: one is charged, the others get payment.in-progress', async () => {
   const payable = aPayable();
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
@@ -166,7 +166,7 @@ test('twenty payers at once: one is charged, the others are told that a payment 
   let atTheBank = 0;
   let answer: () => void = () => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  // The bank answers when every payer is there or refused, so that all of them meet a payment under way.
+  // The bank responds only when every payer is at the bank or rejected, so that all meet a payment in progress.
   const answerTheLast = (): void => void (atTheBank + refused.length === 20 && answer());
   const spy = jest.spyOn(acquirer, 'charge').mockImplementation(async (...given) => {
     atTheBank++;
@@ -190,7 +190,7 @@ test('twenty payers at once: one is charged, the others are told that a payment 
   expect(count).toBe(1);
 });
 
-test('what is expired, paid, or of another amount is refused before anything is charged or recorded', async () => {
+test('an expired or paid payable, or another amount, is rejected without a charge or record', async () => {
   const before = processor.charged().length;
   await expect(processor.pay(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).rejects.toMatchObject({
     code: 'payable.expired',
@@ -211,7 +211,7 @@ test('what is expired, paid, or of another amount is refused before anything is 
   expect(processor.charged()).toHaveLength(before + 1);
 });
 
-test('a charge whose deadline has passed must not begin', async () => {
+test('a charge does not begin after its deadline', async () => {
   const payable = aPayable();
   await expect(processor.pay(payable, { command: { deadline: '2026-03-01T10:00:00.000Z' } })).rejects.toMatchObject({
     code: 'service.not-ready',
@@ -219,11 +219,11 @@ test('a charge whose deadline has passed must not begin', async () => {
   expect(await processor.pay(payable)).toMatchObject({ state: 'success' });
 });
 
-test('a card opens only for the session and try it was encrypted for, and only in time', async () => {
+test('a card is accepted only for its session and try, and only in time', async () => {
   const payable = aPayable();
   const right = { sessionId: payable.payableId, try: 1 };
   const expectRefused = async (encrypted: string, message: string, cause?: Error): Promise<void> => {
-    // The payer is not told why; who reads the log is.
+    // The reason is in the log, not in the response to the payer.
     const opening = processor.service.app.get(CardKeys).openCard(encrypted, right);
     await expect(opening).rejects.toMatchObject({ code: 'request.invalid', message, cause });
     const paying = processor.pay(payable, { try: 1, command: { encryptedCard: encrypted } });
@@ -233,11 +233,11 @@ test('a card opens only for the session and try it was encrypted for, and only i
     expectRefused(
       encrypted,
       'The encrypted card cannot be read. Reload the page and try again.',
-      new Error(`Encrypted card refused: ${why}`),
+      new Error(`Encrypted card rejected: ${why}`),
     );
 
   await expectUnreadable('not.a.jwe', 'parts');
-  // Its header can be read, and names a key of ours: only its length is wrong.
+  // Its header is valid and names our key: only its length is wrong.
   const tooLong = await encryptedCard(processor.cardKey, right, { holderName: 'x'.repeat(4_096) });
   await expectUnreadable(tooLong, 'unusable');
   for (const [kid, why] of [
@@ -248,7 +248,7 @@ test('a card opens only for the session and try it was encrypted for, and only i
     await expectUnreadable(await encryptedCard(ofNoKey, right), why);
   }
   const tampered = (await encryptedCard(processor.cardKey, right)).replace(/[^.]*$/, 'A'.repeat(22));
-  await expectUnreadable(tampered, 'another key, or changed');
+  await expectUnreadable(tampered, 'wrong key, or changed');
   const compressed = await encryptedCard(processor.cardKey, right, {}, { zip: 'DEF' });
   await expectUnreadable(compressed, 'extension');
   for (const wrong of [{ sessionId: randomUUID() }, { try: 2 }, { expiresAt: '2026-03-01T10:00:00.000Z' }])
@@ -260,7 +260,7 @@ test('a card opens only for the session and try it was encrypted for, and only i
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
 
-test('a card that cannot be one is refused by field, without using up a try', async () => {
+test('an invalid card is rejected by field, and does not use up a try', async () => {
   const payable = aPayable();
   const binding = { sessionId: payable.payableId, try: 1 };
   const bad = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };
@@ -283,7 +283,7 @@ const PAYER = {
   browser: { userAgent: 'Karoobrowser/7', language: 'af-x-karoo', screenWidth: 1441, timeZoneOffsetMinutes: -120 },
 };
 
-test('the bank is given the payer’s context, in memory; without one it charges as well', async () => {
+test('the bank gets the payer’s context, in memory only; it also charges without one', async () => {
   const charge = jest.spyOn(processor.service.app.get(Acquirer), 'charge');
   try {
     const { paymentReference } = await processor.pay(aPayable(), { command: { payer: PAYER } });
@@ -301,7 +301,7 @@ test('the bank is given the payer’s context, in memory; without one it charges
   }
 });
 
-test('card data, and the payer’s context, stand in no table', async () => {
+test('card data and the payer’s context are in no table', async () => {
   const payable = aPayable();
   await processor.pay(payable, { card: '5555555555554444', command: { payer: PAYER } });
   const tables = await processor.dataSource.query<{ name: string }[]>(

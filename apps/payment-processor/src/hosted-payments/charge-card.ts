@@ -20,10 +20,10 @@ export interface PayerAmounts {
 }
 
 /**
- * Takes one card payment made on a payer's page, of a hosted session or an invoice: the card is opened in memory, then {@link ChargeAttempt} accepts and
- * charges. A repeat of the same reference finds the payment and charges nothing.
+ * Makes one card payment from a payer's page, of a hosted session or an invoice: decrypts the card in memory, then
+ * {@link ChargeAttempt} accepts and charges. A retry with the same reference returns the payment and charges nothing.
  *
- * Two round trips to PostgreSQL, two commits, two events. Payments that come at the same time share statements and commits.
+ * Two round trips to PostgreSQL, two commits, two events. Concurrent payments share statements and commits.
  */
 @Injectable()
 export class ChargeCard {
@@ -36,8 +36,8 @@ export class ChargeCard {
   ) {}
 
   /**
-   * @param amounts what the payer chose and the merchant's terms allow ({@link ChargeInvoice}). Never read from the command here:
-   *   what is owed is charged unless the caller has checked another amount
+   * @param amounts chosen by the payer and checked against the merchant's terms ({@link ChargeInvoice}). Never read from the command
+   *   here: the default is the amount of the payable, without a tip
    */
   async execute(
     command: PageCharge,
@@ -56,14 +56,14 @@ export class ChargeCard {
       sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
     });
     if (result.kind === 'charged' && result.payment) return result.payment;
-    // A repeat, an outcome that is unknown so far, or the recovery job was first: the payment says what is true.
+    // A retry, an unknown outcome, or the recovery job was first: the stored payment has the truth.
     const payment = await this.payments.find(command.payable.payableId, command.reference);
-    // The reference was that of an earlier try.
+    // An earlier try has used the reference.
     if (payment && payment.payable.tries < command.try) throw new DomainError('request.idempotency-conflict');
-    if (payment) return repeated(payment, amounts);
+    if (payment) return replayedPayment(payment, amounts);
     if (result.kind === 'modeUnavailable') throw new DomainError('live-mode.unavailable');
     if (result.kind === 'busy') throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    return this.refuse(command);
+    return this.reject(command);
   }
 
   private async accept(
@@ -86,23 +86,23 @@ export class ChargeCard {
     try {
       return await this.payments.accept(command.payable, payment, route);
     } catch (error) {
-      // The same, of a try that was accepted meanwhile.
+      // The same, when the other try was accepted concurrently.
       if (isUniqueViolation(error, 'payments_idempotency')) throw new DomainError('request.idempotency-conflict');
       throw error;
     }
   }
 
-  private async refuse({ payable, try: nth }: PageCharge): Promise<never> {
+  private async reject({ payable, try: nth }: PageCharge): Promise<never> {
     const current = await this.payables.find(payable.payableId);
-    const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
-    // Free again: another payer held it when this one asked.
-    const refusal = refusalOf(current, asked, this.clock.now()) ?? 'payment.in-progress';
+    const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
+    // Without a refusal the payable is free again: another payment held it before.
+    const refusal = refusalOf(current, request, this.clock.now()) ?? 'payment.in-progress';
     throw new DomainError(refusal, refusal === 'payment.in-progress' ? { retryAfterSeconds: 2 } : {});
   }
 }
 
-/** The payment that a reference has made; the same reference with other amounts is another request (C7). */
-export function repeated(payment: AnyPaymentSnapshot, { amount, tipAmount }: PayerAmounts): AnyPaymentSnapshot {
+/** The existing payment of a reference; the same reference with other amounts is a conflict (C7). */
+export function replayedPayment(payment: AnyPaymentSnapshot, { amount, tipAmount }: PayerAmounts): AnyPaymentSnapshot {
   if (payment.amount !== amount || payment.tipAmount !== tipAmount)
     throw new DomainError('request.idempotency-conflict');
   return payment;

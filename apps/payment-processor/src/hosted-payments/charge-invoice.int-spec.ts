@@ -1,4 +1,4 @@
-/** An invoice of a till that is paid on its page: the terms of its merchant, and whoever else pays it at the same moment. */
+/** A till's invoice that is paid on its page: the terms of its merchant, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
   type AnyPaymentSnapshot,
@@ -27,7 +27,7 @@ const eventsOf = async (payableId: string): Promise<AnyPaymentSnapshot[]> =>
     .map(({ payload }) => payload)
     .filter(({ payable }) => payable.payableId === payableId);
 
-test('is one payment of the till, of no organisation, as its merchant is told', async () => {
+test('is one payment of the till, without an organisation, also in the events', async () => {
   const invoice = await anInvoice();
   const paid = await processor.payInvoice(invoice);
   expect(paid).toMatchObject({
@@ -37,7 +37,7 @@ test('is one payment of the till, of no organisation, as its merchant is told', 
     payable: { state: 'paid', tries: 1 },
   });
   expect(paid.partner).toBeUndefined();
-  // The events say the same till: not the reference of the site, which is the web shop's.
+  // The events have the reference of the till, not that of the site, which is a web shop.
   expect((await eventsOf(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
   expect(await processor.check(invoice)).toEqual([paid]);
   expect(paymentNotificationOf(paid)).toMatchObject({
@@ -46,7 +46,7 @@ test('is one payment of the till, of no organisation, as its merchant is told', 
   });
 });
 
-test('with a tip and another amount where the merchant lets payers choose: that is charged, booked and told', async () => {
+test('a tip and an edited amount, if the merchant allows them, are charged, booked and published', async () => {
   const invoice = await anInvoice({ tip: { enabled: true }, amount: { editable: true } });
   const paid = await processor.payInvoice(invoice, { command: { amount: 10_000, tipAmount: 1_500 } });
   expect(paid).toMatchObject({ invoicedAmount: 12_345, amount: 10_000, tipAmount: 1_500, processedAmount: 11_500 });
@@ -61,7 +61,7 @@ test('with a tip and another amount where the merchant lets payers choose: that 
   ]);
 });
 
-test('a tip is charged as well where the payer has to be verified first', async () => {
+test('a tip is charged also after a verification', async () => {
   const invoice = await anInvoice({ tip: { enabled: true } });
   const waiting = await processor.payInvoice(invoice, { card: CARDS.verified, command: { tipAmount: 155 } });
   expect(waiting.state).toBe('verificationRequired');
@@ -69,14 +69,14 @@ test('a tip is charged as well where the payer has to be verified first', async 
   expect(await processor.check(invoice)).toMatchObject([{ state: 'success', tipAmount: 155, processedAmount: 12_500 }]);
 });
 
-describe('is refused before anything is charged or recorded', () => {
+describe('is rejected without a charge or record', () => {
   const EDITABLE = { amount: { editable: true } };
   test.each<[string, MerchantFeatures, { amount?: number; tipAmount?: number }, string]>([
-    ['a tip where none is taken', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
-    ['another amount where it is fixed', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
+    ['a tip that is not allowed', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
+    ['another amount than a fixed one', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
     ['less than the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
     [
-      'more than an acquirer takes',
+      'more than the limit of an acquirer',
       { ...EDITABLE, tip: { enabled: true } },
       { amount: 100_000_000_000, tipAmount: 1 },
       'payment.not-accepted',
@@ -96,20 +96,20 @@ describe('is refused before anything is charged or recorded', () => {
     });
   });
 
-  test('one of a merchant that is not known yet: it is there in a moment', async () => {
+  test('an invoice of a merchant that has not arrived yet: 503 with a retry', async () => {
     const payable = anInvoicePayable({ merchantId: 999_999 });
     await processor.open({ payable });
     await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
-  test('what is no reference', async () => {
+  test('an invalid reference', async () => {
     await expect(processor.payInvoice(await anInvoice(), { reference: 'x' })).rejects.toMatchObject({
       code: 'request.invalid',
     });
   });
 });
 
-test('a repeat is the same payment, also when the merchant has changed its mind since', async () => {
+test('a retry returns the same payment, also after the merchant has changed its terms', async () => {
   const merchant = await aMerchant(processor, { features: { tip: { enabled: true } } });
   const invoice = await openInvoice(processor, merchant);
   const press = { reference: randomUUID(), command: { tipAmount: 500 } };
@@ -119,7 +119,7 @@ test('a repeat is the same payment, also when the merchant has changed its mind 
   expect(processor.charged().filter((reference) => reference === paid.paymentReference)).toHaveLength(1);
 });
 
-test('the same reference with another amount or tip is another request, and charges nothing', async () => {
+test('the same reference with another amount or tip is a conflict, and charges nothing', async () => {
   const merchant = await aMerchant(processor, { features: { tip: { enabled: true }, amount: { editable: true } } });
   const invoice = await openInvoice(processor, merchant);
   const reference = randomUUID();
@@ -127,7 +127,7 @@ test('the same reference with another amount or tip is another request, and char
   const conflict = { code: 'request.idempotency-conflict' };
   for (const command of [{ tipAmount: 0 }, { tipAmount: 500, amount: 10_000 }])
     await expect(processor.payInvoice(invoice, { reference, command })).rejects.toMatchObject(conflict);
-  // Also where the merchant does not agree to it any more.
+  // Also when the merchant's terms no longer allow it.
   await aMerchant(processor, { merchantId: merchant.merchantId });
   await expect(processor.payInvoice(invoice, { reference, command: { tipAmount: 400 } })).rejects.toMatchObject(
     conflict,
@@ -135,7 +135,7 @@ test('the same reference with another amount or tip is another request, and char
   expect(processor.charged().filter((charged) => charged === paid.paymentReference)).toHaveLength(1);
 });
 
-test('a session owes its whole amount, whatever a command says', async () => {
+test('a session must be paid in full, whatever amount a command has', async () => {
   const session = aPayable();
   const lowered = { amount: 1, tipAmount: 7 } as never;
   await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test('a session owes its whole amount, whatever a command says', async () => {
   });
 });
 
-test('a phone and a partner at the same moment: one is charged, the other is told, each of twenty times', async () => {
+test('a phone and a partner at the same time: one is charged and the other rejected, twenty times', async () => {
   const partner = await aPartner(processor);
   const before = processor.charged().length;
   const outcomes = await Promise.all(

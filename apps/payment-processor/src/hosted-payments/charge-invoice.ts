@@ -4,12 +4,12 @@ import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { MerchantTermsQuery } from '../merchants/merchant-terms.query.js';
 import { checkChosenAmounts } from '../partner-payments/payment-terms.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
-import { ChargeCard, repeated } from './charge-card.js';
+import { ChargeCard, replayedPayment } from './charge-card.js';
 
 /**
- * Takes a card payment of a till's invoice on its page: {@link ChargeCard} after the merchant's terms, which are those of partners'
- * payments. Who pays is anonymous, so there is nothing to claim: neither vouchers nor payments made elsewhere. A session owes its
- * whole amount: the schema of the command refuses its payable (ADR 62).
+ * Makes a card payment from the page of a till's invoice: checks the merchant's terms as for partners' payments, then
+ * {@link ChargeCard}. The payer is anonymous, so there are neither vouchers nor external payments. A session must be paid in
+ * full, so the schema of the command rejects its payable (ADR 62).
  */
 @Injectable()
 export class ChargeInvoice {
@@ -24,13 +24,13 @@ export class ChargeInvoice {
     if (!isUuid(reference)) throw invalidField('reference', 'reference must be a UUID');
     const terms = await this.merchantTerms.find(payable.merchantId);
     try {
-      // What the merchant agrees to is not known yet: identity's event is on the way.
+      // The merchant's terms have not arrived yet.
       if (!terms) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       checkChosenAmounts(command, { amount: payable.amount, ...terms });
     } catch (error) {
-      // A repeat, and the terms have changed since: that payment stands.
-      const standing = await this.payments.find(payable.payableId, reference);
-      if (standing) return repeated(standing, { amount, tipAmount });
+      // A retry must return its payment even if the terms have changed since.
+      const existing = await this.payments.find(payable.payableId, reference);
+      if (existing) return replayedPayment(existing, { amount, tipAmount });
       throw error;
     }
     return this.chargeCard.execute(command, { amount, tipAmount });

@@ -23,7 +23,7 @@ export class HostedPaymentsConsumer {
 
   @MessagePattern(ChargeCardV1)
   async charge(command: ChargeCardCommand): Promise<PaymentSnapshot> {
-    // A payment is of its payable's source, and the command says which.
+    // The payment has the source of its payable, which in this command is a session.
     return (await this.chargeCard.execute(command)) as PaymentSnapshot;
   }
 

@@ -2,82 +2,82 @@ import { type Clock, DomainError } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
 import { InFlightCalls } from './in-flight-calls.js';
 
-/** Something that was made under an idempotency key. */
-export interface Keyed {
-  /** Of the request that made it: the same key with another one is refused. */
+/** The result stored under an idempotency key. */
+export interface IdempotentResult {
+  /** Fingerprint of the request: the same key with another request is a conflict. */
   readonly fingerprint: string;
 }
 
-/** A call with an idempotency key, and what it does. */
-export interface IdempotentCall<T extends Keyed> {
-  /** The key with its scope: equal for calls that are one. */
+/** A call with an idempotency key. */
+export interface IdempotentCall<T extends IdempotentResult> {
+  /** The key with its scope. */
   readonly id: string;
   readonly fingerprint: string;
-  /** When the client is answered whatever is known. */
-  readonly until: Date;
-  /** Finds what an earlier call with this key made, in its present state. */
+  /** When the client gets a response, whatever the state. */
+  readonly deadline: Date;
+  /** Finds the result of an earlier call with this key, in its current state. */
   readonly find: () => Promise<T | undefined>;
-  /** Commits what is made under this key, or throws and has changed nothing. */
-  readonly make: () => Promise<void>;
-  /** Runs with what was found or made. */
-  readonly finish: (made: T) => Promise<T>;
+  /** Commits the result under this key, or throws without any change. */
+  readonly create: () => Promise<void>;
+  /** Runs with the found or created result. */
+  readonly finish: (result: T) => Promise<T>;
 }
 
-/** Constraint and error of a kind of call. */
+/** Constraint and error code of a kind of call. */
 export interface IdempotencySettings {
-  /** The unique constraint of the table of keys. */
+  /** The unique constraint on the key. */
   readonly constraint: string;
-  /** For a call that has waited too long for another one with its key. */
+  /** Error when another call with the key takes too long. */
   readonly inProgress: 'payment.in-progress' | 'refund.in-progress';
 }
 
 /**
- * The same key makes one thing, however often and to however many replicas it is sent (C7). In one process the first call
- * runs and the others wait in memory; between processes the key in the tables decides.
+ * One key has one result, however often and to however many replicas the call is sent (C7). In one process the first call
+ * runs and the others wait in memory; between processes the unique constraint decides.
  */
-export class IdempotentCalls<T extends Keyed> {
-  private readonly inFlight = new InFlightCalls<{ made: T; replayed: boolean }>();
+export class IdempotentCalls<T extends IdempotentResult> {
+  private readonly inFlight = new InFlightCalls<{ result: T; replayed: boolean }>();
 
   constructor(
     private readonly settings: IdempotencySettings,
     private readonly clock: Clock,
   ) {}
 
-  /** `replayed`: an earlier call with this key made it. */
-  async once(call: IdempotentCall<T>): Promise<{ made: T; replayed: boolean }> {
+  /** `replayed`: the result is that of an earlier call with this key. */
+  async once(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
     for (;;) {
       const running = this.inFlight.find(call.id);
-      if (!running) return this.inFlight.start(call.id, () => this.makeOrFind(call));
-      // A refused call has made nothing: then this one is the first.
+      if (!running) return this.inFlight.start(call.id, () => this.findOrCreate(call));
+      // A failed call has changed nothing: this one takes its place.
       const earlier = await running.catch(() => undefined);
-      if (earlier) return { made: sameRequest(earlier.made, call), replayed: true };
-      if (this.clock.now() >= call.until) throw new DomainError(this.settings.inProgress, { retryAfterSeconds: 2 });
+      if (earlier) return { result: sameRequest(earlier.result, call), replayed: true };
+      if (this.clock.now() >= call.deadline) throw new DomainError(this.settings.inProgress, { retryAfterSeconds: 2 });
     }
   }
 
-  private async makeOrFind(call: IdempotentCall<T>): Promise<{ made: T; replayed: boolean }> {
-    const known = (await call.find()) ?? (await this.makeUnlessMade(call));
-    const current = known ?? (await call.find());
-    if (!current) throw new Error('What was just made under a key is not there.');
-    return { made: await call.finish(sameRequest(current, call)), replayed: known !== undefined };
+  private async findOrCreate(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
+    const existing = (await call.find()) ?? (await this.createUnlessFound(call));
+    const current = existing ?? (await call.find());
+    if (!current) throw new Error('The result of an idempotent call was not found after its creation.');
+    return { result: await call.finish(sameRequest(current, call)), replayed: existing !== undefined };
   }
 
-  /** Returns it only where another replica made it under this key meanwhile. */
-  private async makeUnlessMade(call: IdempotentCall<T>): Promise<T | undefined> {
+  /** Returns a result only when another replica has created it under this key meanwhile. */
+  private async createUnlessFound(call: IdempotentCall<T>): Promise<T | undefined> {
     try {
-      await call.make();
+      await call.create();
       return undefined;
     } catch (error) {
-      // An equal call in another replica may have been first: its refund or payment refuses this one.
+      // A call with the same key in another replica may have been first, and its payment or refund caused this error.
       if (!(error instanceof DomainError) && !isUniqueViolation(error, this.settings.constraint)) throw error;
-      const made = await call.find();
-      if (!made) throw error;
-      return made;
+      const existing = await call.find();
+      if (!existing) throw error;
+      return existing;
     }
   }
 }
 
-function sameRequest<T extends Keyed>(made: T, { fingerprint }: Keyed): T {
-  if (made.fingerprint !== fingerprint) throw new DomainError('request.idempotency-conflict');
-  return made;
+function sameRequest<T extends IdempotentResult>(result: T, { fingerprint }: IdempotentResult): T {
+  if (result.fingerprint !== fingerprint) throw new DomainError('request.idempotency-conflict');
+  return result;
 }

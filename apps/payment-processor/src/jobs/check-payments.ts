@@ -7,10 +7,10 @@ import { AttemptRepository } from '../payments/attempt.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { RecoverAttempts } from './recover-attempts.js';
 
-/** However many clients look at a payable, the acquirer is asked about it no more often than this. */
-const ASK_AGAIN_AFTER_MS = 1_000;
+/** Limits the queries to the acquirer about a payable, however many clients poll it. */
+const MIN_QUERY_INTERVAL_MS = 1_000;
 
-/** A client looks at a payable: missing outcomes are asked for now (P1), instead of at their next time. */
+/** When a client polls a payable, queries missing outcomes now (P1) instead of at their due time. */
 @Injectable()
 export class CheckPayments {
   constructor(
@@ -24,9 +24,9 @@ export class CheckPayments {
 
   async execute(payableId: string): Promise<AnyPaymentSnapshot[]> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
-    const notSince = this.clock.later(-ASK_AGAIN_AFTER_MS);
-    const attempts = await this.attempts.claimLookedAt(payableId, notSince);
-    const verifications = await this.verifications.claimOpen(payableId, notSince);
+    const notSince = this.clock.later(-MIN_QUERY_INTERVAL_MS);
+    const attempts = await this.attempts.leaseUnresolved(payableId, notSince);
+    const verifications = await this.verifications.leaseOpen(payableId, notSince);
     await Promise.all([
       ...attempts.map((attempt) => this.recoverAttempts.recover(attempt)),
       ...verifications.map((verification) => this.finishVerification.execute(verification)),

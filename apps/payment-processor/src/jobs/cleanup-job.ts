@@ -4,21 +4,20 @@ import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { RotateCardKey } from '../card-data/rotate-card-key.js';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { REVERSE_AGAIN_AFTER_MS } from '../payments/attempt.js';
+import { REVERSAL_RETRY_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
 
-/** No client waits for it: a payer who looks at the page is answered by {@link CheckPayments}. */
+/** No client waits for this job: {@link CheckPayments} serves a payer who polls. */
 const POLL_MS = 2_000;
-const BATCH_MAX = 50;
-/** How often the bank is asked whether the payer of a partner's payment has returned. */
-const ASK_AGAIN_MS = 5_000;
+const BATCH_SIZE = 50;
+/** Interval of queries to the bank about the verification of a partner's payer. */
+const VERIFICATION_QUERY_INTERVAL_MS = 5_000;
 
 /**
- * Ends what no client asks about: verifications that were abandoned (P1, 15 min) or whose payer has returned to a
- * partner's own page, and approvals that came too late (H2), which are reversed until the acquirer confirms it. Erases card
- * keys that are retired (P8).
+ * Completes what no client polls: verifications that the payer has abandoned (P1, 15 min) or left for a partner's own page,
+ * and reversals of late approvals (H2), which are retried until the acquirer confirms them. Erases retired card keys (P8).
  */
 @Injectable()
 export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -33,7 +32,7 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('cleanup', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_MAX);
+    this.job = new PeriodicJob('cleanup', POLL_MS, log, async () => (await this.runOnce()) >= BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -44,13 +43,16 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     return this.job.stop();
   }
 
-  /** Returns how much there was to do. */
+  /** Returns the size of the largest batch. */
   async runOnce(): Promise<number> {
-    const expired = await this.verifications.findExpired(BATCH_MAX);
+    const expired = await this.verifications.findExpired(BATCH_SIZE);
     for (const verification of expired) await this.finishVerification.execute(verification);
-    const waiting = await this.verifications.claimPartners(this.clock.later(ASK_AGAIN_MS), BATCH_MAX);
+    const waiting = await this.verifications.leaseDueOfPartners(
+      this.clock.later(VERIFICATION_QUERY_INTERVAL_MS),
+      BATCH_SIZE,
+    );
     await Promise.all(waiting.map((verification) => this.finishVerification.execute(verification)));
-    const due = await this.reversals.claimDue(this.clock.later(REVERSE_AGAIN_AFTER_MS), BATCH_MAX);
+    const due = await this.reversals.leaseDue(this.clock.later(REVERSAL_RETRY_MS), BATCH_SIZE);
     await Promise.all(due.map((reversal) => this.reverse(reversal)));
     await this.rotateCardKey.eraseRetired();
     return Math.max(expired.length, waiting.length, due.length);
@@ -60,7 +62,6 @@ export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown
     const { kind } = await this.acquirers.get(acquirer).reverse(attemptId, account);
     if (kind === 'unconfirmed') return;
     const reversed = await this.reversals.confirm(attemptId);
-    if (reversed)
-      this.log.warn({ paymentReference: reversed.paymentReference }, 'a charge that came too late was reversed');
+    if (reversed) this.log.warn({ paymentReference: reversed.paymentReference }, 'a late charge was reversed');
   }
 }

@@ -18,7 +18,7 @@ const stateOf = async (payableId: string): Promise<unknown> => {
   return row;
 };
 
-test('charged, but the answer was lost: still processing, then found out and recorded once', async () => {
+test('charged with a lost response: first processing, then recovered and recorded once', async () => {
   const payable = aPayable();
   const payment = await processor.pay(payable, { card: CARDS.dropsTheAnswer });
   expect(payment.state).toBe('processing');
@@ -36,7 +36,7 @@ test('charged, but the answer was lost: still processing, then found out and rec
   expect(await processor.recover()).toBe(0);
 });
 
-/** The process dies between committing the attempt and hearing the answer. */
+/** The process dies after it commits the attempt, before the response. */
 async function payAndDie(
   payable = aPayable(),
   { reachesTheAcquirer }: { reachesTheAcquirer: boolean },
@@ -52,7 +52,7 @@ async function payAndDie(
   return payable.payableId;
 }
 
-test('died after the charge: found out after 2 s', async () => {
+test('died after the charge: recovered after 2 s', async () => {
   const payableId = await payAndDie(undefined, { reachesTheAcquirer: true });
   expect(await stateOf(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
   processor.clock.advance(2_000);
@@ -61,7 +61,7 @@ test('died after the charge: found out after 2 s', async () => {
   expect(processor.charged()).toHaveLength(1);
 });
 
-test('died before the charge: not concluded while the call may be on its way, then barred at the acquirer and free to be paid', async () => {
+test('died before the charge: open while the call may be in transit, then blocked at the acquirer and payable again', async () => {
   const payable = aPayable();
   await payAndDie(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);
@@ -92,29 +92,29 @@ test('died before the charge: not concluded while the call may be on its way, th
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an acquirer that stays silent: asked four times, reversed at 15 minutes until confirmed, failed with 31', async () => {
+test('an acquirer that does not respond: queried four times, reversed at 15 minutes until confirmed, failed with 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = aPayable();
   await processor.pay(payable, { card: CARDS.dropsTheAnswer });
-  const [ask, reverse] = [acquirer.ask.bind(acquirer), acquirer.reverse.bind(acquirer)];
-  let [asked, reversals] = [0, 0];
-  acquirer.ask = () => (asked++, Promise.resolve({ kind: 'unknown' }));
+  const [ask, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];
+  let [queries, reversals] = [0, 0];
+  acquirer.getChargeStatus = () => (queries++, Promise.resolve({ kind: 'unknown' }));
   acquirer.reverse = (...given) => (++reversals === 1 ? Promise.resolve({ kind: 'unconfirmed' }) : reverse(...given));
 
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);
     await processor.recover();
   }
-  acquirer.ask = ask;
+  acquirer.getChargeStatus = ask;
 
-  expect(asked).toBe(4);
+  expect(queries).toBe(4);
   expect(reversals).toBe(2);
   expect(await stateOf(payable.payableId)).toEqual({ attempt: 'reversed', payment: 'failed', payable: 'open' });
   expect((await processor.published(PaymentFailedV1))[0]!.payload.errors[0]!.errorReference).toBe('31');
   expect(processor.charged()).toEqual([]);
 });
 
-test('two recovery jobs at once ask about an attempt once', async () => {
+test('two concurrent recovery jobs query an attempt once', async () => {
   await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
   processor.clock.advance(2_000);
   expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([

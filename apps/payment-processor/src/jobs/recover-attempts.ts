@@ -8,15 +8,15 @@ import { AttemptRepository, type OpenAttempt } from '../payments/attempt.reposit
 import { SettleAttempt } from '../payments/settle-attempt.js';
 
 const POLL_MS = 500;
-const BATCH_MAX = 50;
-/** A claimed attempt is left to its caller for this long; also the time until an unconfirmed reversal is repeated. */
+const BATCH_SIZE = 50;
+/** Lease of an attempt; also the delay until an unconfirmed reversal is retried. */
 const LEASE_MS = 30_000;
 
 /**
- * Ends attempts without an outcome: their process died, the answer was lost or the acquirer was silent. Asks the
- * acquirer under the attempt's own key after 2 s, 10 s, 1 min and 5 min and reverses it at 15 min (P1). It never
- * guesses: an attempt ends only with an answer. It never reverses before that decision is committed under the attempt's
- * row, so that a charge cannot become a success meanwhile. Declined payments are final: they are not retried.
+ * Ends attempts without an outcome: their process died, the response was lost or the acquirer did not respond. Queries the
+ * acquirer with the attempt's own key after 2 s, 10 s, 1 min and 5 min and reverses the attempt at 15 min (P1). It never
+ * guesses: an attempt ends only with a response. It never reverses before the decision is committed in the attempt's
+ * row, so that the charge cannot become a success meanwhile. Declined payments are final: they are not retried.
  */
 @Injectable()
 export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,7 +29,7 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_MAX);
+    this.job = new PeriodicJob('recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -40,24 +40,24 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     return this.job.stop();
   }
 
-  /** Looks after everything that is due now. Returns how many attempts that were. */
+  /** Recovers all due attempts, at most one batch. Returns their number. */
   async runOnce(): Promise<number> {
-    const due = await this.attempts.claimDue(this.clock.later(LEASE_MS), BATCH_MAX);
+    const due = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
     await Promise.all(due.map((attempt) => this.recover(attempt)));
     return due.length;
   }
 
-  /** Asks the acquirer about one attempt, or reverses it, and records the answer. */
+  /** Queries the acquirer about one attempt, or reverses it, and records the answer. */
   async recover(attempt: OpenAttempt): Promise<void> {
-    const answer = (await this.ask(attempt)) ?? (await this.reverse(attempt));
+    const answer = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
     const settled = answer && (await this.settleAttempt.execute(attempt, answer));
     if (!settled) return;
     const { paymentReference, state } = settled;
-    this.log.info({ paymentReference, state, asked: attempt.asked }, 'attempt recovered');
+    this.log.info({ paymentReference, state, asked: attempt.queries }, 'attempt recovered');
   }
 
-  /** Undefined where the attempt is to be reversed. */
-  private async ask({
+  /** Undefined when the attempt must be reversed. */
+  private async getStatus({
     attemptId,
     acquirer,
     account,
@@ -66,11 +66,11 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
     const ageMs = this.clock.now().getTime() - startedAt.getTime();
     if (recoveryStep(state, ageMs) === 'reverse') return undefined;
-    const answer = await this.acquirers.get(acquirer).ask(attemptId, account);
+    const answer = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
     return isMissing(answer, ageMs) ? undefined : answer;
   }
 
-  /** Undefined where the attempt has ended or was claimed meanwhile: then the acquirer is not called. */
+  /** Undefined when the attempt has ended or was leased again meanwhile: then the acquirer is not called. */
   private async reverse(attempt: OpenAttempt): Promise<AcquirerAnswer | undefined> {
     const isDecided =
       attempt.state === 'reversing' ||

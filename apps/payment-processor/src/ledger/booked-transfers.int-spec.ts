@@ -1,4 +1,4 @@
-/** What each kind of movement writes into the ledger, by the whole service. */
+/** The ledger's rows for each kind of movement, with the whole service. */
 import { type FeeTerms, type MerchantFees, MerchantChangedV1, type PaymentSnapshot } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
@@ -62,7 +62,7 @@ describe('the fee of a card payment', () => {
     ]);
   });
 
-  test('is that of the time when the payment was accepted, whenever its outcome is found', async () => {
+  test('has the terms at the acceptance of the payment, whenever its outcome is recovered', async () => {
     const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
     const lost = await processor.pay(aPayable({ merchantId }), { card: CARDS.dropsTheAnswer });
     const verified = aPayable({ merchantId });
@@ -79,7 +79,7 @@ describe('the fee of a card payment', () => {
     expect((await ledgerOf(processor, next)).at(-1)).toEqual(fee(merchantId, 11_235));
   });
 
-  test('is nothing for a merchant without fees, or that is not known yet; an event without fees leaves them', async () => {
+  test('is 0 for a merchant without fees, or one that has not arrived yet; an event without fees keeps them', async () => {
     const { merchantId } = await aMerchant(processor);
     const payments = [
       await processor.pay(aPayable({ merchantId })),
@@ -93,14 +93,14 @@ describe('the fee of a card payment', () => {
     expect((await ledgerOf(processor, payment)).at(-1)).toEqual(fee(merchantId));
   });
 
-  test('is nothing for a payment that is declined', async () => {
+  test('is 0 for a declined payment', async () => {
     const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
     expect(await ledgerOf(processor, await processor.pay(aPayable({ merchantId }), { card: CARDS.declined }))).toEqual(
       [],
     );
   });
 
-  test('is what the rule says, whatever the amount and the terms', async () => {
+  test('follows the rule for any amount and terms', async () => {
     const terms = fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) });
     const amounts = fc.integer({ min: 1, max: 100_000_000 });
     const run = fc.asyncProperty(amounts, terms, async (amount, feeTerms) => {
@@ -115,7 +115,7 @@ describe('the fee of a card payment', () => {
   });
 });
 
-test('a partner’s payment: the card’s share has a fee, vouchers and payments made elsewhere have none', async () => {
+test('a partner’s payment: the part paid by card has a fee, vouchers and external payments have none', async () => {
   const partner = await aPartner(processor);
   const merchant = await aMerchant(processor, {
     fees: { test: TERMS },
@@ -148,12 +148,12 @@ test('a partner’s payment: the card’s share has a fee, vouchers and payments
   expect(await pay({ ...external('failed'), vouchers: [voucher(345)] })).toEqual([]);
 });
 
-describe('an approval that comes too late (H2)', () => {
-  /** The recovery job hears that nothing will be charged; then the bank charges after all, and answers the call that waits. */
+describe('a late approval (H2)', () => {
+  /** The recovery job gets the answer that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
   async function approvedTooLate(merchantId: number): Promise<PaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
-    jest.spyOn(acquirer, 'ask').mockResolvedValue({ kind: 'notFound' });
+    jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'notFound' });
     jest.spyOn(acquirer, 'reverse').mockResolvedValue({ kind: 'neverCharged' });
     jest.spyOn(acquirer, 'charge').mockImplementation(async (request, signal) => {
       processor.clock.advance(10_000);
@@ -167,7 +167,7 @@ describe('an approval that comes too late (H2)', () => {
   const late = { kind: 'lateApproval', debit: RECEIVABLE, credit: 'test:acquirer:simulated:reversals', amount: 12_345 };
   const reversal = { ...late, kind: 'reversal', debit: late.credit, credit: late.debit };
 
-  test('is money that the bank holds, until the bank has confirmed the reversal; the merchant has neither money nor fee', async () => {
+  test('is money held by the bank until it has confirmed the reversal; the merchant has neither money nor fee', async () => {
     const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
     const payment = await approvedTooLate(merchantId);
     expect(payment.state).toBe('failed');

@@ -1,5 +1,5 @@
-/** A day is closed this long after it has ended: statements of the day are over by then (they end after 15 s). */
-export const DAY_CLOSES_AFTER_MS = 300_000;
+/** A day is closed this long after its end: all statements of the day have ended by then (their timeout is 15 s). */
+export const DAY_CLOSING_DELAY_MS = 300_000;
 
 /** The UTC day of a time: `2026-03-01`. */
 export function dayOf(time: Date): string {
@@ -8,7 +8,7 @@ export function dayOf(time: Date): string {
 
 /** The newest day that may be closed at this time. */
 export function newestClosableDay(now: Date): string {
-  return dayBefore(new Date(now.getTime() - DAY_CLOSES_AFTER_MS));
+  return dayBefore(new Date(now.getTime() - DAY_CLOSING_DELAY_MS));
 }
 
 /** The day before the one of this time. */
@@ -16,7 +16,7 @@ export function dayBefore(time: Date): string {
   return dayOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() - 1)));
 }
 
-/** Whether the text is a day of the calendar, as {@link dayOf} writes it. */
+/** True for a calendar day in the format of {@link dayOf}. */
 export function isDay(text: unknown): text is string {
   if (typeof text !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const time = new Date(text);

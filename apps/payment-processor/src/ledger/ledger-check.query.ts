@@ -3,7 +3,7 @@ import { type NamedStatement, namedStatement } from '@svc/persistence';
 import type { EntityManager } from 'typeorm';
 import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 
-/** Something that is not as it was sealed. */
+/** A deviation from the sealed ledger. */
 export interface LedgerFinding {
   readonly kind: FindingKind;
   readonly sealNumber: number;
@@ -12,22 +12,22 @@ export interface LedgerFinding {
 }
 
 export type FindingKind =
-  /** A transfer is not as it was sealed. */
+  /** A transfer differs from its sealed hash. */
   | 'changed'
-  /** A transfer that was sealed is missing. */
+  /** A sealed transfer is missing. */
   | 'removed'
-  /** A transfer has its place among those of a seal, but was not sealed. */
+  /** A transfer lies in the range of a seal, but was not sealed. */
   | 'inserted'
-  /** A seal is not as it was made: its hash, the one before it, its transfers or its end. */
+  /** A seal was changed: its hash, the previous hash, its transfers or its end. */
   | 'seal changed'
   | 'seal removed'
   /** The root of a day is not the hash of its seal. */
   | 'root changed';
 
-/** What a page has at most; it has one seal at least. */
+/** Limits of a page; it has at least one seal. */
 export interface PageBounds {
   readonly sealsMax: number;
-  /** Of all seals but the last. */
+  /** Limit for all seals except the last. */
   readonly transfersMax: number;
 }
 
@@ -37,10 +37,10 @@ export interface CheckedSeal {
   readonly isIntact: boolean;
 }
 
-/** Compares the transfers, seals and days after one seal with what was sealed; the default planner plans it (ADR 37). */
+/** Compares the transfers, seals and days after one seal with the sealed hashes. Needs the default planner (ADR 37). */
 @Injectable()
 export class LedgerCheckQuery {
-  /** Number of the newest seal that there is or has been; 0 before the first. */
+  /** Number of the newest seal, also of a removed one; 0 before the first. */
   async newestSeal(tx: EntityManager): Promise<number> {
     const [newest] = await find<{ number: number }>(tx, NEWEST, {});
     return newest?.number ?? 0;
@@ -63,7 +63,7 @@ function find<Row>(tx: EntityManager, { text, valuesOf }: NamedStatement, values
   return tx.query<Row[]>(text, valuesOf({ ...values }));
 }
 
-/** Each seal against what it says of its transfers, and against the seal before it. */
+/** Checks each seal against its transfer hashes and the previous seal. */
 const SEALS = namedStatement(`SELECT page.seal_number AS number, page.transfer_count AS count,
               page.previous_hash = coalesce(before.hash, ${GENESIS_HASH})
                 AND page.hash = sha256(page.previous_hash || (SELECT string_agg(sealed, ''::bytea ORDER BY nth)
@@ -76,14 +76,14 @@ const SEALS = namedStatement(`SELECT page.seal_number AS number, page.transfer_c
         WHERE page.transfers_before < $transfersMax
         ORDER BY page.seal_number`);
 
-/** The newest seal that there is, or has been when a day was closed. */
+/** The newest seal, or the one that the newest closed day names. */
 const NEWEST = namedStatement(
   `SELECT greatest((SELECT max(seal_number) FROM ledger_seals), (SELECT max(seal_number) FROM ledger_days), 0) AS number`,
 );
 
 /**
- * The first transfer of these seals that is not as it was sealed, and the first one that was not sealed. EXCEPT, because the planner
- * takes an array for ten rows, and would look for each transfer among all of them.
+ * The first transfer of these seals that differs from its sealed hash, and the first one that was not sealed. EXCEPT, because the
+ * planner estimates an array at ten rows, and would search all of them for each transfer.
  */
 const TRANSFERS = namedStatement(`WITH sealed AS (
          SELECT s.seal_number, s.last_txid, s.last_position, nth = s.transfer_count AS is_last, nth, each.transfer_id, each.hash

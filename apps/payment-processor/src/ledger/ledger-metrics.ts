@@ -3,10 +3,10 @@ import { metrics, type ObservableCallback } from '@opentelemetry/api';
 import { Clock } from '@svc/kernel';
 import { SealRepository } from './seal.repository.js';
 
-/** Reported where nothing can be sealed; an alarm is set far below it. */
+/** Reported when nothing can be sealed; alarm thresholds are far below it. */
 const NEVER_SEALED_SECONDS = 86_400;
 
-/** `svc.ledger.unsealed.age`: for how many seconds the oldest transfer that is not sealed has waited; 0 when there is none. */
+/** `svc.ledger.unsealed.age`: age of the oldest unsealed transfer in seconds; 0 when there is none. */
 @Injectable()
 export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
   private readonly age = metrics

@@ -6,9 +6,9 @@ import { type ClosedDay, type DayRange, SealRepository } from './seal.repository
 import { type VerifiedPage, VerifyLedger } from './verify-ledger.js';
 
 /** About three years. */
-const DAYS_MAX = 1_000;
+const MAX_LISTED_DAYS = 1_000;
 
-/** The chain over the ledger, for administrators. Needs `x-admin-key`. */
+/** The hash chain over the ledger, for administrators. Needs `x-admin-key`. */
 @Controller('admin/v1/ledger')
 @UseGuards(AdminKeyGuard)
 export class LedgerController {
@@ -17,14 +17,14 @@ export class LedgerController {
     @Inject(VerifyLedger) private readonly verifyLedger: VerifyLedger,
   ) {}
 
-  /** Lists the roots of closed days, the newest 1 000 first. */
+  /** Lists the root hashes of closed days, newest first, at most 1 000. */
   @Get('days')
   async days(): Promise<{ days: readonly ClosedDay[] }> {
-    return { days: await this.seals.listDays(DAYS_MAX) };
+    return { days: await this.seals.listDays(MAX_LISTED_DAYS) };
   }
 
   /**
-   * Reads the seals in which the transfers of a closed day are.
+   * Reads the range of seals with the transfers of a closed day.
    *
    * @throws request.invalid
    * @throws resource.not-found The day is not closed.
@@ -38,9 +38,9 @@ export class LedgerController {
   }
 
   /**
-   * Verifies a page of seals. Those after `after`, up to `until` where it is given.
+   * Verifies a page of seals: those after `after`, up to `until` if given.
    *
-   * @returns 200 Also where something is wrong.
+   * @returns 200 Also when a deviation was found.
    * @throws request.invalid
    */
   @Get('verification')

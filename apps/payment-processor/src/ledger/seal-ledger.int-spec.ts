@@ -29,7 +29,7 @@ const advanceTo = (time: string): void =>
 const days = () => processor.service.app.get(SealRepository).listDays(10);
 
 describe('seals', () => {
-  test('have what was committed, in its order, at most so many each, and nothing when there is nothing', async () => {
+  test('have the committed transfers, in order, up to the limit, and none are created without transfers', async () => {
     const ids = [...(await write(4)), ...(await write(3))];
     expect([
       await processor.seal(3),
@@ -46,7 +46,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(ids);
   });
 
-  test('take no transfer that says it is of another transaction: it would never be sealed, and no day be closed', async () => {
+  test('need transfers of their own transaction: others are rejected, because they could prevent the closing of days', async () => {
     const [id] = await write(1);
     const copy = (txid: string): Promise<unknown> =>
       processor.superuser.query(
@@ -59,7 +59,7 @@ describe('seals', () => {
     expect(await processor.seal()).toBe(2);
   });
 
-  test('of a server whose transaction ids are higher stop everything: nothing is sealed, no day is closed, the gauge says so', async () => {
+  test('of a server with higher transaction ids stop sealing: no seal, no closed day, and the gauge reports it', async () => {
     await write(1);
     await forge(
       processor,
@@ -75,7 +75,7 @@ describe('seals', () => {
     expect(await gauges.read('svc.ledger.unsealed.age')).toMatchObject([{ value: 86_400 }]);
   });
 
-  test('can be computed by anybody who has the rows: SHA-256 of the hash before and of each row as text', async () => {
+  test('can be recomputed from the rows: SHA-256 of the previous hash and of each row as text', async () => {
     await write(2);
     await processor.seal();
     const rows = await processor.dataSource.query<Record<string, unknown>[]>(
@@ -113,7 +113,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual([late, ...committed]);
   });
 
-  test('leave out what was rolled back', async () => {
+  test('omit transfers that were rolled back', async () => {
     const other = processor.dataSource.createQueryRunner();
     await other.startTransaction();
     await write(1, { connection: other });
@@ -124,7 +124,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(committed);
   });
 
-  test('of many sealers at once are one chain with each transfer once, while transfers are committed', async () => {
+  test('of many concurrent sealers are one chain with each transfer once, while transfers are committed', async () => {
     const writers = Array.from({ length: 20 }, () => write(5));
     const sealers = Array.from({ length: 40 }, () => processor.seal(7));
     await Promise.all([...writers, ...sealers]);
@@ -137,7 +137,7 @@ describe('seals', () => {
     expect([finding, transfers]).toEqual([null, 101]);
   });
 
-  test('are made by one replica at a time', async () => {
+  test('are created by one replica at a time', async () => {
     await write(1);
     const other = processor.dataSource.createQueryRunner();
     await other.startTransaction();
@@ -149,7 +149,7 @@ describe('seals', () => {
   });
 });
 
-test('the age of the oldest transfer that is not sealed is reported, also while an older transaction keeps it back', async () => {
+test('the age of the oldest unsealed transfer is reported, also while an older transaction delays it', async () => {
   const age = async () => (await gauges.read('svc.ledger.unsealed.age')).map(({ value }) => value);
   expect(await age()).toEqual([0]);
   const older = await openOlderTransaction();
@@ -182,7 +182,7 @@ describe('a day', () => {
     expect(logged.mock.calls).toEqual([[{ day: '2026-03-01', sealNumber: 2, root }, 'the ledger of a day is closed']]);
   });
 
-  test('stays open until all that was created on it is sealed', async () => {
+  test('stays open until all its transfers are sealed', async () => {
     const older = await openOlderTransaction();
     await write(1);
     advanceTo('2026-03-02T09:00:00.000Z');
@@ -219,7 +219,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('that is closed and gets a transfer all the same is an error in the log', async () => {
+  test('that gets a transfer after it was closed is an error in the log', async () => {
     const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
     await processor.seal();

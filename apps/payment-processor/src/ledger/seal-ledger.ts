@@ -6,19 +6,19 @@ import { dayBefore, dayOf, newestClosableDay } from './day.js';
 import { SealRepository } from './seal.repository.js';
 
 const POLL_MS = 1_000;
-/** Bounds how long one statement takes. */
-const TRANSFERS_MAX = 5_000;
+/** Limits the duration of one statement. */
+const SEAL_SIZE = 5_000;
 
 /**
- * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next one, once all that was created on it is
- * sealed. The root of a closed day is in a table and in the log.
+ * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers are sealed.
+ * The root hash of a closed day is in a table and in the log.
  */
 @Injectable()
 export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
-  /** The newest closed day that this process knows of. */
+  /** The newest closed day that this process has seen. */
   private closedUntil = '';
-  /** Undefined until it was looked at. */
+  /** True when another server has sealed the ledger; undefined until the first check. */
   private isForeign: boolean | undefined;
 
   constructor(
@@ -26,7 +26,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('ledger sealer', POLL_MS, log, async () => (await this.runOnce()) === TRANSFERS_MAX);
+    this.job = new PeriodicJob('ledger sealer', POLL_MS, log, async () => (await this.runOnce()) === SEAL_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -37,9 +37,9 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     return this.job.stop();
   }
 
-  /** Seals once, and closes the days that are due. Returns how many transfers were sealed. */
-  async runOnce(transfersMax = TRANSFERS_MAX): Promise<number> {
-    if (this.isForeign !== false) await this.lookAtServer();
+  /** Seals once, and closes the days that are due. Returns the number of sealed transfers. */
+  async runOnce(transfersMax = SEAL_SIZE): Promise<number> {
+    if (this.isForeign !== false) await this.checkServer();
     if (this.isForeign === true) return 0;
     const seal = await this.seals.sealNext(transfersMax);
     if (seal) this.reportLate(seal.oldest);
@@ -48,8 +48,8 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     return sealed;
   }
 
-  /** Once, where all is well: a database is restored before its services start. */
-  private async lookAtServer(): Promise<void> {
+  /** Runs once if the server is right: a database is restored before its services start. */
+  private async checkServer(): Promise<void> {
     const before = this.isForeign;
     this.isForeign = await this.seals.isSealedElsewhere();
     if (this.isForeign && before === undefined)
@@ -72,7 +72,7 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** A transfer whose process stood still for minutes between its time and its commit: the day's statement lacks it. */
+  /** A process that was frozen for minutes can commit a transfer after its day was closed: the day's statement lacks it. */
   private reportLate(oldest: Date): void {
     const day = dayOf(oldest);
     if (day <= this.closedUntil) this.log.error({ day }, 'a transfer was committed after its day was closed');

@@ -4,8 +4,8 @@ import { namedStatement } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { GENESIS_HASH, transferHash } from './transfer-hash.js';
 
-/** A seal that was just made. */
-export interface MadeSeal {
+/** A newly appended seal. */
+export interface NewSeal {
   readonly sealNumber: number;
   readonly transferCount: number;
   /** When the oldest of its transfers was created. */
@@ -24,12 +24,12 @@ export interface ClosedDay {
   readonly closedUTCDate: string;
 }
 
-/** A day with the seals in which its transfers are: those after `afterSeal`, up to `sealNumber`. */
+/** A day with the range of seals that have its transfers: those after `afterSeal`, up to `sealNumber`. */
 export interface DayRange extends ClosedDay {
   readonly afterSeal: number;
 }
 
-/** Appends seals and days. What it writes is checked by {@link VerifyLedger}. */
+/** Appends seals and days, which {@link VerifyLedger} checks. */
 @Injectable()
 export class SealRepository {
   constructor(
@@ -38,27 +38,27 @@ export class SealRepository {
   ) {}
 
   /**
-   * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there are none, or while another
-   * replica seals. The advisory lock saves work; the number of the seal is what makes two sealers append one seal.
+   * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there are none, or while another replica
+   * seals. The advisory lock only saves work; the unique number ensures that two replicas append one seal.
    */
-  async sealNext(transfersMax: number): Promise<MadeSeal | undefined> {
+  async sealNext(transfersMax: number): Promise<NewSeal | undefined> {
     const values = SEAL.valuesOf({ transfersMax, now: this.clock.now() });
-    const [row] = await this.dataSource.query<MadeSeal[]>(SEAL.text, values);
+    const [row] = await this.dataSource.query<NewSeal[]>(SEAL.text, values);
     return row;
   }
 
   /**
-   * Creation of the oldest transfer that is not sealed, also where an older transaction keeps it from being sealed. Looks at the
-   * next 10 000: transfers follow each other by seconds, whatever the order of their transactions.
+   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Reads the next 10 000
+   * transfers: their creation times differ from the order of their transactions by seconds at most.
    */
   async oldestUnsealed(): Promise<Date | undefined> {
-    const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [UNSEALED_MAX]);
+    const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [MAX_UNSEALED_READ]);
     return row?.oldest ?? undefined;
   }
 
   /**
-   * Whether the last seal is of a transaction that this server has not reached: the database was restored into another cluster,
-   * whose transaction ids begin lower. New transfers would be taken for sealed ones.
+   * True when the last seal has a transaction id that this server has not reached: the database was restored into another cluster
+   * with lower transaction ids, and new transfers would count as sealed.
    */
   async isSealedElsewhere(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
@@ -76,7 +76,7 @@ export class SealRepository {
     return row?.day;
   }
 
-  /** Closes each day from the one after the last closed day, or `until` where none is, to `until`. Returns those it has closed. */
+  /** Closes each day after the last closed one up to `until`, without a closed day only `until`. Returns the closed days. */
   async closeDays(until: string): Promise<ClosedDay[]> {
     const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
     const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
@@ -93,8 +93,8 @@ export class SealRepository {
   }
 
   /**
-   * Undefined while the day is not closed. Its transfers are sealed after it has begun, so they come after the seal of any
-   * earlier day that was closed by then.
+   * Undefined while the day is not closed. Its transfers are sealed after its beginning, so they come after the seal of any earlier
+   * day that was closed by then.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(
@@ -109,8 +109,8 @@ export class SealRepository {
 
 const SEAL_LOCK = 4_017_016;
 
-/** A parameter: planned for a small table, a number here would have all rows sorted. */
-const UNSEALED_MAX = 10_000;
+/** Passed as a parameter: with a literal, a plan for a small table would sort all rows. */
+const MAX_UNSEALED_READ = 10_000;
 
 const SEAL = namedStatement(`WITH turn AS MATERIALIZED (
          SELECT pg_try_advisory_xact_lock(${SEAL_LOCK}) AS is_ours

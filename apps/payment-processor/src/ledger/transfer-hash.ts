@@ -1,7 +1,7 @@
 /**
- * SQL: SHA-256 of a row of `transfers`, over its canonical text: a JSON object of every column that is not null, as PostgreSQL
- * writes jsonb, with `created_at` in microseconds since 1970. A column that is added later and is null in older rows leaves
- * their hashes as they are.
+ * SQL: SHA-256 of a row of `transfers`, over its canonical text: a JSON object of all columns that are not null, as PostgreSQL
+ * writes jsonb, with `created_at` in microseconds since 1970. A new column that is null in older rows does not change their
+ * hashes.
  */
 export function transferHash(alias: string): string {
   const time = `jsonb_build_object('created_at', (extract(epoch FROM ${alias}.created_at) * 1000000)::bigint)`;

@@ -1,7 +1,7 @@
 import { type Clock, newUuid } from '@svc/kernel';
 import type { Transfer } from './transfer.js';
 
-/** A transfer with its id, as {@link recordTransfers} reads it. */
+/** A transfer with its id, an input of {@link recordTransfers}. */
 export interface TransferItem extends Transfer {
   readonly id: string;
 }
@@ -10,7 +10,7 @@ export function transferItems(transfers: readonly Transfer[], clock: Clock): Tra
   return transfers.map((transfer) => ({ ...transfer, id: newUuid(clock) }));
 }
 
-/** Expressions over `target`, and parameters. */
+/** SQL expressions over `target`, and parameters. */
 export interface TransferColumns {
   /** {@link transferItems} as jsonb. */
   readonly items: string;
@@ -20,7 +20,7 @@ export interface TransferColumns {
   readonly at: string;
 }
 
-/** Part of a statement whose `target` has the payments: writes their transfers into the ledger, in the order of the items. */
+/** Part of a statement whose `target` has the payments: inserts their transfers into the ledger, in the order of the items. */
 export function recordTransfers({ items, currency, mode, merchantId, at }: TransferColumns): string {
   return `transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)

@@ -10,7 +10,7 @@ export interface Transfer {
   readonly amount: number;
 }
 
-/** What took a payment's money: an acquirer, and what the merchant pays for it. */
+/** The charge of a payment: its acquirer, and the merchant's fee terms. */
 export interface Charge {
   /** Name of the acquirer. */
   readonly acquirer: string;
@@ -18,8 +18,8 @@ export interface Charge {
 }
 
 /**
- * The movements of a payment that has ended; none unless it succeeded. Without a charge the partner has the money and owes it
- * (P6). A fee is for what an acquirer has taken alone, and is not given back with a refund (M5).
+ * The transfers of a payment that has ended; none unless it succeeded. Without a charge the partner has the money and owes it
+ * (P6). A fee applies only to amounts charged by an acquirer, and is not returned with a refund (M5).
  */
 export function paymentTransfers(payment: AnyPaymentSnapshot, charge?: Charge): Transfer[] {
   if (payment.state !== 'success') return [];
@@ -30,12 +30,12 @@ export function paymentTransfers(payment: AnyPaymentSnapshot, charge?: Charge): 
   return [...(processed > 0 ? money : []), ...voucherTransfers(payment)].filter(({ amount }) => amount > 0);
 }
 
-/** Cents: the fee of what an acquirer has taken, rounded half up. In whole numbers, all of them far below 2^53. */
+/** Cents: the fee of an amount charged by an acquirer, rounded half up. All integers are far below 2^53. */
 export function feeOf(processedAmount: number, { basisPoints, fixedAmount }: FeeTerms): number {
   return Math.floor((processedAmount * basisPoints + 5_000) / 10_000) + fixedAmount;
 }
 
-/** Money given back (M5): the merchant is owed less, and the acquirer owes less, because it has paid the payer. */
+/** A refund (M5): the platform owes the merchant less, and the acquirer owes less, because it has paid the payer. */
 export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, amount: number): Transfer {
   return {
     kind: 'refund',
@@ -46,8 +46,8 @@ export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, am
 }
 
 /**
- * An approval for a payment that has failed, or a second one for a payable (H2): the acquirer holds money that is the payer's.
- * Its reversal is the same the other way round.
+ * An approval for a failed payment, or a second one for a payable (H2): the acquirer holds money of the payer. The transfer of its
+ * reversal swaps debit and credit.
  */
 export function lateApprovalTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfer {
   return {
@@ -86,8 +86,8 @@ function externalTransfer(payment: AnyPaymentSnapshot): Transfer {
 }
 
 /**
- * What vouchers covered. A voucher that the merchant is liable for moves nothing to it: it has redeemed what it had promised.
- * Any other is the service's to pay.
+ * The amounts covered by vouchers. A voucher that the merchant is liable for moves no money to the merchant; the service pays for
+ * any other voucher.
  */
 function voucherTransfers(payment: AnyPaymentSnapshot): Transfer[] {
   const { mode, merchantId, vouchers = [] } = payment;

@@ -6,19 +6,19 @@ import { type CheckedSeal, LedgerCheckQuery, type LedgerFinding, type PageBounds
 export interface VerifiedPage {
   readonly seals: number;
   readonly transfers: number;
-  /** The last seal that was verified: the next page begins after it. */
+  /** The last verified seal: the next page begins after it. */
   readonly sealNumber: number;
   readonly more: boolean;
-  /** The first one of the page. */
+  /** The first deviation on the page. */
   readonly finding: LedgerFinding | null;
 }
 
-/** A page takes less than the 10 s for which a client waits. */
+/** A page takes less than the 10 s timeout of a client. */
 const PAGE_BOUNDS: PageBounds = { sealsMax: 1_000, transfersMax: 20_000 };
 
 /**
- * Recomputes the chain from the transfers as they are now, page by page. It finds what does not match the chain. Who may write
- * to all three tables can make another chain that matches: its roots are not those that were published.
+ * Recomputes the hash chain from the current transfers, page by page, and finds deviations. An attacker who can write to all
+ * three tables can create another valid chain, but its roots differ from the published ones.
  */
 @Injectable()
 export class VerifyLedger {
@@ -27,11 +27,11 @@ export class VerifyLedger {
     @Inject(LedgerCheckQuery) private readonly check: LedgerCheckQuery,
   ) {}
 
-  /** The seals after `after`, up to `until` where it is given. */
+  /** Verifies the seals after `after`, up to `until` if given. */
   async verifyPage(after: number, until?: number, bounds = PAGE_BOUNDS): Promise<VerifiedPage> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
-      // First: a seal that is made meanwhile belongs to a later page.
+      // First: a seal that is appended meanwhile belongs to a later page.
       const newest = await this.check.newestSeal(tx);
       const end = Math.min(newest, until ?? Infinity);
       const seals = await this.check.seals(tx, after, end, bounds);
@@ -46,7 +46,7 @@ export class VerifyLedger {
         transfers: seals.reduce((sum, { count }) => sum + count, 0),
         sealNumber: last,
         more: last < end,
-        // Stable: of the same seal a transfer says more than the seal, and the seal more than the root.
+        // The sort is stable: for the same seal, a transfer is more specific than the seal, and the seal than the root.
         finding: findings.toSorted((a, b) => a.sealNumber - b.sealNumber)[0] ?? null,
       };
     });

@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantFeatures } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** What a merchant lets payers do. */
+/** A merchant's terms for payers. */
 export interface PayerTerms {
   readonly features: MerchantFeatures;
-  /** Cents: the least that may be paid of a larger debt where its amount may be edited. */
+  /** Cents: minimum of an edited amount; a smaller debt is paid in full. */
   readonly minimumAmount: number;
 }
 
-/** The terms of merchants, from this service's own copy of what identity published. */
+/** Reads merchants' terms from this service's copy of identity's events. */
 @Injectable()
 export class MerchantTermsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}

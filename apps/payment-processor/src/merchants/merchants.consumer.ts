@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps what partners' payments need to know of merchants. Replay: the highest version of each row stays. */
+/** Stores the merchant data that payments need. Replay: the highest version of each row stays. */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
@@ -17,7 +17,7 @@ export class MerchantsConsumer {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,
         features: JSON.stringify(payload.features),
-        // Of a release that does not know the minimum, or the fees: what is kept stays.
+        // An event of an older release lacks the minimum, or the fees: keep the stored value.
         ...(payload.minimumAmount === undefined ? {} : { minimum_amount: payload.minimumAmount }),
         grants: JSON.stringify(payload.grants),
         ...(payload.fees === undefined ? {} : { fees: JSON.stringify(payload.fees) }),

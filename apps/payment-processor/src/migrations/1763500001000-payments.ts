@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payables, payments, attempts and the ledger. The states here are those of payment.ts, attempt.ts and payable.ts. */
+/** Payables, payments, attempts and the ledger, with the states of payment.ts, attempt.ts and payable.ts. */
 export class Payments1763500001000 implements MigrationInterface {
   readonly name = 'Payments1763500001000';
 

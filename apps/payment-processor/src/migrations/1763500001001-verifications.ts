@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payments that wait for their payer's verification, and charges that came too late and are given back. */
+/** Payments that wait for their payer's verification, and reversals of late charges. */
 export class Verifications1763500001001 implements MigrationInterface {
   readonly name = 'Verifications1763500001001';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Payments made through the main API: whose they are, what they are made with, and what partners and merchants agreed. */
+/** Payments made through the main API: their owners, their methods, and the terms of merchants for partners. */
 export class PartnerPayments1763500001002 implements MigrationInterface {
   readonly name = 'PartnerPayments1763500001002';
 

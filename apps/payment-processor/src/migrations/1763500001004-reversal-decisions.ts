@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The decision to reverse an attempt is a state of its own, and what the acquirer says against a row is kept. */
+/** A state for the decision to reverse an attempt, and a table for answers of the acquirer that contradict a row. */
 export class ReversalDecisions1763500001004 implements MigrationInterface {
   readonly name = 'ReversalDecisions1763500001004';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The job's own questions about a verification get a time of their own, as those about attempts have: before, a question of
- * the job kept a payer who returned a second later from being told the outcome.
+ * A separate time for the job's queries about a verification, as for attempts: before, a query of the job delayed the outcome for
+ * a payer who returned a second later.
  */
 export class VerificationQuestions1763500001005 implements MigrationInterface {
   readonly name = 'VerificationQuestions1763500001005';

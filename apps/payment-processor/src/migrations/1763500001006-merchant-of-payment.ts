@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A hosted payment keeps the merchant's name and the site's reference of when it was accepted, as a partner's does. The
- * constraints hold for new rows at once; those there have NULL, which meets them, so none has to be read.
+ * A hosted payment stores the merchant's name and the site's reference at its acceptance, as a partner's payment does. Existing
+ * rows have NULL, which satisfies the constraints, so NOT VALID avoids a scan.
  */
 export class MerchantOfPayment1763500001006 implements MigrationInterface {
   readonly name = 'MerchantOfPayment1763500001006';

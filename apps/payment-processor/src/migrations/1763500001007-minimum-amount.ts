@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Events of before say nothing of it: their merchants have the default that identity gave them too. */
+/** Older events lack the minimum: their merchants get the same default as in identity. */
 export class MinimumAmount1763500001007 implements MigrationInterface {
   readonly name = 'MinimumAmount1763500001007';
 

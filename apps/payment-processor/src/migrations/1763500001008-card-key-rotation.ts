@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Until now there was one key pair for ever: the table has one row at most. */
+/** Without rotation there was only one key pair: the table has at most one row. */
 export class CardKeyRotation1763500001008 implements MigrationInterface {
   readonly name = 'CardKeyRotation1763500001008';
 

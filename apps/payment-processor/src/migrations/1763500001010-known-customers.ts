@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Tokens of customers do not say their names; payments do. */
+/** Names of customers for their payments: a customer's token does not contain the name. */
 export class KnownCustomers1763500001010 implements MigrationInterface {
   readonly name = 'KnownCustomers1763500001010';
 

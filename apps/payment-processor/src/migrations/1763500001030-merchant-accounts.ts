@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Under which account at the acquirer a merchant's money is taken; each attempt keeps the one that it was charged under. */
+/** A merchant's account at the acquirer; each attempt stores the account of its charge. */
 export class MerchantAccounts1763500001030 implements MigrationInterface {
   readonly name = 'MerchantAccounts1763500001030';
 

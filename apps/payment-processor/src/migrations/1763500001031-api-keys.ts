@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Merchants call this service to refund: it keeps the hashes of their keys. Its sites are in known_sites already. */
+/** Hashes of merchants' API keys, because merchants call this service for refunds. The sites are in known_sites already. */
 export class ApiKeys1763500001031 implements MigrationInterface {
   readonly name = 'ApiKeys1763500001031';
 

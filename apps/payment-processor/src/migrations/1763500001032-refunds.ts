@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Refunds (M5). The payment's own row guards their sum, because it is the one row that all of them share. New constraints on
- * tables that are large hold for rows that are written from now on; every older row meets them.
+ * Refunds (M5). The payment's row guards their sum, because all of them share it. Constraints on large tables are NOT VALID: they
+ * apply to new rows, and every older row satisfies them.
  */
 export class Refunds1763500001032 implements MigrationInterface {
   readonly name = 'Refunds1763500001032';

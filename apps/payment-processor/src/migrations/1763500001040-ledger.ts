@@ -1,14 +1,14 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Transfers name their merchant and mode, so that a statement can be made of them, and their place in the order of commits, so
- * that they can be sealed. Transfers of earlier releases count as committed by this migration.
+ * Transfers get their merchant and mode, for settlement statements, and their transaction and position, for sealing. Transfers of
+ * earlier releases get the transaction of this migration.
  */
 export class Ledger1763500001040 implements MigrationInterface {
   readonly name = 'Ledger1763500001040';
 
   async up(db: QueryRunner): Promise<void> {
-    // Before the columns that rewrite the table: a row that this transaction has written has its foreign keys checked again.
+    // Before the columns that rewrite the table: foreign keys of rows written in this transaction are checked again.
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       ALTER TABLE transfers

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** The chain over the ledger and the roots of its days. Both are append-only, as the ledger itself. */
+/** The hash chain over the ledger and the root hashes of its days. Both are append-only, like the ledger. */
 export class LedgerSeals1763500001042 implements MigrationInterface {
   readonly name = 'LedgerSeals1763500001042';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Runs of the reconciliation, the acquirer's statement while one compares it, and indexes for what happened on a day. */
+/** Runs of the reconciliation, the acquirer's statement during a run, and indexes for the rows of a day. */
 export class Reconciliations1763500001050 implements MigrationInterface {
   readonly name = 'Reconciliations1763500001050';
 

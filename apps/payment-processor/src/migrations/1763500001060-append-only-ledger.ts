@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The service may add to the books and may change nothing of them (ADR 45). Their triggers say the same to the owner; so far they are the
- * tables that refuse TRUNCATE.
+ * The service may only insert into the books (ADR 45). Their triggers enforce the same for the owner. The books are the tables with
+ * a trigger against TRUNCATE.
  */
 export class AppendOnlyLedger1763500001060 implements MigrationInterface {
   readonly name = 'AppendOnlyLedger1763500001060';

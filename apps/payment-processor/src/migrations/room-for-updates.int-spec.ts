@@ -1,6 +1,12 @@
 import { updatesOf } from '@svc/testing';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { acceptWith, aKnownPayable, APPROVED, type Replica, startReplica } from '../../test/shared-statements.js';
+import {
+  acceptWith,
+  aKnownPayable,
+  APPROVED,
+  type Replica,
+  startReplica,
+} from '../../test/attempts/shared-statements.js';
 import { CHARGEABLE_STATES } from '../payments/attempt.js';
 
 let processor: Processor;

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps the names of partners' customers, which their tokens do not say. Replay: the highest version of each row stays. */
+/** Stores the names of partners' customers, which are not in their tokens. Replay: the highest version of each row stays. */
 @Controller()
 export class CustomersConsumer {
   @EventPattern(CustomerRegisteredV1, { repeatable: true })

@@ -18,35 +18,35 @@ import {
   PartnerPaymentRepository,
   type PayableToPay,
 } from './partner-payment.repository.js';
-import { type IdempotencyKey, type MadePayment, PaymentIdempotency } from './payment-idempotency.js';
+import { type IdempotencyKey, type PaymentResult, PaymentIdempotency } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
 import { ResolveCode } from './resolve-code.js';
 import { checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
 
-/** An outcome that is not known by then is answered as `processing` (P6). */
-const ANSWER_MS_MAX = 20_000;
-/** A charge that has not begun by then must not begin: its outcome would come after the answer. */
-const CHARGE_BEGINS_MS_MAX = 10_000;
-/** How often the outcome of a payment that is processing is looked for. */
-const LOOK_AGAIN_MS = 500;
-/** Longest that the history is waited for; it is told by the event as well. */
-const SHOW_MS_MAX = 1_000;
-/** How often a payable that changed between reading and reserving is read again; then it is somebody else's. */
-const READS_MAX = 3;
+/** A payment without an outcome by then is returned as `processing` (P6). */
+const RESPONSE_TIMEOUT_MS = 20_000;
+/** A charge that starts later could end after the response, so it must not start. */
+const MAX_CHARGE_DELAY_MS = 10_000;
+/** Interval at which the outcome of a processing payment is polled. */
+const POLL_INTERVAL_MS = 500;
+/** Timeout of the update of the payment history, which also receives the event. */
+const HISTORY_TIMEOUT_MS = 1_000;
+/** How often to read a payable that changes before it is reserved; after that another payment is in progress. */
+const MAX_PAYABLE_READS = 3;
 
-/** One call, with what was made of it before anything was looked up. */
-interface Wanted extends IdempotencyKey {
+/** A validated call, before any look-up. */
+interface PaymentCall extends IdempotencyKey {
   readonly partner: AuthenticatedPartner;
   readonly request: MakePaymentRequest;
   readonly customer: PaymentCustomer;
-  /** Where the bank leads the payer back to. */
+  /** The bank redirects the payer to it. */
   readonly returnUrl: string | undefined;
 }
 
 /**
- * A payment by a partner or its customer (P6): the terms are checked, then {@link ChargeAttempt} accepts and charges, or
- * the payment is accepted as settled where no card is charged. {@link PaymentIdempotency} makes a reference one payment.
+ * Makes a payment of a partner or its customer (P6): checks the terms, then {@link ChargeAttempt} accepts and charges; without a
+ * card the payment is accepted as settled. {@link PaymentIdempotency} ensures one payment for each reference.
  */
 @Injectable()
 export class MakePayment {
@@ -62,40 +62,40 @@ export class MakePayment {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws 403 for what this caller may not say, then 400 for all that is wrong with the body, before anything is looked up. */
-  async execute(partner: AuthenticatedPartner, body: unknown): Promise<MadePayment> {
+  /** Throws 403 for fields that this caller may not use, then 400 with all invalid fields, before any look-up. */
+  async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
     const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, addresses, this.clock.now()));
     const customer = customerOf(partner, request);
-    // As a parser writes it: what the bank is given must not mean anything else there.
+    // Normalised by the URL parser, so that the bank cannot interpret it as another URL.
     const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
     const fingerprint = fingerprintOf(request, customer);
-    const until = this.clock.later(ANSWER_MS_MAX);
-    const wanted = { owner: partner, reference: request.reference, fingerprint, until };
+    const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
+    const key = { owner: partner, reference: request.reference, fingerprint, deadline };
     return this.idempotency.once(
-      wanted,
-      () => this.make({ ...wanted, partner, request, customer, returnUrl }),
-      (payment) => this.awaitOutcome(wanted, payment),
+      key,
+      () => this.create({ ...key, partner, request, customer, returnUrl }),
+      (payment) => this.awaitOutcome(key, payment),
     );
   }
 
-  /** Throws where the payment is refused. */
-  private async make(wanted: Wanted): Promise<void> {
-    const { partner, request, customer } = wanted;
+  /** Throws when the payment is rejected. */
+  private async create(call: PaymentCall): Promise<void> {
+    const { partner, request, customer } = call;
     const left = amountToProcess({
       amount: request.amount,
       tipAmount: request.tipAmount ?? 0,
       vouchers: request.vouchers ?? [],
     });
     const method = await this.methods.open(partner, customer.id, request, left);
-    const chargeBegins = this.clock.later(CHARGE_BEGINS_MS_MAX);
+    const chargeDeadline = this.clock.later(MAX_CHARGE_DELAY_MS);
     const resolved = await this.resolveCode.execute(partner, request);
-    for (let read = 1; read <= READS_MAX; read++) {
+    for (let read = 1; read <= MAX_PAYABLE_READS; read++) {
       const found =
         read === 1 && resolved.found ? resolved.found : await this.payments.findPayable(partner, resolved.payableId);
       if (!found) throw new DomainError('payable.not-found');
       const { payable, merchant, siteReference } = found;
-      // What the merchant agrees to is not known yet: identity's event is on the way.
+      // The merchant's terms have not arrived yet.
       if (!merchant || siteReference === undefined)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
       const features = payable.source.kind === 'session' ? sessionFeatures(merchant.features) : merchant.features;
@@ -106,19 +106,19 @@ export class MakePayment {
       const refusal = refusalOf(terms, { ...terms, try: found.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
       const asNew = (): NewPartnerPayment =>
-        newPayment(wanted, found, { merchant, siteReference }, method, this.clock.now());
-      if (await this.acceptAndPay(wanted, payable.merchantId, asNew, method, chargeBegins)) return;
+        newPayment(call, found, { merchant, siteReference }, method, this.clock.now());
+      if (await this.acceptAndPay(call, payable.merchantId, asNew, method, chargeDeadline)) return;
     }
     throw refusalError('payment.in-progress');
   }
 
   /** False when the payable changed after it was read. */
   private async acceptAndPay(
-    { partner, returnUrl }: Wanted,
+    { partner, returnUrl }: PaymentCall,
     merchantId: number,
     asNew: () => NewPartnerPayment,
     { card, external }: PaymentMethod,
-    chargeBegins: Date,
+    chargeDeadline: Date,
   ): Promise<boolean> {
     if (!card) {
       const payment = asNew();
@@ -127,7 +127,7 @@ export class MakePayment {
     const result = await this.chargeAttempt.execute({
       mode: partner.mode,
       merchantId,
-      deadline: chargeBegins,
+      deadline: chargeDeadline,
       accept: (route) => this.payments.acceptForAcquirer(asNew(), route),
       sourceOf: ({ payment: { paymentReference } }) => ({
         card,
@@ -140,18 +140,18 @@ export class MakePayment {
     return result.kind === 'charged';
   }
 
-  /** Answers with the outcome, or with `processing` when the time is over; the history shows the same from then on (P5). */
+  /** Waits for the outcome; returns the payment as `processing` at the deadline. The history shows the same state from then on (P5). */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
-    let at = payment;
-    for (let look = 1; at.payment.state === 'processing' && this.clock.now() < key.until; look++) {
-      if (look > 1) await pause(LOOK_AGAIN_MS);
-      await this.checkPayments.execute(at.payment.payable.payableId);
-      at = (await this.payments.findByReference(key.owner, key.reference)) ?? at;
+    let current = payment;
+    for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < key.deadline; poll++) {
+      if (poll > 1) await pause(POLL_INTERVAL_MS);
+      await this.checkPayments.execute(current.payment.payable.payableId);
+      current = (await this.payments.findByReference(key.owner, key.reference)) ?? current;
     }
     await this.commands
-      .request(ShowPaymentV1, { payment: at.payment, version: at.version }, SHOW_MS_MAX)
+      .request(ShowPaymentV1, { payment: current.payment, version: current.version }, HISTORY_TIMEOUT_MS)
       .catch(() => undefined);
-    return at;
+    return current;
   }
 }
 
@@ -160,7 +160,7 @@ function refusalError(refusal: PayableRefusal): DomainError {
 }
 
 function newPayment(
-  { partner, request, customer, fingerprint }: Wanted,
+  { partner, request, customer, fingerprint }: PaymentCall,
   { payable, version, tries, customer: known }: PayableToPay,
   { merchant, siteReference }: { merchant: KnownMerchant; siteReference: string },
   method: PaymentMethod,
@@ -168,7 +168,7 @@ function newPayment(
 ): NewPartnerPayment {
   const { source } = payable;
   const external = source.kind === 'session' ? source.merchantOrderId : source.externalReference;
-  // Of a session its id, as whoever decoded its code was told.
+  // For a session its id, as code-decoder returns it.
   const invoiceReference = source.kind === 'session' ? source.sessionId : source.invoiceReference;
   const accepted = acceptedPayment({
     payable,
@@ -197,7 +197,7 @@ function newPayment(
   return { owner: partner, fingerprint, payment, triesMax: payable.triesMax };
 }
 
-/** Where no acquirer is asked: what the partner says, or that nothing was left to pay. */
+/** The settlement of a payment without an acquirer: the external status that the partner reported, or a success if nothing is left to pay. */
 function settlementOf(external: PaymentMethod['external']): Settlement {
   return external?.status === 'failed' ? { state: 'failed', error: 'external.failed' } : { state: 'success' };
 }

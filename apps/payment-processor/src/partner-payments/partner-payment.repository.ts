@@ -19,7 +19,7 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { vouchersTotal } from '../payables/amount-to-process.js';
-import { nextAskAt } from '../payments/attempt.js';
+import { nextQueryAt } from '../payments/attempt.js';
 import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { paymentTransfers } from '../ledger/transfer.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
@@ -27,22 +27,22 @@ import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
-/** Whose payment it must be to be found at all. */
+/** Owner of a payment; a look-up finds only its own payments. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
   readonly mode: Mode;
 }
 
-/** A partner's payment as it was committed. */
+/** A partner's payment in its committed state. */
 export interface CurrentPayment {
   readonly fingerprint: string;
   readonly payment: PartnerPayment;
-  /** aggregateVersion of the event that says the same. */
+  /** aggregateVersion of the event with this state. */
   readonly version: number;
 }
 
-/** What a partner wants to pay, with what its merchant lets payers do. */
+/** A payable with its merchant's terms. */
 export interface PayableToPay {
   readonly payable: PayableDescriptor<PayableSource>;
   readonly state: PayableState;
@@ -51,13 +51,13 @@ export interface PayableToPay {
   /** Undefined until identity's event has arrived. */
   readonly merchant: KnownMerchant | undefined;
   readonly siteReference: string | undefined;
-  /** Of the customer that pays by its own token; undefined while identity's event is on the way. */
+  /** Name of the customer if the token is a customer's; undefined until identity's event has arrived. */
   readonly customer: CustomerName | undefined;
 }
 
 export type CustomerName = Pick<PaymentCustomer, 'firstName' | 'lastName'>;
 
-/** Who pays: a customer only where its own token says so. */
+/** The payer: an organisation, and its customer if the token is a customer's. */
 export interface PayerScope extends PaymentOwner {
   readonly customerReference: string | undefined;
 }
@@ -65,23 +65,23 @@ export interface PayerScope extends PaymentOwner {
 export interface KnownMerchant {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Cents: the least that may be paid of a larger debt where its amount may be edited. */
+  /** Cents: minimum of an edited amount; a smaller debt is paid in full. */
   readonly minimumAmount: number;
   readonly grants: readonly MerchantGrant[];
 }
 
-/** A payment that is about to be accepted, and the key under which its partner repeats it. */
+/** A payment to accept, with its idempotency key. */
 export interface NewPartnerPayment {
   readonly owner: PaymentOwner;
   readonly fingerprint: string;
-  /** As {@link acceptedPayment} made it, at the version of the payable that was read. */
+  /** The result of {@link acceptedPayment}, with the version of the payable that was read. */
   readonly payment: AnyPaymentSnapshot;
   readonly triesMax: number;
 }
 
 /**
- * Payments made through the main API. Accepting one is one statement: the payable is reserved, and payment, idempotency
- * key, attempt and event are written, or nothing is.
+ * Payments made through the main API. One statement accepts a payment: it reserves the payable and writes payment, idempotency
+ * key, attempt and event, or changes nothing.
  */
 @Injectable()
 export class PartnerPaymentRepository {
@@ -91,7 +91,7 @@ export class PartnerPaymentRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** The payment that this organisation calls `reference`, in its present state. */
+  /** The organisation's payment with this reference, in its current state. */
   async findByReference(owner: PaymentOwner, reference: string): Promise<CurrentPayment | undefined> {
     const [row] = await this.dataSource.query<(PaymentRow & { fingerprint: string })[]>(
       `SELECT r.fingerprint, ${PAYMENT_COLUMNS}
@@ -102,11 +102,11 @@ export class PartnerPaymentRepository {
     );
     if (!row) return undefined;
     const payment = asSnapshot(row);
-    if (!isPartners(payment)) throw new Error('A payment under a reference of a partner is not a partner’s.');
+    if (!isPartners(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
 
-  /** The payable of a payment whose payer has returned from the bank's page; the reference alone opens that page. */
+  /** The payable of a payment whose payer has returned from the bank's page, which has only the reference. */
   async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
     const [row] = await this.dataSource.query<{ payableId: string }[]>(
       `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
@@ -124,24 +124,24 @@ export class PartnerPaymentRepository {
     return this.findOne(`y.source ->> 'code' = $2`, payer, code);
   }
 
-  /** Undefined when the payable is not as it was read: the caller looks again. */
-  acceptForAcquirer(wanted: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
-    return this.accept(this.dataSource, wanted, route);
+  /** Undefined when the payable has changed since it was read: the caller reads it again. */
+  acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
+    return this.accept(this.dataSource, payment, route);
   }
 
   /**
-   * As {@link acceptForAcquirer}, where nothing is left to take from a card: outcome and ledger are in the same
-   * transaction. False when the payable is not as it was read.
+   * As {@link acceptForAcquirer}, without a card charge: outcome and ledger are in the same transaction. False when the payable
+   * has changed since it was read.
    */
-  async acceptAsSettled(wanted: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
+  async acceptAsSettled(payment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
-      const open = await this.accept(tx, wanted, undefined);
+      const open = await this.accept(tx, payment, undefined);
       if (open) await this.settle(tx, open, settlement);
       return open !== undefined;
     });
   }
 
-  private async findOne(condition: string, payer: PayerScope, wanted: string): Promise<PayableToPay | undefined> {
+  private async findOne(condition: string, payer: PayerScope, value: string): Promise<PayableToPay | undefined> {
     const [row] = await this.dataSource.query<PayableRow[]>(
       `SELECT y.payable_id AS "payableId", y.mode, y.merchant_id AS "merchantId", y.site_id AS "siteId", y.amount,
               y.currency AS "currencyISOCode", y.expires_at AS "expiresAt", y.tries_max AS "triesMax", y.source,
@@ -151,7 +151,7 @@ export class PartnerPaymentRepository {
          LEFT JOIN known_sites s ON s.site_id = y.site_id
          LEFT JOIN known_customers c ON c.organisation_id = $3 AND c.mode = $1 AND c.customer_reference = $4
         WHERE y.mode = $1 AND ${condition}`,
-      [payer.mode, wanted, payer.organisationId, payer.customerReference ?? null],
+      [payer.mode, value, payer.organisationId, payer.customerReference ?? null],
     );
     if (!row) return undefined;
     const { state, version, tries, siteReference, name, features, minimumAmount, grants, ...rest } = row;
@@ -171,7 +171,7 @@ export class PartnerPaymentRepository {
     route: ChargeRoute | undefined,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    // One time for row and event: a moment later the two would tell of different paymentUTCDates.
+    // One time for row and event, so that both have the same paymentUTCDate.
     const startedAt = new Date(payment.paymentUTCDate);
     const event = this.events.envelope({
       type: PaymentProcessingV1,
@@ -199,7 +199,7 @@ export class PartnerPaymentRepository {
     const { acquirer, account } = route ?? { acquirer: '', account: { mode: owner.mode, accountReference: '' } };
     const attemptParameters = {
       ...{ attemptId, acquirer, account: account.accountReference },
-      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+      nextAskAt: nextQueryAt(startedAt, 0, startedAt),
     };
     const [row] = await (route === undefined
       ? this.events.write<AcceptedRow>(connection, ACCEPT, parameters, [event])
@@ -207,7 +207,7 @@ export class PartnerPaymentRepository {
           event,
         ]));
     if (!row) return undefined;
-    const attempt = { attemptId, acquirer, account, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, acquirer, account, state: 'started', startedAt, queries: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment };
   }
 
@@ -289,7 +289,7 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
-/** What {@link asSnapshot} gives back of it. */
+/** The members that {@link asSnapshot} reads from the column `partner`. */
 function storedPartnerOf(payment: AnyPaymentSnapshot): object {
   const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;

@@ -19,18 +19,18 @@ export class PartnerPaymentsController {
    *
    * @body MakePaymentRequest
    * @returns 201 The payment: `success`, `failed` with its errors, or `verificationRequired` with `verificationUrl`.
-   * @returns 202 It is still `processing` after 20 s: read it back, or repeat the call.
-   * @returns 200 With `Idempotency-Replayed`: a repeat of the reference, and the payment in its present state.
+   * @returns 202 It is still `processing` after 20 s: read it later, or retry the call.
+   * @returns 200 With `Idempotency-Replayed`: a retry with the same reference, and the payment in its current state.
    * @throws credentials.forbidden Another customer, or vouchers and external payments without a grant of the merchant.
    * @throws live-mode.unavailable
    * @throws payable.not-found
-   * @throws resource.not-found There is no such card.
+   * @throws resource.not-found The payer has no such card.
    * @throws payable.closed
    * @throws payable.paid
    * @throws payable.refused
    * @throws payable.expired
    * @throws payment.in-progress
-   * @throws request.idempotency-conflict The reference was used before with another content.
+   * @throws request.idempotency-conflict The reference was used before with different content.
    * @throws payable.mismatch
    * @throws payment.not-accepted
    * @throws code.unsupported

@@ -39,7 +39,7 @@ const chargesOf = (references: readonly string[]): string[] =>
   processor.charged().filter((reference) => references.includes(reference));
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-test('a payment by invoice reference: one charge, the history item as the answer, told to the history first', async () => {
+test('a payment by invoice reference: one charge; the history is updated before the response, which is its item', async () => {
   const invoice = await anInvoice();
   const customer = { id: randomUUID(), firstName: 'Ayesha', lastName: 'Khan' };
   const reference = randomUUID().toUpperCase();
@@ -88,7 +88,7 @@ test('a payment by invoice reference: one charge, the history item as the answer
 });
 
 test.each([
-  ['the address that is scanned', (code: string) => base64(`${CODES_URL}/c/${code}`)],
+  ['the scanned URL', (code: string) => base64(`${CODES_URL}/c/${code}`)],
   ['its digits, base64url without padding', (code: string) => Buffer.from(` ${code} `).toString('base64url')],
 ])('a payment by code: %s', async (_, encode) => {
   const invoice = await anInvoice();
@@ -96,7 +96,7 @@ test.each([
   expect(answer).toMatchObject({ status: 201, body: { status: 'success', invoiceReference: invoice.payableId } });
 });
 
-test('a card encrypted for this payment of this payer opens, and for no other', async () => {
+test('a card is accepted only for the payment and payer that it was encrypted for', async () => {
   const [customer, another, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
   const [invoice, reference] = [await anInvoice(), randomUUID()];
   const sealed = async (sessionId: string) => ({
@@ -107,7 +107,7 @@ test('a card encrypted for this payment of this payer opens, and for no other', 
   );
   const refused: [Pick<PartnerUnderTest, 'pay'>, object, string][] = [
     [partner, await sealed(`${partner.organisationId}.${randomUUID()}`), reference],
-    // As a page of ours binds it, to the session that it pays.
+    // Bound to a session, as our page does.
     [partner, await sealed(reference), reference],
     [partner, ofCustomer!, reference],
     [another, ofCustomer!, reference],
@@ -144,7 +144,7 @@ test('a declined card is a payment that failed, and the invoice can be paid agai
   expect((await partner.pay(invoice)).body.status).toBe('success');
 });
 
-describe('refused before charging, and nothing is recorded', () => {
+describe('rejected without a charge or record', () => {
   const refused = async (over: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
     const invoice = payable ?? (await anInvoice());
     const before = await countOf(invoice);
@@ -187,7 +187,7 @@ describe('refused before charging, and nothing is recorded', () => {
     expect(await refused(over)).toEqual([400, '40', field]);
   });
 
-  test('400 names every wrong field in one answer: malformed ones, then those that break a rule', async () => {
+  test('400 names every invalid field in one response: malformed ones, then violated rules', async () => {
     const { status, body } = await partner.pay(await anInvoice(), {
       amount: 0,
       tipAmount: -1,
@@ -217,7 +217,7 @@ describe('refused before charging, and nothing is recorded', () => {
     ]);
   });
 
-  test('403 comes before what is wrong with the request', async () => {
+  test('403 comes before 400', async () => {
     const customer = await partner.customer();
     for (const over of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
       const { status, body } = await customer.pay(await anInvoice(), { ...over, amount: 0 });
@@ -225,7 +225,7 @@ describe('refused before charging, and nothing is recorded', () => {
     }
   });
 
-  test('by the state of what is to be paid', async () => {
+  test('by the state of the payable', async () => {
     expect(await refused({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
     expect(await refused({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
       404,
@@ -244,7 +244,7 @@ describe('refused before charging, and nothing is recorded', () => {
     expect(await refused({}, live)).toEqual([404, '21', undefined]);
   });
 
-  test('by what the merchant agrees to', async () => {
+  test('by the merchant’s terms', async () => {
     expect(await refused({ amount: 1 })).toEqual([422, '22', undefined]);
     expect(await refused({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
     merchant = await aMerchant(processor, { features: { orderReference: { required: true, label: 'Table' } } });
@@ -252,13 +252,13 @@ describe('refused before charging, and nothing is recorded', () => {
     expect((await partner.pay(await anInvoice(), { orderReference: '7' })).status).toBe(201);
   });
 
-  test('of a merchant that is not known yet, until it is', async () => {
+  test('for a merchant that has not arrived yet, until it has', async () => {
     merchant = { merchantId: 999_999, siteId: 5001 };
     expect(await refused({})).toEqual([503, '50', undefined]);
   });
 });
 
-test('the amount where it may be edited, and a tip where one may be given', async () => {
+test('an edited amount and a tip, if the merchant allows them', async () => {
   merchant = await aMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
   const { body } = await partner.pay(await anInvoice(), { amount: 10_000, tipAmount: 500 });
   expect(body).toMatchObject({ invoicedAmount: 12345, tipAmount: 500, processedAmount: 10_500, status: 'success' });
@@ -266,8 +266,8 @@ test('the amount where it may be edited, and a tip where one may be given', asyn
 
 test.each([
   ['the default', undefined, 99, 100],
-  ['what the merchant set', 5_000, 4_999, 5_000],
-  ['the invoice where it owes less', 20_000, 12_344, 12_345],
+  ['the merchant’s minimum', 5_000, 4_999, 5_000],
+  ['the amount of a smaller invoice', 20_000, 12_344, 12_345],
 ])('an edited amount below the minimum closes no invoice: %s', async (_, minimumAmount, below, least) => {
   const features = { amount: { editable: true } };
   merchant = await aMerchant(processor, { features, ...(minimumAmount ? { minimumAmount } : {}) });
@@ -278,7 +278,7 @@ test.each([
   expect(await partner.pay(invoice, { amount: least })).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('the minimum stays when a release that does not know it changes the merchant', async () => {
+test('an event of an older release without the minimum keeps the stored one', async () => {
   const { merchantId } = await aMerchant(processor, { minimumAmount: 5_000 });
   merchant = await aMerchant(processor, { merchantId, features: { amount: { editable: true } } });
   const invoice = await anInvoice();
@@ -286,7 +286,7 @@ test('the minimum stays when a release that does not know it changes the merchan
   expect((await partner.pay(invoice, { amount: 5_000 })).status).toBe(201);
 });
 
-test('a lost answer of the bank: answered once it is known, which is asked for at once', async () => {
+test('a lost response of the bank: the bank is queried immediately, and the outcome is returned', async () => {
   const invoice = await anInvoice();
   const paid = await partner.pay(invoice, { paymentMethod: { card: aCard({ cardNumber: CARDS.dropsTheAnswer }) } });
   expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
@@ -296,12 +296,12 @@ test('a lost answer of the bank: answered once it is known, which is asked for a
 describe('verification', () => {
   const toVerify = { paymentMethod: { card: aCard({ cardNumber: CARDS.verified }) } };
 
-  test('the answer leads to the bank, whose page leads to ours, which finishes the payment', async () => {
+  test('the payer goes to the bank’s page and back to ours, which finishes the payment', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     const customer = { id: randomUUID() };
     const asked = await partner.pay(invoice, { reference, customer, ...toVerify });
     expect(asked).toMatchObject({ status: 201, body: { status: 'verificationRequired', processedAmount: 0 } });
-    // The service has asked the bank by itself, a moment before the payer has answered there.
+    // The job has queried the bank a moment before the payer confirmed there.
     await processor.clearUp();
     const back = await fetch(asked.body.verificationUrl as string, {
       method: 'POST',
@@ -323,7 +323,7 @@ describe('verification', () => {
     ]);
   });
 
-  test('a payer who returns to a page of the partner: the service asks by itself', async () => {
+  test('a payer who returns to a page of the partner: the job queries the bank', async () => {
     const invoice = await anInvoice();
     const asked = await partner.pay(invoice, { returnUrl: 'https://partner.example/back?x=1', ...toVerify });
     const back = await fetch(asked.body.verificationUrl as string, {
@@ -338,7 +338,7 @@ describe('verification', () => {
     });
   });
 
-  test('the bank is given the address of a page as a parser writes it', async () => {
+  test('the bank gets a normalised URL', async () => {
     const returnUrl = ' https://partner.example/a\nb/é?x=1 ';
     const asked = await partner.pay(await anInvoice(), { returnUrl, ...toVerify });
     expect(asked).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
@@ -350,7 +350,7 @@ describe('verification', () => {
     expect(back.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
   });
 
-  test('the page knows nothing of other references', async () => {
+  test('the page is a 404 for other references', async () => {
     for (const text of ['x', '0'.repeat(18), randomUUID()])
       expect((await processor.service.app.inject({ method: 'GET', url: `/v1/verifications/${text}` })).statusCode).toBe(
         404,
@@ -358,7 +358,7 @@ describe('verification', () => {
   });
 });
 
-test('an order of a shop is paid as it stands, whatever its merchant allows at a table', async () => {
+test('an order of a web shop must be paid in full, whatever its merchant allows at a table', async () => {
   merchant = await aMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
   const payable = aPayable({ ...merchant });
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
@@ -381,7 +381,7 @@ test('a hosted session is found by the code that its page shows', async () => {
   expect((await partner.pay(payable, scanned)).status).toBe(409);
 });
 
-test('a hosted session can be paid by a partner too, and its merchant hears of it as of any payment', async () => {
+test('a partner can pay a hosted session, too, and its merchant gets the same events', async () => {
   const payable = aPayable({ ...merchant });
   await processor.close(aPayable({ ...merchant }));
   await processor.pay(payable, { card: CARDS.declined });

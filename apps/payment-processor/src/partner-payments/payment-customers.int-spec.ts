@@ -1,4 +1,4 @@
-/** Whose payment it is: of which organisation, and of which customer of it. */
+/** The organisation and the customer of a payment. */
 import { randomUUID } from 'node:crypto';
 import {
   type CustomerRegistered,
@@ -27,7 +27,7 @@ afterAll(() => processor.stop());
 const anInvoice = (over: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
   openInvoice(processor, { ...merchant, ...over });
 
-test('a customer pays as itself, and for nobody else', async () => {
+test('a customer pays only as itself', async () => {
   const customer = await partner.customer();
   const { body } = await customer.pay(await anInvoice());
   expect(body.customer).toEqual({ id: customer.customerReference, firstName: '', lastName: '' });
@@ -38,7 +38,7 @@ test('a customer pays as itself, and for nobody else', async () => {
   expect([status, ofOwn.customer.id]).toEqual([201, own.customer.id]);
 });
 
-test('a customer under its own token has the name of its registration, for ever', async () => {
+test('a customer with its own token has the name of its registration, permanently', async () => {
   const { organisationId } = partner;
   const customer = await partner.customer();
   const register = (over: Partial<CustomerRegistered>, version = 1) => {
@@ -46,7 +46,7 @@ test('a customer under its own token has the name of its registration, for ever'
     const thandi = { organisationId, mode: 'test' as const, customerReference, firstName: 'Thandi', lastName: 'Nkosi' };
     return processor.deliver(anEvent(CustomerRegisteredV1, customerReference, version, { ...thandi, ...over }));
   };
-  // Neither another organisation's nor one of the other mode.
+  // Customers of another organisation or mode must not matter.
   await register({ organisationId: randomUUID(), firstName: 'Foreign' });
   await register({ mode: 'live', firstName: 'Live' });
   const reference = randomUUID();
@@ -60,10 +60,10 @@ test('a customer under its own token has the name of its registration, for ever'
   expect(body.customer).toEqual(named);
   const [event] = (await processor.published(PaymentSucceededV1)).slice(-1);
   expect(event!.payload.partner!.customer).toEqual(named);
-  // A repeat is the same payment, whatever was learned since.
+  // A retry returns the same payment, whatever has changed since.
   const again = await customer.pay(invoice, { reference });
   expect([again.status, again.body.customer.firstName]).toEqual([200, '']);
-  // What the request says counts; of a service token's customer nothing is known but that.
+  // The name in the request has priority; for a service token it is the only one.
   const other = { id: customer.customerReference, firstName: 'T' };
   const asSaid = await customer.pay(await anInvoice(), { customer: other });
   expect(asSaid.body.customer).toEqual({ ...other, lastName: '' });
@@ -72,7 +72,7 @@ test('a customer under its own token has the name of its registration, for ever'
 });
 
 test.each(['loyalty-17', 'Loyalty 17 / Käthe', 'x'.repeat(100), '0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F'])(
-  'a service token names its customer as it likes, and the id is kept as sent: %s',
+  'a service token may use any customer id, which is stored as sent: %s',
   async (id) => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     const paid = await partner.pay(invoice, { reference, customer: { id } });
@@ -82,7 +82,7 @@ test.each(['loyalty-17', 'Loyalty 17 / Käthe', 'x'.repeat(100), '0B6C3F4E-6F2A-
   },
 );
 
-test('a repeat that writes a UUID in the other case is the same; other text is another customer', async () => {
+test('UUIDs of customers are compared ignoring case, other ids exactly', async () => {
   const [invoice, id] = [await anInvoice(), randomUUID()];
   const pay = (payable: typeof invoice, reference: string, customerId: string) =>
     partner.pay(payable, { reference, customer: { id: customerId } });

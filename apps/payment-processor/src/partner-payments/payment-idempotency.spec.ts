@@ -6,8 +6,8 @@ import { PaymentIdempotency } from './payment-idempotency.js';
 
 const MADE: CurrentPayment = { fingerprint: 'f', payment: { paymentReference: 'p-1' } as PartnerPayment, version: 1 };
 
-/** Two calls with the same reference: the first is refused when `waits` of the second's time has passed. */
-async function secondAfterARefusal(waitsMs: number): Promise<unknown> {
+/** Two calls with the same reference: the first one fails after the second has waited for `waitsMs`. */
+async function secondAfterFailure(waitsMs: number): Promise<unknown> {
   const clock = new ManualClock();
   let made: CurrentPayment | undefined;
   const payments = { findByReference: () => Promise.resolve(made) } as unknown as PartnerPaymentRepository;
@@ -16,7 +16,7 @@ async function secondAfterARefusal(waitsMs: number): Promise<unknown> {
     owner: { organisationId: 'o-1', mode: 'test' },
     reference: 'r-1',
     fingerprint: 'f',
-    until: clock.later(20_000),
+    deadline: clock.later(20_000),
   } as const;
   let refuse: () => void = () => undefined;
   const refused = new Promise<void>((_, reject) => (refuse = () => reject(new DomainError('card.invalid'))));
@@ -36,12 +36,12 @@ async function secondAfterARefusal(waitsMs: number): Promise<unknown> {
   return second;
 }
 
-test('after a refused call the next one with its reference is the first', async () => {
-  expect(await secondAfterARefusal(19_999)).toEqual({ ...MADE, replayed: false });
+test('after a failed call the next one with its reference takes its place', async () => {
+  expect(await secondAfterFailure(19_999)).toEqual({ ...MADE, replayed: false });
 });
 
-test('a call whose time is over when the one before is refused makes nothing', async () => {
-  await expect(secondAfterARefusal(20_000)).rejects.toMatchObject({
+test('a call whose deadline has passed when the earlier one fails makes no payment', async () => {
+  await expect(secondAfterFailure(20_000)).rejects.toMatchObject({
     code: 'payment.in-progress',
     retryAfterSeconds: 2,
   });

@@ -8,19 +8,19 @@ export interface IdempotencyKey {
   readonly owner: PaymentOwner;
   /** UUID, made by the client. */
   readonly reference: string;
-  /** Of the request without card data: the same reference with another one is refused. */
+  /** Fingerprint of the request without card data: the same reference with another request is a conflict. */
   readonly fingerprint: string;
-  /** When the client is answered whatever is known. */
-  readonly until: Date;
+  /** When the client gets a response, whatever the state. */
+  readonly deadline: Date;
 }
 
-export interface MadePayment {
+export interface PaymentResult {
   readonly payment: PartnerPayment;
-  /** Whether an earlier call with this reference made it. */
+  /** True when an earlier call with this reference made the payment. */
   readonly replayed: boolean;
 }
 
-/** The same reference of an organisation and mode is one payment (C7). */
+/** Makes at most one payment for each reference of an organisation and mode (C7). */
 @Injectable()
 export class PaymentIdempotency {
   private readonly calls: IdempotentCalls<CurrentPayment>;
@@ -34,20 +34,20 @@ export class PaymentIdempotency {
   }
 
   /**
-   * Runs `make` unless the reference has a payment, then `finish` with it.
+   * Runs `create` unless the reference has a payment, then `finish` with the payment.
    *
-   * @param make commits the payment under this key, or throws and has changed nothing
+   * @param create commits the payment under this key, or throws without any change
    */
   async once(
-    { owner, reference, fingerprint, until }: IdempotencyKey,
-    make: () => Promise<void>,
+    { owner, reference, fingerprint, deadline }: IdempotencyKey,
+    create: () => Promise<void>,
     finish: (payment: CurrentPayment) => Promise<CurrentPayment>,
-  ): Promise<MadePayment> {
-    const { made, replayed } = await this.calls.once({
+  ): Promise<PaymentResult> {
+    const { result, replayed } = await this.calls.once({
       id: [owner.organisationId, owner.mode, reference.toLowerCase()].join(),
       find: () => this.payments.findByReference(owner, reference),
-      ...{ fingerprint, until, make, finish },
+      ...{ fingerprint, deadline, create, finish },
     });
-    return { ...made, replayed };
+    return { ...result, replayed };
   }
 }

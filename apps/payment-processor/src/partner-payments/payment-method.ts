@@ -8,7 +8,7 @@ import { CardKeys } from '../card-data/card-keys.js';
 import { checkCard } from '../card-data/opened-card.js';
 import { CardRepository } from '../cards/card.repository.js';
 
-/** What is paid with; card data in it is in memory for the time of the acquirer's call, and goes nowhere else (P8). */
+/** The means of payment; its card data is only in memory, during the call to the acquirer (P8). */
 export interface PaymentMethod {
   readonly type: PaymentMethodType;
   /** Masked, e.g. `**** 4242` (P9). */
@@ -17,10 +17,10 @@ export interface PaymentMethod {
   readonly external?: ExternalPaymentRequest;
 }
 
-/** Label of a payment of which vouchers left nothing. */
+/** Label of a payment that vouchers cover in full. */
 const VOUCHER_LABEL = 'Voucher';
 
-/** Opens what a partner's call says the payment is made with. */
+/** Resolves the payment method of a partner's call: decrypts a card, or finds a stored one. */
 @Injectable()
 export class PaymentMethods {
   constructor(
@@ -29,7 +29,7 @@ export class PaymentMethods {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `request.invalid` for a card that cannot be one, `resource.not-found` for a stored one that is not the payer's. */
+  /** Throws `request.invalid` for an invalid card, `resource.not-found` for a stored card of another payer. */
   async open(
     partner: AuthenticatedPartner,
     customerId: string,
@@ -51,17 +51,17 @@ export class PaymentMethods {
     reference: string,
   ): Promise<Card> {
     if (!card.encryptedCard) return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
-    // Who pays, and the reference it has chosen for one payment: what another partner has copied, or whoever stands between
-    // a payer and our page, opens for no payment of its own. No session and no customer is named like this.
+    // Bound to the payer and the reference of the payment: another partner, or an attacker in the middle, cannot use a
+    // copied card for its own payment. The format differs from the ids of sessions and customers.
     const sessionId = `${customerReference ?? organisationId}.${reference}`;
     return this.cardKeys.openCard(card.encryptedCard, { sessionId, try: 1 });
   }
 
   private async findStored(partner: AuthenticatedPartner, customerId: string, token: string): Promise<PaymentMethod> {
     const stored = await this.cards.find(partner, token);
-    const isPayers =
+    const belongsToPayer =
       stored && (stored.customerReference === undefined || stored.customerReference === canonicalId(customerId));
-    if (!isPayers) throw new DomainError('resource.not-found', { message: 'There is no such card.' });
+    if (!belongsToPayer) throw new DomainError('resource.not-found', { message: 'There is no such card.' });
     return { type: 'Card', label: stored.cardMask, card: { vaultToken: stored.vaultToken } };
   }
 }

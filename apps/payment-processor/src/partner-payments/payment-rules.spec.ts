@@ -46,7 +46,7 @@ describe('a request', () => {
     { paymentMethod: { card: { token: '', encryptedCard: null, cardNumber: '4' } } },
     { returnUrl: null },
     { returnUrl: 'https://partner.example/'.padEnd(2_048, 'x') },
-  ])('with %j is taken of a service', (change) => {
+  ])('with %j is accepted from a service', (change) => {
     expect(problemsOf(change)).toEqual([]);
   });
 
@@ -60,7 +60,7 @@ describe('a request', () => {
     [{ code: undefined }, 'code', either],
     [{ code: '', invoiceReference: '' }, 'code', either],
     [{ vouchers: [voucher(60), voucher(41)] }, 'vouchers', covered],
-    // The tip is no part of what vouchers may cover.
+    // Vouchers may not cover the tip.
     [{ vouchers: [voucher(101)], tipAmount: 1 }, 'vouchers', covered],
     [{ amount: 100_000_000_000, tipAmount: 1 }, 'tipAmount', together],
     [{ paymentMethod: undefined }, 'paymentMethod', method],
@@ -68,20 +68,23 @@ describe('a request', () => {
     [{ paymentMethod: { ...CARD, ...EXTERNAL } }, 'paymentMethod', method],
     [{ paymentMethod: { ...CARD, ...EXTERNAL }, vouchers: [voucher(100)] }, 'paymentMethod', method],
     [{ paymentMethod: undefined, vouchers: [voucher(99)] }, 'paymentMethod', method],
-    // Vouchers cover the amount, and nobody the tip.
+    // Vouchers cover the amount, but nothing covers the tip.
     [{ paymentMethod: undefined, vouchers: [voucher(100)], tipAmount: 1 }, 'paymentMethod', method],
     [{ paymentMethod: { card: { token: 't', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
     [{ paymentMethod: { card: { token: 't', encryptedCard: 'e' } } }, 'paymentMethod.card', oneCard],
     [{ paymentMethod: { card: { encryptedCard: 'e', cardNumber: '4' } } }, 'paymentMethod.card', oneCard],
-  ])('with %j is refused for %s', (change, field, message) => {
+  ])('with %j is rejected for %s', (change, field, message) => {
     expect(problemsOf(change)).toEqual([{ field, message }]);
   });
 
-  it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])('of a customer claims nothing: %j', (change) => {
-    expect(isForbidden(change, CUSTOMER)).toBe(true);
-  });
+  it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])(
+    'of a customer may not have vouchers or external payments: %j',
+    (change) => {
+      expect(isForbidden(change, CUSTOMER)).toBe(true);
+    },
+  );
 
-  it('of a customer with a card, and an empty list of vouchers, is taken', () => {
+  it('of a customer with a card, and an empty list of vouchers, is accepted', () => {
     expect(problemsOf({ vouchers: [] }, CUSTOMER)).toEqual([]);
   });
 
@@ -96,7 +99,7 @@ describe('a request', () => {
       'returnUrl',
       'returnUrl must be at most 2048 characters when it is encoded',
     ],
-  ])('with %j is refused for %s: %s', (change, field, message) => {
+  ])('with %j is rejected for %s: %s', (change, field, message) => {
     expect(problemsOf(change)).toEqual([{ field, message }]);
   });
 
@@ -122,11 +125,11 @@ describe('a request', () => {
     ['paymentMethod', unpaid, SERVICE],
     ['paymentMethod', { paymentMethod: { card: { token: 't', cardNumber: '4' } } }, SERVICE],
     ['returnUrl', { returnUrl: 'x' }, SERVICE],
-  ])('with a malformed %s breaks no rule that reads it: %j', (field, change, payer) => {
+  ])('with a malformed %s skips the rules that read it: %j', (field, change, payer) => {
     expect(problemsOf(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
   });
 
-  it('is refused for all that is wrong with it, always in the same order', () => {
+  it('is rejected with all its problems, always in the same order', () => {
     const change = {
       returnUrl: 'ftp://partner.example/',
       paymentMethod: undefined,
@@ -147,7 +150,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('of a customer is for itself, whatever else is wrong', () => {
+  it('of a customer for another one is forbidden, whatever else is invalid', () => {
     expect(problemsOf({ customer: { id: CUSTOMER_REFERENCE.toUpperCase() } }, CUSTOMER)).toEqual([]);
     expect(problemsOf({ customer: undefined }, CUSTOMER)).toEqual([]);
     expect(isForbidden({ customer: { id: 'c-2' }, code: '%%%' }, CUSTOMER)).toBe(true);
@@ -155,7 +158,7 @@ describe('a request', () => {
   });
 });
 
-describe('a card in clear', () => {
+describe('a plain-text card', () => {
   const cardNumber = { field: 'paymentMethod.card.cardNumber', message: 'The card number is not valid.' };
   const expiryDate = {
     field: 'paymentMethod.card.expiryDate',
@@ -166,7 +169,7 @@ describe('a card in clear', () => {
   const other = { returnUrl: 'x' };
   const otherProblem = { field: 'returnUrl', message: 'returnUrl must be an absolute URL' };
 
-  it('is named beside other wrong fields, and alone refuses nothing: a repeat is answered after it has expired', () => {
+  it('is reported only with other problems, so that a retry is replayed after the card has expired', () => {
     expect(problemsOf({ ...wrong, ...other })).toEqual([otherProblem, cardNumber, expiryDate]);
     expect(problemsOf(wrong)).toEqual([]);
   });
@@ -176,11 +179,11 @@ describe('a card in clear', () => {
     ['paymentMethod.card.expiryYear', [cardNumber]],
     ['paymentMethod.card.cardNumber', [expiryDate]],
     ['reference', [cardNumber, expiryDate]],
-    // What is left to pay cannot be known.
+    // The remaining amount cannot be computed.
     ['amount', []],
     ['tipAmount', []],
     ['vouchers[0].amount', []],
-  ])('with a malformed %s is named for its other fields', (path, problems) => {
+  ])('with a malformed %s is reported for its other fields', (path, problems) => {
     expect(problemsOf(wrong, SERVICE, [malformed(path)])).toEqual(problems);
   });
 
@@ -191,7 +194,7 @@ describe('a card in clear', () => {
     { ...wrong, vouchers: [voucher(100)] },
     { paymentMethod: { card: 7 } },
     { paymentMethod: undefined },
-  ])('is looked at only where one is opened: %j', (change) => {
+  ])('is checked only if it would be charged: %j', (change) => {
     const found = problemsOf({ ...change, ...other }).map(({ field }) => field);
     expect(found.filter((field) => field.startsWith('paymentMethod.card.'))).toEqual([]);
   });

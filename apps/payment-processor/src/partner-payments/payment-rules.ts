@@ -1,6 +1,5 @@
 /**
- * What a partner's payment must be beside the form of its fields (P6), before anything is looked up. What the merchant
- * agrees to is `payment-terms.ts`.
+ * Rules for a partner's payment across its fields (P6), before any look-up. The merchant's terms are in `payment-terms.ts`.
  */
 import { type MakePaymentRequest, MAX_AMOUNT_CENTS, MAX_URL_LENGTH } from '@svc/contracts';
 import {
@@ -15,36 +14,36 @@ import {
 } from '@svc/kernel';
 import { cardRule } from '../card-data/card-rule.js';
 import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
-import { isGiven, type Payer } from './payment-terms.js';
+import { isPresent, type Payer } from './payment-terms.js';
 
 const rule = rulesFor<MakePaymentRequest>();
 type Amounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount' | 'vouchers'>;
 
-/** The rules throw `credentials.forbidden` where a customer pays as another, or claims what only a partner may say. */
+/** The rules throw `credentials.forbidden` when a customer pays as another one, or uses fields reserved for partners. */
 export function paymentRules(payer: Payer, addresses: MerchantUrlRules, now: Date): FieldRule<MakePaymentRequest>[] {
   return [...payerRules(payer), ...METHOD_AND_AMOUNT_RULES, returnUrlRule(addresses), clearCardRule(now)];
 }
 
 function payerRules({ customerReference }: Payer): FieldRule<MakePaymentRequest>[] {
-  const partnersOnly = (isClaimed: boolean): void => {
-    if (isClaimed && customerReference !== undefined) throw new DomainError('credentials.forbidden');
+  const partnersOnly = (isUsed: boolean): void => {
+    if (isUsed && customerReference !== undefined) throw new DomainError('credentials.forbidden');
   };
   return [
     rule(['customer'], ({ customer }) => {
       if (customerReference === undefined)
         return customer ? [] : problem('customer', 'customer is required with a service token');
-      // Under a customer's token its own, and no other.
+      // A customer's token may name only its own customer.
       if (customer && canonicalId(customer.id) !== customerReference) throw new DomainError('credentials.forbidden');
       return [];
     }),
     rule(['vouchers'], ({ vouchers }) => (partnersOnly((vouchers?.length ?? 0) > 0), [])),
-    rule(['paymentMethod'], ({ paymentMethod }) => (partnersOnly(isGiven(paymentMethod?.external)), [])),
+    rule(['paymentMethod'], ({ paymentMethod }) => (partnersOnly(isPresent(paymentMethod?.external)), [])),
   ];
 }
 
 const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   rule(['code', 'invoiceReference'], ({ code, invoiceReference }) =>
-    isGiven(code) === isGiven(invoiceReference)
+    isPresent(code) === isPresent(invoiceReference)
       ? problem('code', 'Either code or invoiceReference is required, and not both')
       : [],
   ),
@@ -52,7 +51,7 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   rule(['amount', 'vouchers'], ({ amount, vouchers }) =>
     vouchersTotal(vouchers ?? []) > amount ? problem('vouchers', 'vouchers must not cover more than the amount') : [],
   ),
-  // The acquirer takes no more at once; asked for it, it would refuse what by then holds the payable.
+  // The acquirer's limit for a charge. It would decline a larger one only after the payable is reserved.
   rule(['amount', 'tipAmount', 'vouchers'], (amounts) =>
     leftToProcess(amounts) > MAX_AMOUNT_CENTS
       ? problem('tipAmount', `amount and tipAmount must not be more than ${MAX_AMOUNT_CENTS} together`)
@@ -60,15 +59,15 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   ),
   rule(['amount', 'tipAmount', 'vouchers', 'paymentMethod'], ({ paymentMethod, ...amounts }) => {
     const { card, external } = paymentMethod ?? {};
-    const isMissing = leftToProcess(amounts) > 0 && !isGiven(card) && !isGiven(external);
-    return isMissing || (isGiven(card) && isGiven(external))
+    const isMissing = leftToProcess(amounts) > 0 && !isPresent(card) && !isPresent(external);
+    return isMissing || (isPresent(card) && isPresent(external))
       ? problem('paymentMethod', 'paymentMethod must have either card or external')
       : [];
   }),
-  // Which of two cards was meant to be charged cannot be known.
+  // With two cards it is unclear which one to charge.
   rule(['paymentMethod'], ({ paymentMethod }) => {
     const { token, encryptedCard, cardNumber } = paymentMethod?.card ?? {};
-    return [token, encryptedCard, cardNumber].filter(isGiven).length > 1
+    return [token, encryptedCard, cardNumber].filter(isPresent).length > 1
       ? problem('paymentMethod.card', 'card must have one of token, encryptedCard and cardNumber')
       : [];
   }),
@@ -77,19 +76,22 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
 function returnUrlRule(addresses: MerchantUrlRules): FieldRule<MakePaymentRequest> {
   return rule(['returnUrl'], ({ returnUrl }) => {
     if (returnUrl === undefined || returnUrl === null) return [];
-    const refused = merchantUrlProblem('returnUrl', returnUrl, addresses);
-    if (refused) return refused;
+    const invalid = merchantUrlProblem('returnUrl', returnUrl, addresses);
+    if (invalid) return invalid;
     return new URL(returnUrl).href.length > MAX_URL_LENGTH
       ? problem('returnUrl', `returnUrl must be at most ${MAX_URL_LENGTH} characters when it is encoded`)
       : [];
   });
 }
 
-/** A card in clear that would be charged; one that is stored or encrypted is looked at when it is opened. */
+/** Checks a plain-text card that would be charged; stored and encrypted cards are checked later. */
 function clearCardRule(now: Date): FieldRule<MakePaymentRequest> {
   return cardRule<MakePaymentRequest>(now, 'paymentMethod.card.', ['amount', 'tipAmount', 'vouchers'], (request) => {
     const { card, external } = request.paymentMethod ?? {};
-    return isGiven(external) || isGiven(card?.token) || isGiven(card?.encryptedCard) || leftToProcess(request) <= 0
+    return isPresent(external) ||
+      isPresent(card?.token) ||
+      isPresent(card?.encryptedCard) ||
+      leftToProcess(request) <= 0
       ? undefined
       : card;
   });

@@ -1,6 +1,13 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { checkTerms, customerOf, fingerprintOf, namedCustomer, type Owed, type Payer } from './payment-terms.js';
+import {
+  checkTerms,
+  customerOf,
+  fingerprintOf,
+  namedCustomer,
+  type PaymentTerms,
+  type Payer,
+} from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };
 const CUSTOMER_REFERENCE = '0b6c3f4e-6f2a-7c3b-9d1e-7a8b9c0d1e2f';
@@ -27,15 +34,15 @@ const refusalOf = (check: () => unknown): { code: string; fields: readonly objec
   return undefined;
 };
 
-describe('whose payment it is', () => {
-  it("is the customer's own under its token", () => {
+describe('the customer of a payment', () => {
+  it('is the customer of the token', () => {
     expect(customerOf(CUSTOMER, aRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
     const inCapitals = CUSTOMER_REFERENCE.toUpperCase();
     const named = aRequest({ customer: { id: inCapitals, firstName: 'Ada', lastName: 'L' } });
     expect(customerOf(CUSTOMER, named)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
-  it('is the one that a service names, as it was sent', () => {
+  it('is the one named by a service, as it was sent', () => {
     expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
@@ -44,14 +51,18 @@ describe('whose payment it is', () => {
   });
 });
 
-test('a request of a service has to name its customer', () => {
+test('a request of a service must name its customer', () => {
   expect(() => customerOf(SERVICE, aRequest())).toThrow('names no customer');
 });
 
 describe('the terms of a merchant', () => {
   const grant = (change: object) => ({ organisationId: 'o-1', vouchers: false, externalPayments: false, ...change });
-  const check = (change: object, features: MerchantFeatures = {}, grants: Owed['grants'] = [], minimumAmount = 1) =>
-    refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
+  const check = (
+    change: object,
+    features: MerchantFeatures = {},
+    grants: PaymentTerms['grants'] = [],
+    minimumAmount = 1,
+  ) => refusalOf(() => checkTerms(SERVICE, aRequest(change), { amount: 100, features, minimumAmount, grants }));
   const vouchers = { vouchers: [voucher(1)] };
   const external = { paymentMethod: EXTERNAL };
 
@@ -62,21 +73,21 @@ describe('the terms of a merchant', () => {
     [external, []],
     [external, [grant({ vouchers: true })]],
     [external, [grant({ organisationId: 'o-2', externalPayments: true })]],
-  ])('do not let %j be claimed with the grants %j', (change, grants) => {
+  ])('do not allow %j with the grants %j', (change, grants) => {
     expect(check(change, {}, grants)).toMatchObject({
       code: 'credentials.forbidden',
       message: 'This merchant has not granted that to your organisation.',
     });
   });
 
-  it('let be claimed what was granted to this organisation', () => {
+  it('allow what was granted to this organisation', () => {
     const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
     expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
     expect(check({ vouchers: [] })).toBeUndefined();
     expect(check({ ...vouchers, paymentMethod: undefined }, {}, grants)).toBeUndefined();
   });
 
-  it('have the amount that is owed, unless it may be edited', () => {
+  it('require the amount of the payable, unless it may be edited', () => {
     expect(check({ amount: 99 })?.code).toBe('payable.mismatch');
     expect(check({ amount: 99 }, { amount: {} })?.code).toBe('payable.mismatch');
     expect(check({ amount: 99 }, { amount: { editable: false } })?.code).toBe('payable.mismatch');
@@ -88,7 +99,7 @@ describe('the terms of a merchant', () => {
     [50, 49, 'payable.mismatch'],
     [50, 50, undefined],
     [50, 101, undefined],
-    // Less than the minimum is owed: the whole of it can be paid, a part of it cannot.
+    // The debt is below the minimum: it can only be paid in full.
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
@@ -119,7 +130,7 @@ describe('the terms of a merchant', () => {
     [{ orderReference: '7' }, {}, undefined],
     [{}, { orderReference: { editable: false } }, undefined],
     [{ tipAmount: 1 }, { orderReference: { required: true } }, [noTips, isRequired('orderReference')]],
-  ])('of %j with the features %j refuse %j', (change, features, fields) => {
+  ])('of %j with the features %j reject %j', (change, features, fields) => {
     const refusal = check(change, features);
     expect(refusal?.fields).toEqual(fields);
     expect(refusal?.code).toBe(fields && 'payment.not-accepted');
@@ -155,10 +166,10 @@ describe('the fingerprint of a request (C7)', () => {
     { paymentMethod: { external: { ...EXTERNAL.external, type: 'Cash' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, status: 'failed' } } },
     { paymentMethod: { external: { ...EXTERNAL.external, reference: 'y' } } },
-  ])('is another with %j', (change) => expect(of(change)).not.toBe(of({})));
+  ])('differs with %j', (change) => expect(of(change)).not.toBe(of({})));
 
   it.each([{ id: 'c-2' }, { id: 'C-1' }, { firstName: 'Eve' }, { lastName: 'M' }])(
-    'is another for the customer %j',
+    'differs for the customer %j',
     (change) => {
       expect(of({}, { ...customer, ...change })).not.toBe(of({}));
     },
@@ -175,16 +186,16 @@ describe('the fingerprint of a request (C7)', () => {
     expect(of({ tipAmount: 0, vouchers: [] })).toBe(of({ tipAmount: null, vouchers: null }));
   });
 
-  // Kept with each payment: other bytes would refuse every repeat of one that was made before.
+  // Stored with each payment: a different fingerprint would turn every retry of an older payment into a conflict.
   it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
 });
 
-test('a customer that the request does not name has the name of its registration', () => {
+test('a customer without a name in the request has the name of its registration', () => {
   const known = { firstName: 'Thandi', lastName: 'Nkosi' };
   const unnamed = { id: 'c-1', firstName: '', lastName: '' };
   expect(namedCustomer(unnamed, known)).toEqual({ id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' });
   expect(namedCustomer(unnamed, undefined)).toEqual(unnamed);
-  // Not half of one and half of the other.
+  // First and last name come from the same source.
   expect(namedCustomer({ ...unnamed, firstName: 'Ada' }, known)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: '' });
   expect(namedCustomer({ ...unnamed, lastName: 'L' }, known)).toEqual({ id: 'c-1', firstName: '', lastName: 'L' });
 });

@@ -1,6 +1,6 @@
 /**
- * What a merchant agrees to of a partner's payment (P6), before anything is charged; what the request must be by itself is
- * in `payment-rules.ts`. Whether the payable can be had is not among them: that is decided by the statement that reserves it.
+ * The merchant's terms for a partner's payment (P6), checked before a charge; the rules for the request itself are in
+ * `payment-rules.ts`. The statement that reserves the payable decides if it is available.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -12,14 +12,14 @@ import {
 } from '@svc/contracts';
 import { canonicalId, DomainError, type FieldProblem } from '@svc/kernel';
 
-/** Who calls: the parts of the identity token that decide here. */
+/** The caller, from its identity token. */
 export interface Payer {
   readonly organisationId: string;
   readonly customerReference: string | undefined;
 }
 
-/** What a payment must agree with. */
-export interface Owed {
+/** The amount of the payable and the merchant's terms. */
+export interface PaymentTerms {
   /** Cents. */
   readonly amount: number;
   readonly features: MerchantFeatures;
@@ -31,14 +31,14 @@ export interface Owed {
 /** Cents. */
 export type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
 
-/** Whose payment it is; {@link paymentRules} made sure that a customer's token names no other customer. */
+/** The paying customer; {@link paymentRules} has checked that a customer's token names no other customer. */
 export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
   const id = customer?.id ?? customerReference;
   if (id === undefined) throw new Error('The request of a service names no customer.');
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
 }
 
-/** With the name that its organisation registered, where the request says none. */
+/** Adds the name that the organisation registered when the request has none. */
 export function namedCustomer(
   customer: PaymentCustomer,
   known: Omit<PaymentCustomer, 'id'> | undefined,
@@ -47,52 +47,52 @@ export function namedCustomer(
   return isNamed || !known ? customer : { ...known, id: customer.id };
 }
 
-/** What the merchant agrees to. Throws 403 for claims without a grant, 422 for the rest. */
-export function checkTerms({ organisationId }: Payer, request: MakePaymentRequest, owed: Owed): void {
-  const grant = owed.grants.find((each) => each.organisationId === organisationId);
+/** Throws 403 for vouchers and external payments without a grant, 422 for other violations of the terms. */
+export function checkTerms({ organisationId }: Payer, request: MakePaymentRequest, terms: PaymentTerms): void {
+  const grant = terms.grants.find((each) => each.organisationId === organisationId);
   if ((request.vouchers?.length && !grant?.vouchers) || (request.paymentMethod?.external && !grant?.externalPayments))
     throw new DomainError('credentials.forbidden', {
       message: 'This merchant has not granted that to your organisation.',
     });
-  checkAmount(request, owed);
+  checkAmount(request, terms);
 
-  const problems = tipProblems(request, owed);
-  const { required = false, editable, label = 'orderReference' } = owed.features.orderReference ?? {};
-  if (required && !isGiven(request.orderReference))
+  const problems = tipProblems(request, terms);
+  const { required = false, editable, label = 'orderReference' } = terms.features.orderReference ?? {};
+  if (required && !isPresent(request.orderReference))
     problems.push({
       field: 'orderReference',
       message: `orderReference is required by this merchant (${label})`,
     });
-  if (!required && editable === false && isGiven(request.orderReference))
+  if (!required && editable === false && isPresent(request.orderReference))
     problems.push({ field: 'orderReference', message: 'This merchant does not take an orderReference' });
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
 }
 
-/** What a payer chose on the page of an invoice, as {@link checkTerms}: the page names no organisation and no order. */
-export function checkChosenAmounts(chosen: ChosenAmounts, owed: Omit<Owed, 'grants'>): void {
-  checkAmount(chosen, owed);
-  const problems = tipProblems(chosen, owed);
-  // The acquirer takes no more at once.
+/** Checks the amounts that a payer chose on the page of an invoice, which has neither an organisation nor an order. */
+export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
+  checkAmount(chosen, terms);
+  const problems = tipProblems(chosen, terms);
+  // The acquirer's limit for a charge.
   if (chosen.amount + (chosen.tipAmount ?? 0) > MAX_AMOUNT_CENTS)
     problems.push({ field: 'tipAmount', message: `Amount and tip must not be more than ${MAX_AMOUNT_CENTS} together` });
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
 }
 
-function checkAmount({ amount }: ChosenAmounts, owed: Omit<Owed, 'grants'>): void {
-  if (amount !== owed.amount && owed.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
-  // Any payment closes the invoice as paid; one that owes less than the minimum is still paid as it stands.
-  if (amount < Math.min(owed.amount, owed.minimumAmount)) throw new DomainError('payable.mismatch');
+function checkAmount({ amount }: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
+  if (amount !== terms.amount && terms.features.amount?.editable !== true) throw new DomainError('payable.mismatch');
+  // Any payment closes the invoice as paid. An invoice below the minimum is paid in full.
+  if (amount < Math.min(terms.amount, terms.minimumAmount)) throw new DomainError('payable.mismatch');
 }
 
-function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<Owed, 'grants'>): FieldProblem[] {
+function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<PaymentTerms, 'grants'>): FieldProblem[] {
   return (tipAmount ?? 0) > 0 && features.tip?.enabled !== true
     ? [{ field: 'tipAmount', message: 'This merchant does not take tips' }]
     : [];
 }
 
 /**
- * Tells whether a reference that comes again asks for the same (C7). Card data is left out: it differs each time, and is
- * written nowhere, in no form (P8).
+ * Detects a reference that is reused with a different request (C7). Card data is omitted: its encryption differs each time, and
+ * it is never stored in any form (P8).
  */
 export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCustomer): string {
   const { external } = request.paymentMethod ?? {};
@@ -109,6 +109,6 @@ export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCust
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-export function isGiven(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== '';
 }

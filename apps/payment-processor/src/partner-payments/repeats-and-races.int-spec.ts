@@ -34,8 +34,8 @@ const countOf = async (payable: { payableId: string }): Promise<number> => {
   return row.count;
 };
 
-describe('repeats', () => {
-  test('the same payment in its present state, also with another card and after it was paid', async () => {
+describe('retries', () => {
+  test('return the same payment in its current state, also with another card and after it was paid', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     const customer = { id: randomUUID() };
     const first = await partner.pay(invoice, { reference, customer });
@@ -49,7 +49,7 @@ describe('repeats', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('with another content: 409', async () => {
+  test('with different content: 409', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     await partner.pay(invoice, { reference });
     for (const over of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
@@ -60,16 +60,16 @@ describe('repeats', () => {
     expect(elsewhere.status).toBe(409);
   });
 
-  test('of what was refused: the reference is free', async () => {
+  test('after a rejection: the reference is free', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     expect((await partner.pay(invoice, { reference, amount: 1 })).status).toBe(422);
     expect((await partner.pay(invoice, { reference })).status).toBe(201);
   });
 });
 
-test('a thousand repeats at once: one charge, one payment, and the waiting ones hold no database connection', async () => {
+test('a thousand concurrent retries: one charge, one payment, and waiting calls hold no database connection', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
-  // Whose key and token it is, is known from then on, and looked up for none of the thousand.
+  // From now on the key and the token are cached, and none of the thousand looks them up.
   expect((await partner.pay(await anInvoice())).status).toBe(201);
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
@@ -85,7 +85,7 @@ test('a thousand repeats at once: one charge, one payment, and the waiting ones 
   pool.on('acquire', count);
   const executed = jest.spyOn(processor.service.app.get(MakePayment), 'execute');
   const all = Promise.all(Array.from({ length: 1_000 }, () => partner.pay(invoice, { reference, customer })));
-  await waitUntil('the first to be at the bank, and the others to wait', 20_000, () =>
+  await waitUntil('the first call to be at the bank, and the others to wait', 20_000, () =>
     Promise.resolve(
       calls.mock.calls.length === 1 && executed.mock.calls.length === 1_000 && pool.idleCount === pool.totalCount,
     ),
@@ -103,11 +103,11 @@ test('a thousand repeats at once: one charge, one payment, and the waiting ones 
   expect(references.size).toBe(1);
   expect(chargesOf([...references])).toHaveLength(1);
   expect(await countOf(invoice)).toBe(1);
-  // What the first one and the jobs in the background need; a connection for each that waits would be a thousand.
+  // Connections of the first call and of background jobs; one for each waiting call would be a thousand.
   expect(acquired).toBeLessThan(100);
 });
 
-test('two replicas and the same reference: one payment, the second sees what the first made', async () => {
+test('two replicas and the same reference: one payment, and the second returns that of the first', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each use case is a process of its own: they share the tables, and no payments in flight.
@@ -136,12 +136,12 @@ test('two replicas and the same reference: one payment, the second sees what the
 });
 
 interface ChargeGate {
-  /** Resolves when the bank is asked. */
+  /** Resolves when the charge is at the bank. */
   readonly asked: Promise<void>;
   answer(): void;
 }
 
-/** A bank that answers about each amount when it is let. */
+/** A bank that responds to the charge of an amount when its gate opens. */
 function gatesAtTheBank(): { of(amount: number): ChargeGate; stop(): void } {
   const gates = new Map<number, { ask: () => void; answered: Promise<void> }>();
   const acquirer = processor.service.app.get(Acquirer);
@@ -166,8 +166,8 @@ function gatesAtTheBank(): { of(amount: number): ChargeGate; stop(): void } {
 test('the page, a phone and a partner, two hundred times: one charge each', async () => {
   const gates = gatesAtTheBank();
   /**
-   * In a quarter of the rounds each side has gone as far as the bank when the other begins, and the bank answers when the
-   * others are refused; in half of the rounds all begin at once, and it answers at once.
+   * In a quarter of the rounds each, one side is at the bank when the others begin, and the bank responds after their rejection;
+   * in half of the rounds all begin at the same time, and the bank responds immediately.
    */
   const begin = ['page first', 'partner first', 'at once', 'at once'] as const;
   const [inProgress, isPaid] = ['payment.in-progress', 'payable.paid'];
@@ -181,7 +181,7 @@ test('the page, a phone and a partner, two hundred times: one charge each', asyn
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         const payable = aPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
-        // The page has opened it: the session is known, and everybody may pay.
+        // The page has opened it: the session is stored, and all sides can pay.
         await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
         const how = begin[index % begin.length]!;
         const bank = gates.of(payable.amount);
@@ -226,20 +226,20 @@ async function paymentsOf(payable: { payableId: string }): Promise<unknown> {
   );
 }
 
-test('an outcome that stays unknown is answered as processing after 20 seconds, and known later', async () => {
+test('a payment with an unknown outcome is returned as processing after 20 seconds, and recovered later', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
   const acquirer = processor.service.app.get(Acquirer);
   const silent = { kind: 'unknown' } as const;
   const charge = jest.spyOn(acquirer, 'charge').mockResolvedValue(silent);
-  const ask = jest.spyOn(acquirer, 'ask').mockResolvedValue(silent);
+  const ask = jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue(silent);
   const answer = partner.pay(invoice, { reference, customer });
-  await waitUntil('the bank to be asked', 5_000, () => Promise.resolve(ask.mock.calls.length > 0));
+  await waitUntil('a query to the bank', 5_000, () => Promise.resolve(ask.mock.calls.length > 0));
   processor.clock.advance(20_000);
   expect(await answer).toMatchObject({ status: 202, body: { status: 'processing', processedAmount: 0 } });
 
   charge.mockRestore();
   ask.mockRestore();
-  // Nothing had arrived at the bank: barred there, failed, payable again.
+  // Nothing has arrived at the bank: blocked there, failed, payable again.
   await processor.recover();
   const again = await partner.pay(invoice, { reference, customer });
   expect(again).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });

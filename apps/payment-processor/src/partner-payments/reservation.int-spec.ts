@@ -1,13 +1,12 @@
 /**
- * Whose a reference and a payable are, and what may have changed between reading a payable and reserving it: then nothing
- * is charged for what was read.
+ * The owners of references and payables, and changes of a payable between reading and reserving it: then nothing is charged.
  */
 import { randomUUID } from 'node:crypto';
 import { PaymentProcessingV1, SessionCreatedV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
@@ -43,7 +42,7 @@ describe('a payable that changes after it was read', () => {
     ['closed', `state = 'closed'`, 409, '20'],
     ['expired', `expires_at = '2026-03-01T10:00:00.000Z'`, 410, '20'],
     ['without another try', `tries = tries_max`, 409, '23'],
-  ])('is not charged where it is %s', async (_, change, status, errorReference) => {
+  ])('is not charged when it is %s', async (_, change, status, errorReference) => {
     const invoice = await openInvoice(processor, merchant);
     changeAfterReading(change);
     const answer = await partner.pay(invoice);
@@ -54,7 +53,7 @@ describe('a payable that changes after it was read', () => {
   test.each([
     ['a later version', `version = version + 2, tries = tries + 1`, { version: 4, tries: 2 }],
     ['an earlier version', `version = version - 1`, { version: 1, tries: 1 }],
-  ])('is read again where it has %s, and its payment has the version after that', async (_, change, expected) => {
+  ])('is read again when it has %s, and its payment has the next version', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
     const other = await openInvoice(processor, merchant);
     changeAfterReading(change);
@@ -67,7 +66,7 @@ describe('a payable that changes after it was read', () => {
     expect(await paymentsOf(other.payableId)).toEqual([]);
   });
 
-  test('is not paid elsewhere either where it has expired', async () => {
+  test('cannot be paid externally either when it has expired', async () => {
     const grant = { organisationId: partner.organisationId, vouchers: false, externalPayments: true };
     const invoice = await openInvoice(processor, await aMerchant(processor, { grants: [grant] }));
     changeAfterReading(`expires_at = '2026-03-01T10:00:00.000Z'`);
@@ -76,7 +75,7 @@ describe('a payable that changes after it was read', () => {
     expect(await paymentsOf(invoice.payableId)).toEqual([]);
   });
 
-  test('is paid in the millisecond before it expires, and is expired in the next', async () => {
+  test('can be paid in the millisecond before it expires, and not in the next', async () => {
     const [invoice, late] = await Promise.all(
       ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
         openInvoice(processor, { ...merchant, expiresAt }),
@@ -87,7 +86,7 @@ describe('a payable that changes after it was read', () => {
   });
 });
 
-test('a session is not paid while its site is not known: the payment would not say where it was made', async () => {
+test('a session cannot be paid before its site has arrived: the payment needs the reference of the site', async () => {
   const payable = aPayable({ ...merchant, siteId: 5999 });
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   const { status, body } = await partner.pay(payable);
@@ -95,7 +94,7 @@ test('a session is not paid while its site is not known: the payment would not s
   expect(await processor.findPayable(payable.payableId)).toMatchObject({ payable: { state: 'open', tries: 0 } });
 });
 
-describe('a reference is of one organisation in one mode', () => {
+describe('a reference belongs to one organisation in one mode', () => {
   async function callers(): Promise<PartnerUnderTest[]> {
     return [partner, await aPartner(processor, 'live', partner.organisationId), await aPartner(processor)];
   }
@@ -119,7 +118,7 @@ describe('a reference is of one organisation in one mode', () => {
     );
   });
 
-  test('of two references of one organisation each keeps its own payment', async () => {
+  test('two references of one organisation have two payments', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     const customer = { id: randomUUID() };
     const invoices = [await openInvoice(processor, merchant), await openInvoice(processor, merchant)];
@@ -130,7 +129,7 @@ describe('a reference is of one organisation in one mode', () => {
   });
 });
 
-test('a payment that is not a partner’s is not found by the reference of one', async () => {
+test('a hosted payment cannot be found by the reference of a partner', async () => {
   const [invoice, reference] = [await openInvoice(processor, merchant), randomUUID()];
   await partner.pay(invoice, { reference });
   const owner = { organisationId: partner.organisationId, mode: 'test' } as const;
@@ -140,7 +139,7 @@ test('a payment that is not a partner’s is not found by the reference of one',
   await expect(payments.findByReference(owner, reference)).rejects.toThrow('is not a partner’s');
 });
 
-test('a code is found in its own mode alone', async () => {
+test('a code is found only in its own mode', async () => {
   const live = await aPartner(processor, 'live', partner.organisationId);
   for (const [mode, owner, stranger] of [
     ['test', partner, live],

@@ -5,25 +5,25 @@ import { Commands } from '@svc/messaging';
 import { PaymentProcessorConfig } from '../config.js';
 import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './partner-payment.repository.js';
 
-/** Longest that code-decoder is waited for, which answers from its own table; then the client is told to come again. */
-const ANSWER_MS_MAX = 2_000;
+/** Timeout of code-decoder, which reads its own table; after it the client gets a 503 and retries. */
+const DECODER_TIMEOUT_MS = 2_000;
 
-/** What is to be paid. */
+/** The payable of a code. */
 export interface ResolvedCode {
   /** UUID. */
   readonly payableId: string;
   /**
-   * A till's static code stands for another invoice with each basket, so the amount alone shows that the payer means this
-   * one: it may not be edited.
+   * A till's static code identifies a new invoice with each basket. Only the amount shows that the payer means this invoice, so
+   * it may not be edited.
    */
   readonly isStatic: boolean;
-  /** The payable, where it was read to find out. */
+  /** The payable, if it was read already. */
   readonly found?: PayableToPay;
 }
 
 /**
- * What the code or the reference of a payment stands for. Called once for a payment: a static code that stood for a newer
- * invoice a moment later would charge the payer for somebody else's basket.
+ * Finds the payable of a code or an invoice reference. Called once for a payment: resolved again, a static code could identify a
+ * newer invoice, and the payer would be charged for another basket.
  */
 @Injectable()
 export class ResolveCode {
@@ -33,7 +33,7 @@ export class ResolveCode {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws `payable.not-found`, and `code.third-party` for a code that is not of this service. */
+  /** Throws `payable.not-found`, and `code.third-party` for a code of another service. */
   async execute(payer: PayerScope, { code, invoiceReference }: MakePaymentRequest): Promise<ResolvedCode> {
     const resolved = code
       ? await this.resolveOwn(payer, this.ownCodeOf(code))
@@ -46,7 +46,7 @@ export class ResolveCode {
     const code = codeOfParameter(parameter);
     const own = parseOwnCode(code, this.config.SVC_CODES_URL);
     if (own !== undefined) return own;
-    // An address of ours is nobody else's.
+    // A code with this service's host is not a third party's.
     const isOurs = code.includes(ownHostFragment(this.config.SVC_CODES_URL));
     throw new DomainError(isOurs ? 'payable.not-found' : 'code.third-party');
   }
@@ -54,8 +54,8 @@ export class ResolveCode {
   private async resolveOwn(payer: PayerScope, code: string): Promise<ResolvedCode | undefined> {
     const found = await this.payments.findPayableByCode(payer, code);
     if (found) return { payableId: found.payable.payableId, isStatic: false, found };
-    const asked = { mode: payer.mode, code };
-    const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, asked, ANSWER_MS_MAX);
+    const request = { mode: payer.mode, code };
+    const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, request, DECODER_TIMEOUT_MS);
     return invoiceReference === undefined ? undefined : { payableId: invoiceReference, isStatic: true };
   }
 }

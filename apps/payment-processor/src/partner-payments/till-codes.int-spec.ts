@@ -1,7 +1,7 @@
-/** Payments by what is scanned where it is not the code of one invoice: a till's static code, and a third party's. */
+/** Payments by codes other than that of an invoice: a till's static code, and a third party's. */
 import { randomUUID } from 'node:crypto';
 import { newOwnCode } from '@svc/kernel';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
@@ -34,7 +34,7 @@ const paymentsOf = ({ payableId }: Payable): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 
 test.each([
-  ['its address', (code: string) => `${CODES_URL}/c/${code}`],
+  ['its URL', (code: string) => `${CODES_URL}/c/${code}`],
   ['its digits', (code: string) => code],
 ])('a static code pays the invoice that its till shows, by %s', async (_, textOf) => {
   const [code, invoice] = [newOwnCode(), await anInvoice()];
@@ -45,7 +45,7 @@ test.each([
 });
 
 test.each([[{}], [{ amount: { editable: true } }]])(
-  'the amount must be that of the invoice, with the features %j: else 22, and nothing is charged',
+  'the amount must be that of the invoice, with the features %j: otherwise 22, and nothing is charged',
   async (features) => {
     merchant = await aMerchant(processor, { features });
     const invoice = await anInvoice();
@@ -75,7 +75,7 @@ test('it is resolved once: a newer invoice of the same amount is not charged ins
   expect(await paymentsOf(newer)).toEqual([]);
 });
 
-test('a repeat is the same payment, whatever the till shows by then', async () => {
+test('a retry returns the same payment, whatever invoice the till has by then', async () => {
   const [code, shown, newer] = [newOwnCode(), await anInvoice(), await anInvoice()];
   const over = { reference: randomUUID(), customer: { id: randomUUID() } };
   tillShows(shown);
@@ -87,7 +87,7 @@ test('a repeat is the same payment, whatever the till shows by then', async () =
   expect(await paymentsOf(newer)).toEqual([]);
 });
 
-test('404 where the till shows nothing, and where its invoice is of another mode', async () => {
+test('404 when the till has no invoice, or one of another mode', async () => {
   const invoice = await anInvoice({ mode: 'live' });
   for (const shows of [{}, { invoiceReference: invoice.payableId }, { invoiceReference: randomUUID() }]) {
     processor.tillInvoices.mockReturnValue(shows);
@@ -105,19 +105,19 @@ test('without code-decoder 503 with Retry-After; the code of an invoice is paid 
 });
 
 test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-12345678901234567890123'])(
-  'the code of a third party is 422 and says where it is paid: %s',
+  'the code of a third party is 422 with a hint where to pay it: %s',
   async (code) => {
     const { status, body } = await payBy(code, await anInvoice());
     expect([status, body.code, body.errors]).toEqual([
       422,
       'code.third-party',
-      [{ errorReference: '40', message: expect.stringContaining('the provider that issued it') }],
+      [{ errorReference: '40', message: expect.stringContaining('belongs to another provider') }],
     ]);
     expect(processor.tillInvoices).not.toHaveBeenCalled();
   },
 );
 
-test('an address of ours that is no code is nobody else’s: 404', async () => {
+test('a URL of ours without a code is 404, not a third party’s', async () => {
   const { status, body } = await payBy(`${CODES_URL}/c/hello`, await anInvoice());
   expect([status, body.code]).toEqual([404, 'payable.not-found']);
 });

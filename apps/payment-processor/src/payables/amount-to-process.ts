@@ -5,7 +5,7 @@ export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
   return vouchers.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Cents that are left to take from the payer: nothing, where vouchers cover everything (P6). */
+/** Cents to charge to the payer: 0 when vouchers cover everything (P6). */
 export function amountToProcess({
   amount,
   tipAmount,

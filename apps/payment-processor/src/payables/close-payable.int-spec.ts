@@ -15,7 +15,7 @@ const published = async (payableId: string): Promise<unknown[]> =>
     .filter((event) => event.aggregateId === payableId)
     .map((event) => [event.aggregateVersion, event.payload]);
 
-test.each([['that is known', true] as const, ['whose session.created is still on its way', false] as const])(
+test.each([['that is stored', true] as const, ['whose session.created has not arrived yet', false] as const])(
   'a payable %s is closed, once, with one event, and cannot be paid any more',
   async (_, known) => {
     const payable = aPayable();
@@ -33,7 +33,7 @@ test.each([['that is known', true] as const, ['whose session.created is still on
   },
 );
 
-test('no other one is closed with it', async () => {
+test('other payables stay open', async () => {
   const [one, other] = [aPayable(), aPayable()];
   for (const payable of [other, one])
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
@@ -42,14 +42,14 @@ test('no other one is closed with it', async () => {
   expect(await processor.pay(other)).toMatchObject({ state: 'success', payable: { version: 3 } });
 });
 
-test('one whose payment has no outcome yet is not closed', async () => {
+test('a payable with a payment without outcome is not closed', async () => {
   const payable = aPayable();
   expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
   await expect(processor.close(payable)).rejects.toMatchObject({ code: 'payment.in-progress', retryAfterSeconds: 2 });
   expect(await published(payable.payableId)).toEqual([]);
 });
 
-test('one that a failed payment has freed is closed; one that is paid is not', async () => {
+test('a payable is closed after a failed payment, but not when it is paid', async () => {
   const [declined, paid] = [aPayable(), aPayable()];
   await processor.pay(declined, { card: CARDS.declined });
   expect(await processor.close(declined)).toMatchObject({ state: 'closed', version: 4, tries: 1 });
@@ -59,7 +59,7 @@ test('one that a failed payment has freed is closed; one that is paid is not', a
   expect(await published(paid.payableId)).toEqual([]);
 });
 
-test('one that was refused after its last try stays refused', async () => {
+test('a payable that was refused after its last try stays refused', async () => {
   const payable = aPayable({ triesMax: 1 });
   await processor.pay(payable, { card: CARDS.declined });
   expect(await processor.close(payable)).toMatchObject({ state: 'refused' });

@@ -34,14 +34,14 @@ test.each([
   expect(await processor.pay(longer)).toMatchObject({ state: 'success' });
 });
 
-test('the time never becomes shorter, and a session that got none still expires', async () => {
+test('the expiry is never shortened, and a session without an extension still expires', async () => {
   const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
   const shorter = { ...payable, expiresAt: processor.clock.later(1 * MINUTES).toISOString() };
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   await processor.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable: shorter }));
   expect(await expiryOf(payable.payableId)).toBe(payable.expiresAt);
   processor.clock.advance(6 * MINUTES);
-  // What a page claims does not count: the payable's own time does.
+  // The stored expiry of the payable decides, not that of the page.
   const claimed = { ...payable, expiresAt: processor.clock.later(10 * MINUTES).toISOString() };
   await expect(processor.pay(claimed)).rejects.toMatchObject({ code: 'payable.expired' });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-test('a payable is found as it is: open, reserved while a payment runs, paid', async () => {
+test('a payable is found in its current state: open, reserved during a payment, paid', async () => {
   const [payable, other] = [aPayable(), aPayable()];
   for (const each of [other, payable])
     await processor.deliver(anEvent(SessionCreatedV1, each.payableId, 1, { payable: each }));
@@ -21,7 +21,7 @@ test('a payable is found as it is: open, reserved while a payment runs, paid', a
   });
 
   expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
-  // The bank has approved it: asked for the outcome, it would be paid.
+  // The bank has approved it, and a query would show it, but this command does not query.
   expect(await processor.findPayable(payableId)).toEqual({
     payable: { payableId, state: 'reserved', version: 2, tries: 1 },
   });
@@ -29,7 +29,7 @@ test('a payable is found as it is: open, reserved while a payment runs, paid', a
   expect((await processor.findPayable(other.payableId)).payable).toMatchObject({ state: 'paid' });
 });
 
-test('one that is not known is absent, and what is no id is refused', async () => {
+test('an unknown payable is absent, and a malformed id is rejected', async () => {
   expect(await processor.findPayable(randomUUID())).toEqual({});
   await expect(processor.findPayable('x')).rejects.toMatchObject({ code: 'request.invalid' });
 });

@@ -15,7 +15,7 @@ afterAll(() => processor.stop());
 const closedEvents = async (payableId: string): Promise<unknown[]> =>
   (await processor.published(PayableClosedV1)).filter((event) => event.aggregateId === payableId);
 
-test('an invoice can be paid as soon as it is opened, and is opened once', async () => {
+test('an invoice can be paid after it is opened, and is opened once', async () => {
   const payable = anInvoicePayable();
   const opened = { payableId: payable.payableId, state: 'open', version: 1, tries: 0 };
   expect(await processor.open({ payable })).toEqual({ opened });
@@ -26,7 +26,7 @@ test('an invoice can be paid as soon as it is opened, and is opened once', async
   expect(await processor.open({ payable })).toMatchObject({ opened: { state: 'paid', version: 3 } });
 });
 
-test('one that replaces another closes it, in one step, with its event', async () => {
+test('an invoice that replaces another one closes it, in one step, with its event', async () => {
   const [old, payable] = [anInvoicePayable(), anInvoicePayable({ amount: 500 })];
   await processor.open({ payable: old });
   expect(await processor.open({ payable, replaces: old })).toEqual({
@@ -55,7 +55,7 @@ test.each([
   expect(row!.count).toBe(0);
 });
 
-test('of those who pay it and those who replace it at the same time, one side wins each of fifty times', async () => {
+test('of a payment and a replacement at the same time exactly one succeeds, fifty times', async () => {
   const outcomeOf = (made: Promise<{ state: string }>): Promise<string> =>
     made.then(
       ({ state }) => state,
@@ -91,7 +91,7 @@ test('of those who pay it and those who replace it at the same time, one side wi
   expect(processor.charged()).toHaveLength(before + paid.length);
 });
 
-test('an invoice that is only heard of can be paid; heard of again, it stays as it is', async () => {
+test('an invoice can be paid after its event alone; a repeated event changes nothing', async () => {
   const payable = anInvoicePayable();
   const payload = { payable, origin: 'pos', createdUTCDate: '2026-03-01T10:00:00.000Z' };
   const created = anEvent(InvoiceCreatedV1, payable.payableId, 1, payload);
@@ -101,7 +101,7 @@ test('an invoice that is only heard of can be paid; heard of again, it stays as 
   await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'payable.closed' });
 });
 
-test('an id that stands for another debt is refused', async () => {
+test('the id of a different debt is rejected', async () => {
   const payable = anInvoicePayable();
   await processor.open({ payable });
   for (const other of [{ amount: 1 }, { currencyISOCode: 'NAD' }])

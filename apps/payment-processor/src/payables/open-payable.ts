@@ -7,8 +7,8 @@ import { ClosePayable } from './close-payable.js';
 import { PayableRepository } from './payable.repository.js';
 
 /**
- * Makes a debt payable, in place of another where it replaces one (D6). One transaction: at no time can both be paid,
- * and where the other one is reserved or paid nothing is opened.
+ * Opens a payable, and closes the one that it replaces (D6), in one transaction: both can never be paid, and nothing is opened
+ * when the replaced one is reserved or paid.
  */
 @Injectable()
 export class OpenPayable {
@@ -23,8 +23,8 @@ export class OpenPayable {
       const replaced = replaces && (await this.closePayable.closeIn(tx, replaces));
       await this.payables.insertIfAbsent(tx, [payable]);
       const current = await this.payables.find(payable.payableId, tx);
-      if (!current) throw new Error('A payable that was just made is not there.');
-      // Somebody else's debt under the same id would be taken for this one.
+      if (!current) throw new Error('The payable was not found after its creation.');
+      // A different debt with the same id must not be taken for this one.
       if (current.amount !== payable.amount || current.currencyISOCode !== payable.currencyISOCode)
         throw new DomainError('payable.mismatch');
       const { payableId, state, version, tries } = current;

@@ -14,7 +14,7 @@ import type { PayableTerms } from './payable.js';
 
 export type CurrentPayable = PayableSnapshot & PayableTerms;
 
-/** Payables outside a payment: made known, looked at, closed. Winning and settling one is in payment.repository.ts. */
+/** Inserts, reads and closes payables. Reserving and settling them is in payment.repository.ts. */
 @Injectable()
 export class PayableRepository {
   constructor(
@@ -24,8 +24,8 @@ export class PayableRepository {
   ) {}
 
   /**
-   * Keeps payables that are new; one that a payment has brought already stays as it is. In the order of their ids, as payments
-   * are accepted: a payment may overtake the event of its payable, and the two would wait for each other.
+   * Inserts new payables; an existing one, for example from a payment, does not change. Ordered by id, as in the acceptance of
+   * payments: a payment may overtake the event of its payable, and another order could cause a deadlock.
    */
   async insertIfAbsent(
     connection: EntityManager,
@@ -45,8 +45,8 @@ export class PayableRepository {
   }
 
   /**
-   * Payables that can be paid for longer; inserted where they are not known yet, so that the event of their session may come
-   * later. Never makes the time shorter: events come again, and in any order.
+   * Extends the expiry of payables. Inserts missing ones, because the event of their session may arrive later. Never shortens the
+   * time: events may be repeated and arrive in any order.
    */
   async keepExtended(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await this.insertIfAbsent(connection, payables);
@@ -58,7 +58,7 @@ export class PayableRepository {
     );
   }
 
-  /** By id alone: other services ask for it by a descriptor they made, never a merchant or a payer. */
+  /** By id alone: only other services call it, with a descriptor of their own, never a merchant or a payer. */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(
       `SELECT payable_id AS "payableId", state, version, tries, tries_max AS "triesMax", mode, merchant_id AS "merchantId",
@@ -69,7 +69,7 @@ export class PayableRepository {
     return row;
   }
 
-  /** `open → closed`, with its event. Undefined when it was not open: the caller looks why. */
+  /** `open → closed`, with its event. Undefined when it was not open: the caller finds out why. */
   async close(tx: Transaction, payableId: string): Promise<PayableSnapshot | undefined> {
     const [rows] = await tx.query<
       [{ payableId: string; state: PayableState; version: number; tries: number }[], number]

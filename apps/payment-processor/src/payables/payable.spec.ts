@@ -1,7 +1,7 @@
 import type { PayableState } from '@svc/contracts';
 import fc from 'fast-check';
 import {
-  type AskedPayable,
+  type PayableRequest,
   PAYABLE_TRANSITIONS,
   type PayableRefusal,
   type PayableTerms,
@@ -30,11 +30,11 @@ const DEBT = {
   expiresAt: IN_TIME,
 } as const;
 const PAYABLE: PayableTerms = { ...DEBT, state: 'open', tries: 0, triesMax: 5 };
-const ASKED: AskedPayable = { ...DEBT, try: 1 };
+const REQUEST: PayableRequest = { ...DEBT, try: 1 };
 
-test.each<[string, Partial<PayableTerms>, Partial<AskedPayable>, PayableRefusal | undefined]>([
+test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['is open', {}, {}, undefined],
-  ['is at its last try', { tries: 4 }, { try: 5 }, undefined],
+  ['has its last try', { tries: 4 }, { try: 5 }, undefined],
   ['is paid', { state: 'paid' }, {}, 'payable.paid'],
   ['is refused', { state: 'refused' }, {}, 'payable.refused'],
   ['is closed', { state: 'closed' }, {}, 'payable.closed'],
@@ -51,19 +51,19 @@ test.each<[string, Partial<PayableTerms>, Partial<AskedPayable>, PayableRefusal 
   ['is of the other mode', { mode: 'live' }, {}, 'payment.in-progress'],
   ['is of another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
   ['is of another site', { siteId: 5002 }, {}, 'payment.in-progress'],
-])('a payable that %s', (_, payable, asked, refusal) => {
-  expect(refusalOf({ ...PAYABLE, ...payable }, { ...ASKED, ...asked }, NOW)).toBe(refusal);
+])('a payable that %s', (_, payable, request, refusal) => {
+  expect(refusalOf({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
-test.each<[string, Partial<AskedPayable>, PayableRefusal | undefined]>([
+test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['comes with its first try', {}, undefined],
-  ['would be at its second try', { try: 2 }, 'payment.in-progress'],
+  ['would have its second try', { try: 2 }, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, 'payable.expired'],
-])('a payable that is not known and %s', (_, asked, refusal) => {
-  expect(refusalOf(undefined, { ...ASKED, ...asked }, NOW)).toBe(refusal);
+])('an unknown payable that %s', (_, request, refusal) => {
+  expect(refusalOf(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
-test('only an open payable can be had, whatever else is true of it', () => {
+test('only an open payable can be paid, whatever its other fields are', () => {
   const states = fc.constantFrom(...(Object.keys(PAYABLE_TRANSITIONS) as PayableState[]));
   const terms = fc.record({
     state: states,
@@ -75,7 +75,7 @@ test('only an open payable can be had, whatever else is true of it', () => {
   });
   fc.assert(
     fc.property(terms, fc.integer({ min: 1, max: 7 }), (of, nth) => {
-      const refusal = refusalOf({ ...DEBT, ...of }, { ...ASKED, try: nth }, NOW);
+      const refusal = refusalOf({ ...DEBT, ...of }, { ...REQUEST, try: nth }, NOW);
       const isFree = of.expiresAt > NOW && of.amount === 12345 && of.merchantId === 1001;
       const isNext = nth === of.tries + 1 && nth <= of.triesMax;
       expect(refusal === undefined).toBe(of.state === 'open' && isFree && isNext);

@@ -1,10 +1,10 @@
 import type { ErrorCode, PayableDescriptor, PayableSource, PayableState } from '@svc/contracts';
 
 /**
- * A payable: a debt that can be paid once, whoever wins `open → reserved` first. A failed payment frees it again or,
- * after the last try, refuses it; closing needs it to be free. A payment that waits for a verification holds nothing,
- * so the last try can also be refused while the payable is free. The conditional UPDATEs of this app take exactly
- * these steps, and a model-based test holds them against this list.
+ * A payable: a debt that can be paid once. The first payment that changes `open → reserved` may charge. A failed payment reopens
+ * it or, after the last try, refuses it; only an open payable can be closed. A payment that waits for a verification does not
+ * reserve it, so an open payable can also become refused. The conditional UPDATEs of this app take exactly these steps; a
+ * model-based test compares them with this list.
  */
 export const PAYABLE_TRANSITIONS = {
   open: ['reserved', 'closed', 'refused'],
@@ -14,7 +14,7 @@ export const PAYABLE_TRANSITIONS = {
   closed: [],
 } as const satisfies Record<PayableState, readonly PayableState[]>;
 
-/** The fields that decide whether a payable can be paid; `tries` counts those begun so far. */
+/** The fields that decide if a payable can be paid; `tries` counts the tries begun so far. */
 export interface PayableTerms extends Pick<
   PayableDescriptor<PayableSource>,
   'mode' | 'merchantId' | 'siteId' | 'amount' | 'currencyISOCode'
@@ -25,32 +25,32 @@ export interface PayableTerms extends Pick<
   readonly triesMax: number;
 }
 
-/** A payment's request: the debt as the payer saw it, and the number of this try. */
-export type AskedPayable = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> & { readonly try: number };
+/** The request of a payment: the debt as the payer saw it, and the number of this try. */
+export type PayableRequest = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> & { readonly try: number };
 
 export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.in-progress'>;
 
 /**
- * Why a payable cannot be paid now, with every reason in one place; undefined when it can. `payable` is undefined while
- * the payable is not known here: a first try brings it along. It only says why: the statement that reserves decides.
+ * The reason why a payable cannot be paid now; undefined when it can. `payable` is undefined while the payable is not stored here:
+ * a first try carries it. This only explains: the statement that reserves the payable decides.
  */
 export function refusalOf(
   payable: PayableTerms | undefined,
-  asked: AskedPayable,
+  request: PayableRequest,
   now: Date,
 ): PayableRefusal | undefined {
   const refusal = payable && refusalOfState(payable.state);
   if (refusal) return refusal;
-  if (Math.min(asked.expiresAt.getTime(), payable?.expiresAt.getTime() ?? Infinity) <= now.getTime())
+  if (Math.min(request.expiresAt.getTime(), payable?.expiresAt.getTime() ?? Infinity) <= now.getTime())
     return 'payable.expired';
-  if (payable && (payable.amount !== asked.amount || payable.currencyISOCode !== asked.currencyISOCode))
+  if (payable && (payable.amount !== request.amount || payable.currencyISOCode !== request.currencyISOCode))
     return 'payable.mismatch';
-  // A page that does not know of the latest try, or a descriptor of another debt.
-  const isNext = asked.try === (payable?.tries ?? 0) + 1 && asked.try <= (payable?.triesMax ?? 1);
-  return isNext && isSameDebt(payable, asked) ? undefined : 'payment.in-progress';
+  // The page does not know the latest try, or the descriptor is of another debt.
+  const isNext = request.try === (payable?.tries ?? 0) + 1 && request.try <= (payable?.triesMax ?? 1);
+  return isNext && isSameDebt(payable, request) ? undefined : 'payment.in-progress';
 }
 
-/** The part that also counts for a payment whose acceptance was in time and is to be resumed. */
+/** The part of {@link refusalOf} that also applies to an accepted payment that resumes. */
 export function refusalOfState(state: PayableState): PayableRefusal | undefined {
   switch (state) {
     case 'paid':
@@ -64,9 +64,9 @@ export function refusalOfState(state: PayableState): PayableRefusal | undefined 
   }
 }
 
-function isSameDebt(payable: PayableTerms | undefined, asked: AskedPayable): boolean {
+function isSameDebt(payable: PayableTerms | undefined, request: PayableRequest): boolean {
   return (
     payable === undefined ||
-    (payable.mode === asked.mode && payable.merchantId === asked.merchantId && payable.siteId === asked.siteId)
+    (payable.mode === request.mode && payable.merchantId === request.merchantId && payable.siteId === request.siteId)
   );
 }

@@ -28,7 +28,7 @@ export class PayablesConsumer {
     @Inject(OpenPayable) private readonly openPayable: OpenPayable,
   ) {}
 
-  /** Replay: a payable that is known stays as it is. */
+  /** Replay: an existing payable does not change. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
   async keepSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
@@ -40,7 +40,7 @@ export class PayablesConsumer {
     );
   }
 
-  /** Replay: the latest time stays. */
+  /** Replay: the latest expiry stays. */
   @EventPattern(SessionExtendedV1, { repeatable: true })
   async extendSessions(
     events: EventEnvelope<{ payable: PayableDescriptor }>[],
@@ -51,8 +51,8 @@ export class PayablesConsumer {
   }
 
   /**
-   * Known since `open-payable`, unless this service's tables were restored from before it. Replay: a payable that is
-   * known stays as it is.
+   * The command `open-payable` has inserted the payable already, unless this service's tables were restored from an older backup.
+   * Replay: an existing payable does not change.
    */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
   async keepInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
@@ -67,7 +67,7 @@ export class PayablesConsumer {
     return this.closePayable.execute(payable);
   }
 
-  /** By its id alone: whoever asks has it from the event or the request that made it, and shows nothing but the state. */
+  /** By id alone: the caller has it from the event or request that created the payable, and gets only the state. */
   @MessagePattern(FindPayableV1)
   async find({ payableId }: { payableId: string }): Promise<{ payable?: PayableSnapshot }> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');

@@ -1,26 +1,26 @@
 import {
-  type Bank,
-  BANKS,
+  type BankBehaviour,
+  BANK_BEHAVIOURS,
   check,
   checkEnd,
   identityOf,
-  PRODUCT,
+  PRODUCTION_RULES,
   type Rules,
   START,
   stepsFrom,
   type World,
-} from '../../test/attempt-model.js';
+} from '../../test/attempts/attempt-model.js';
 import type { AcquirerAnswer, AttemptState, Conclusion } from './attempt.js';
 import { CHARGEABLE_STATES, conclude, endOf, recoveryStep } from './attempt.js';
 
-interface Explored {
-  /** Different orders of all steps, from the acceptance until nothing is left to happen. */
+interface Exploration {
+  /** Number of orders of all steps, from the acceptance to the last possible step. */
   readonly interleavings: bigint;
   readonly worlds: number;
 }
 
-/** Every order of steps, each world once. Throws at the first one that breaks a rule. */
-function explore(bank: Bank, rules: Rules = PRODUCT): Explored {
+/** Explores every order of steps, each world once. Throws at the first world that violates an invariant. */
+function explore(bank: BankBehaviour, rules: Rules = PRODUCTION_RULES): Exploration {
   const known = new Map<string, bigint>();
   const orders = (world: World): bigint => {
     const id = identityOf(world);
@@ -36,7 +36,7 @@ function explore(bank: Bank, rules: Rules = PRODUCT): Explored {
   return { interleavings: orders(START), worlds: known.size };
 }
 
-test.each(BANKS)('a bank that %s: whatever happens in whatever order, payment and bank agree', (bank) => {
+test.each(BANK_BEHAVIOURS)('a bank that %s: payment and bank agree after every order of steps', (bank) => {
   const { interleavings, worlds } = explore(bank);
   process.stdout.write(`a bank that ${bank}: ${interleavings} interleavings through ${worlds} states\n`);
   expect(worlds).toBeGreaterThan(10_000);
@@ -45,62 +45,62 @@ test.each(BANKS)('a bank that %s: whatever happens in whatever order, payment an
 type Conclude = Rules['conclude'];
 const ends = (answer: Parameters<typeof endOf>[0]): Conclusion => ({ kind: 'end', end: endOf(answer) });
 const isOpen = (state: AttemptState): boolean => CHARGEABLE_STATES.includes(state) || state === 'reversing';
-const anyMayFollow = (): boolean => true;
-/** The product's conclusion, but for the pairs that `other` knows. */
-const but =
+const anyTransition = (): boolean => true;
+/** The production conclusion, except for the pairs that `other` defines. */
+const except =
   (other: (state: AttemptState, answer: AcquirerAnswer) => Conclusion | undefined): Conclude =>
   (state, answer) =>
     other(state, answer) ?? conclude(state, answer);
 
-/** Each safeguard taken out: the exploration finds an order in which payment and bank contradict each other. */
-test.each<[string, Bank, Partial<Rules>, string]>([
+/** With any safeguard removed, the exploration finds an order in which payment and bank contradict each other. */
+test.each<[string, BankBehaviour, Partial<Rules>, string]>([
   [
-    'the acquirer is told to reverse before that decision is committed',
+    'the acquirer is called to reverse before that decision is committed',
     'approves',
     {
       decide: (state) => state,
-      mayFollow: anyMayFollow,
-      conclude: but((state, answer) => (answer.kind === 'reversed' && isOpen(state) ? ends(answer) : undefined)),
+      isTransitionAllowed: anyTransition,
+      conclude: except((state, answer) => (answer.kind === 'reversed' && isOpen(state) ? ends(answer) : undefined)),
     },
-    'success, but at the bank givenBack',
+    'success, but at the bank reversed',
   ],
   [
-    'the decision is committed whatever the row says',
+    'the decision is committed in any state of the row',
     'approves',
-    { decide: () => 'reversing', mayFollow: anyMayFollow },
-    'success, but at the bank givenBack',
+    { decide: () => 'reversing', isTransitionAllowed: anyTransition },
+    'success, but at the bank reversed',
   ],
   [
     'an approval ends an attempt that is being reversed',
     'approves',
     {
-      conclude: but((state, answer) => (answer.kind === 'approved' && isOpen(state) ? ends(answer) : undefined)),
-      mayFollow: anyMayFollow,
+      conclude: except((state, answer) => (answer.kind === 'approved' && isOpen(state) ? ends(answer) : undefined)),
+      isTransitionAllowed: anyTransition,
     },
-    'success, but at the bank givenBack',
+    'success, but at the bank reversed',
   ],
   [
-    'an unknown outcome is taken for a failure',
+    'an unknown outcome counts as a failure',
     'approves',
     {
-      conclude: but((state, { kind }) =>
+      conclude: except((state, { kind }) =>
         kind === 'unknown' && isOpen(state) ? ends({ kind: 'notAttempted' }) : undefined,
       ),
     },
     'failed, and the bank holds its money',
   ],
   [
-    'an unconfirmed reversal is taken for a confirmed one',
+    'an unconfirmed reversal counts as confirmed',
     'approves',
     {
-      conclude: but((state, { kind }) =>
+      conclude: except((state, { kind }) =>
         kind === 'unconfirmed' && isOpen(state) ? ends({ kind: 'neverCharged' }) : undefined,
       ),
     },
     'failed, and the bank holds its money',
   ],
   [
-    'a decided reversal is asked about instead of repeated',
+    'a decided reversal is queried instead of retried',
     'approves',
     {
       recoveryStep: (state, ageMs) => recoveryStep(state === 'reversing' ? 'unknown' : state, Math.min(ageMs, 10_000)),
@@ -109,22 +109,22 @@ test.each<[string, Bank, Partial<Rules>, string]>([
   ],
   [
     'an approval after the end is dropped',
-    'breaks its word',
-    { conclude: but((state, { kind }) => (kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined)) },
+    'charges a blocked key',
+    { conclude: except((state, { kind }) => (kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined)) },
     'failed, and in the end at the bank approved',
   ],
   [
-    'an approval after the end is recorded, and not given back',
-    'breaks its word',
+    'an approval after the end is recorded, and not reversed',
+    'charges a blocked key',
     {
-      conclude: but((state, { kind }) =>
+      conclude: except((state, { kind }) =>
         kind === 'approved' && !isOpen(state) && state !== 'approved'
-          ? { kind: 'incident', giveBack: false }
+          ? { kind: 'incident', needsReversal: false }
           : undefined,
       ),
     },
     'failed, and in the end at the bank approved',
   ],
 ])('without this safeguard it finds the contradiction: %s', (_, bank, broken, message) => {
-  expect(() => explore(bank, { ...PRODUCT, ...broken })).toThrow(message);
+  expect(() => explore(bank, { ...PRODUCTION_RULES, ...broken })).toThrow(message);
 });

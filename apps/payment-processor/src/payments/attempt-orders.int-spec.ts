@@ -1,7 +1,7 @@
 /**
- * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before
- * the bank handles the charge and before the answer arrives; the one that recovers stops before the bank is asked, before the
- * decision to reverse, before the bank handles the reversal and before the answer arrives. Either may die at a stop.
+ * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before the
+ * bank handles the charge and before the response; the one that recovers stops before the query, before the decision to reverse,
+ * before the bank handles the reversal and before the response. Either may die at a stop.
  */
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
@@ -10,7 +10,7 @@ import { Acquirer } from '../acquirers/acquirer.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
-/** A process that stops at each of its gates until it is let go on, or dies there. */
+/** A process that stops at each of its gates until it is released, or dies there. */
 class Stepped {
   private gate: { open: () => void; die: (error: Error) => void } | undefined;
   private isOver = false;
@@ -31,13 +31,13 @@ class Stepped {
     });
   }
 
-  /** Resolves when it is at a gate, or over. */
+  /** Resolves when the process is at a gate, or has ended. */
   async settled(): Promise<void> {
     if (this.gate || this.isOver) return;
     await new Promise<void>((resolve) => (this.stopped = resolve));
   }
 
-  /** Goes on to the next gate, or to its end. */
+  /** Continues to the next gate, or to the end. */
   async step(dies: boolean): Promise<void> {
     await this.settled();
     const gate = this.gate;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   processor = await startProcessor();
   const { app } = processor.service;
   const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
-  /** Stops before it, or after it, or both. */
+  /** Adds a gate before the method, after it, or both. */
   const around = <T extends object, K extends keyof T>(of: T, name: K, who: () => Stepped, where: string): void => {
     const real = (of[name] as (...given: unknown[]) => Promise<unknown>).bind(of);
     const stopped = async (...given: unknown[]): Promise<unknown> => {
@@ -70,18 +70,18 @@ beforeAll(async () => {
   };
   around(payments, 'accept', () => payer, 'after');
   around(acquirer, 'charge', () => payer, 'before, after');
-  around(acquirer, 'ask', () => recovery, 'before');
+  around(acquirer, 'getChargeStatus', () => recovery, 'before');
   around(attempts, 'beginReversal', () => recovery, 'before');
   around(acquirer, 'reverse', () => recovery, 'before, after');
 });
 afterAll(() => processor.stop());
 
-/** Where ten seconds pass: while the charging process is frozen before its call, or while its call is on its way. */
-const DELAYS = ['frozen before the call', 'slow on the way to the bank'] as const;
+/** The step that takes ten seconds: the charging process is frozen before its call, or its call is in transit. */
+const DELAYS = ['frozen before the call', 'slow in transit to the bank'] as const;
 type Delay = (typeof DELAYS)[number];
 const STEPS = {
   'frozen before the call': { payer: 3, recovery: 4 },
-  'slow on the way to the bank': { payer: 2, recovery: 4 },
+  'slow in transit to the bank': { payer: 2, recovery: 4 },
 };
 type Order = ('payer' | 'recovery')[];
 function ordersOf(payers: number, recoveries: number): Order[] {
@@ -93,7 +93,7 @@ function ordersOf(payers: number, recoveries: number): Order[] {
   ];
 }
 
-/** Which process dies at its nth stop. */
+/** The process that dies, and its stop. */
 type Death = { readonly who: Order[number]; readonly at: number } | undefined;
 
 async function run(order: Order, delay: Delay, card: string, death: Death): Promise<string> {
@@ -103,7 +103,7 @@ async function run(order: Order, delay: Delay, card: string, death: Death): Prom
   [payer, recovery, isStepped] = [new Stepped(), new Stepped(), true];
   payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));
   await payer.settled();
-  if (delay === 'slow on the way to the bank') await payer.step(false);
+  if (delay === 'slow in transit to the bank') await payer.step(false);
   processor.clock.advance(10_000);
   recovery.start(() => processor.recover());
   await recovery.settled();
@@ -113,7 +113,7 @@ async function run(order: Order, delay: Delay, card: string, death: Death): Prom
     await (who === 'payer' ? payer : recovery).step(dies);
   }
   isStepped = false;
-  // Whatever died: the jobs of another process end it.
+  // After any death, the jobs of another process end the attempt.
   for (let round = 1; round <= 3; round++) {
     processor.clock.advance(900_000);
     await processor.recover();
@@ -145,7 +145,7 @@ async function outcomeOf(payableId: string): Promise<string> {
   );
   const { reference, payment, attempt, transfers, heldByBank, succeeded, incidents } = row!;
   const isCharged = processor.charged().includes(reference);
-  // Payment, ledger, webhook and bank say the same.
+  // Payment, ledger, webhook and bank agree.
   expect(heldByBank).toBe(0);
   expect([payableId, payment, isCharged, transfers, succeeded]).toEqual(
     payment === 'success' ? [payableId, 'success', true, 1, 1] : [payableId, 'failed', false, 0, 0],
@@ -168,8 +168,8 @@ async function outcomesOf(delay: Delay, card: string, death?: Death): Promise<Re
 
 test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
-  ['slow on the way to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
-])('%s: an approval is a success that the bank holds, or a failure that it gave back', async (delay, outcomes) => {
+  ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
+])('%s: an approval is a success charged at the bank, or a failure reversed there', async (delay, outcomes) => {
   expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
 });
 
@@ -186,6 +186,6 @@ const DEATHS = DELAYS.flatMap((delay) =>
   ),
 );
 
-test.each(DEATHS)('$delay: an approval, where the $who dies at stop $at', async ({ delay, ...death }) => {
+test.each(DEATHS)('$delay: an approval, when the $who dies at stop $at', async ({ delay, ...death }) => {
   expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
 });

@@ -5,36 +5,36 @@ import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
-import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextAskAt } from './attempt.js';
+import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
-/** The acquirer and the merchant's account there. Both are recorded with the attempt: every later call about it uses them. */
+/** The acquirer and the merchant's account there. The attempt records both: every later call about it uses them. */
 export interface ChargeRoute {
   /** Name of the acquirer. */
   readonly acquirer: string;
   readonly account: MerchantAccount;
 }
 
-/** A payment with the attempt that is to decide it. */
+/** A payment with the attempt that decides it. */
 export interface OpenAttempt extends ChargeRoute {
   readonly paymentId: string;
-  /** Of the payment; one more with each change. */
+  /** Version of the payment, which increases by one with each change. */
   readonly paymentVersion: number;
   /** Also the idempotency key at the acquirer. */
   readonly attemptId: string;
-  /** As it was read; the row may have moved on. */
+  /** The state that was read; the row may have changed since. */
   readonly state: AttemptState;
-  /** When the call begins: the acceptance, or a later claim of the call. */
+  /** When the call begins: at the acceptance, or at a later lease of the call. */
   readonly startedAt: Date;
-  /** Times the acquirer has been asked about it. */
-  readonly asked: number;
+  /** Number of queries to the acquirer about it. */
+  readonly queries: number;
   readonly triesMax: number;
-  /** As they were when the payment was accepted, so that a recovery days later books the same fee. */
+  /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
   readonly feeTerms: FeeTerms;
   readonly payment: AnyPaymentSnapshot;
 }
 
-/** Attempts outside acceptance and settlement: who may call the acquirer about them, and what it said that cannot be. */
+/** Leases and incidents of attempts; the acceptance and the settlement are in payment.repository.ts. */
 @Injectable()
 export class AttemptRepository {
   constructor(
@@ -42,27 +42,27 @@ export class AttemptRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Claims a call that begins late: its age counts from now. False when the attempt is not chargeable any more. */
-  async claimForCall({ attemptId }: OpenAttempt): Promise<boolean> {
+  /** Leases a call that begins late: its age counts from now. False when the attempt is no longer chargeable. */
+  async leaseForCall({ attemptId }: OpenAttempt): Promise<boolean> {
     const now = this.clock.now();
     const [, count] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE attempts SET started_at = $2, next_ask_at = $3 WHERE attempt_id = $1 AND state = ANY ($4)`,
-      [attemptId, now, nextAskAt(now, 0, now), CHARGEABLE_STATES],
+      [attemptId, now, nextQueryAt(now, 0, now), CHARGEABLE_STATES],
     );
     return count > 0;
   }
 
-  /** The acquirer did not say what happened: asked again at `nextAsk` (P1). Changes nothing when the attempt is not chargeable. */
-  async markUnknown(attemptId: string, nextAsk: Date): Promise<void> {
+  /** Records an unknown outcome, with the next query at `nextQuery` (P1). Changes nothing when the attempt is not chargeable. */
+  async markUnknown(attemptId: string, nextQuery: Date): Promise<void> {
     await this.dataSource.query(
       `UPDATE attempts SET state = 'unknown', next_ask_at = $2 WHERE attempt_id = $1 AND state = ANY ($3)`,
-      [attemptId, nextAsk, CHARGEABLE_STATES],
+      [attemptId, nextQuery, CHARGEABLE_STATES],
     );
   }
 
   /**
-   * Commits the decision to reverse; only then the acquirer may be called. False when the attempt has an outcome, is
-   * already reversing, or its call was claimed after it was read.
+   * Commits the decision to reverse; only then may the acquirer be called. False when the attempt has an outcome, is already
+   * reversing, or its call was leased after it was read.
    */
   async beginReversal(
     tx: Transaction | undefined,
@@ -78,10 +78,10 @@ export class AttemptRepository {
   }
 
   /**
-   * Attempts whose time to be looked after has come, each given to one caller: `leaseUntil` becomes its next time, so
-   * that a caller that dies is replaced by the next one.
+   * Leases due attempts, each to one caller: `leaseUntil` becomes the next due time, so that another caller replaces one that
+   * dies.
    */
-  async claimDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
+  async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET asked = a.asked + 1, next_ask_at = $2
          FROM (SELECT attempt_id FROM attempts WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
@@ -93,8 +93,8 @@ export class AttemptRepository {
     return rows.map(asOpenAttempt);
   }
 
-  /** As {@link claimDue}, when a client looks at a payable: its unknown and reversing attempts, unless asked about since `notSince`. */
-  async claimLookedAt(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
+  /** As {@link leaseDue}, for a client that polls a payable: its unknown and reversing attempts without a query since `notSince`. */
+  async leaseUnresolved(payableId: string, notSince: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET asked_at = $2
          FROM payments p LEFT JOIN verifications v ON v.payment_id = p.payment_id, payables y
@@ -106,7 +106,7 @@ export class AttemptRepository {
     return rows.map(asOpenAttempt);
   }
 
-  /** Its state, which stays until the transaction ends. */
+  /** Locks the attempt until the transaction ends, and returns its state. */
   async lock(tx: Transaction, attemptId: string): Promise<AttemptState | undefined> {
     const [row] = await tx.query<{ state: AttemptState }[]>(
       `SELECT state FROM attempts WHERE attempt_id = $1 FOR UPDATE`,
@@ -115,7 +115,7 @@ export class AttemptRepository {
     return row?.state;
   }
 
-  /** Once for each state and answer, however often it is said. */
+  /** One row for each state and answer, which counts the occurrences. */
   async recordIncident(
     tx: Transaction,
     { attemptId }: OpenAttempt,
@@ -131,7 +131,7 @@ export class AttemptRepository {
     );
   }
 
-  /** Commits the decision to give an approval back, and books the money that the acquirer holds meanwhile; once for each attempt. */
+  /** Commits the decision to reverse an approval, and books the money that the acquirer holds meanwhile; once for each attempt. */
   async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
     const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);
     const values = REQUEST_REVERSAL.valuesOf({
@@ -174,7 +174,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     account: { mode: row.mode, accountReference: row.account },
     state: row.attempt_state,
     startedAt: row.started_at,
-    asked: row.asked,
+    queries: row.asked,
     triesMax: row.tries_max,
     feeTerms: feeTermsOf(row),
     payment: asSnapshot(row),

@@ -1,6 +1,6 @@
 import {
   type AcquirerAnswer,
-  ASK_AFTER_MS,
+  QUERY_AFTER_MS,
   ATTEMPT_TRANSITIONS,
   type AttemptState,
   CHARGEABLE_STATES,
@@ -8,8 +8,8 @@ import {
   endOf,
   isFinal,
   isMissing,
-  needsClaimBeforeCall,
-  nextAskAt,
+  needsLeaseBeforeCall,
+  nextQueryAt,
   recoveryStep,
   REVERSE_AFTER_MS,
   statesEndedBy,
@@ -18,23 +18,23 @@ import {
 const startedAt = new Date('2026-03-01T10:00:00.000Z');
 const after = (milliseconds: number): Date => new Date(startedAt.getTime() + milliseconds);
 
-test('is asked about after 2 s, 10 s, 1 min and 5 min, and reversed at 15 min', () => {
-  expect(ASK_AFTER_MS.map((_, asked) => nextAskAt(startedAt, asked, startedAt))).toEqual(
+test('queries after 2 s, 10 s, 1 min and 5 min, and a reversal at 15 min', () => {
+  expect(QUERY_AFTER_MS.map((_, queries) => nextQueryAt(startedAt, queries, startedAt))).toEqual(
     [2_000, 10_000, 60_000, 300_000].map(after),
   );
-  expect(nextAskAt(startedAt, 4, after(300_000))).toEqual(after(900_000));
+  expect(nextQueryAt(startedAt, 4, after(300_000))).toEqual(after(900_000));
 });
 
-test('a time that has passed means now, and a reversal that was not confirmed is repeated in half a minute', () => {
-  expect(nextAskAt(startedAt, 1, after(20_000))).toEqual(after(20_000));
-  expect(nextAskAt(startedAt, 5, after(REVERSE_AFTER_MS + 5_000))).toEqual(after(REVERSE_AFTER_MS + 35_000));
+test('a past time means now, and an unconfirmed reversal is retried after half a minute', () => {
+  expect(nextQueryAt(startedAt, 1, after(20_000))).toEqual(after(20_000));
+  expect(nextQueryAt(startedAt, 5, after(REVERSE_AFTER_MS + 5_000))).toEqual(after(REVERSE_AFTER_MS + 35_000));
 });
 
-test('a time that is now is not put off, and neither is the first reversal', () => {
-  expect(nextAskAt(startedAt, 0, after(2_000))).toEqual(after(2_000));
-  expect(nextAskAt(startedAt, 3, after(400_000))).toEqual(after(400_000));
-  expect(nextAskAt(startedAt, 4, after(REVERSE_AFTER_MS - 1))).toEqual(after(REVERSE_AFTER_MS));
-  expect(nextAskAt(startedAt, 4, after(REVERSE_AFTER_MS))).toEqual(after(REVERSE_AFTER_MS + 30_000));
+test('a query that is due now is not delayed, and neither is the first reversal', () => {
+  expect(nextQueryAt(startedAt, 0, after(2_000))).toEqual(after(2_000));
+  expect(nextQueryAt(startedAt, 3, after(400_000))).toEqual(after(400_000));
+  expect(nextQueryAt(startedAt, 4, after(REVERSE_AFTER_MS - 1))).toEqual(after(REVERSE_AFTER_MS));
+  expect(nextQueryAt(startedAt, 4, after(REVERSE_AFTER_MS))).toEqual(after(REVERSE_AFTER_MS + 30_000));
 });
 
 const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c/1' };
@@ -51,7 +51,7 @@ const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
 };
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
-/** Rows: what the acquirer says; columns: the state of the attempt. `!` is an incident, `!!` one with money to give back. */
+/** Rows: answers of the acquirer; columns: states of the attempt. `!` is an incident, `!!` one with a reversal. */
 const CONCLUSIONS = `
                       started      unknown      reversing    approved declined notAttempted reversed
   approved            approved     approved     !!           -        !!       !!           !!
@@ -65,11 +65,11 @@ const CONCLUSIONS = `
   unconfirmed         unknown      unknown      -            -        -        -            -
 `;
 
-test('every answer in every state: what follows is as listed', () => {
+test('every answer in every state has the listed effect', () => {
   const shown = (state: AttemptState, answer: AcquirerAnswer): string => {
     const conclusion = conclude(state, answer);
     if (conclusion.kind === 'end') return conclusion.end.state;
-    if (conclusion.kind === 'incident') return conclusion.giveBack ? '!!' : '!';
+    if (conclusion.kind === 'incident') return conclusion.needsReversal ? '!!' : '!';
     return conclusion.kind === 'none' ? '-' : conclusion.kind;
   };
   const rows = Object.entries(ANSWERS).map(([kind, answer]) => [kind, ...STATES.map((state) => shown(state, answer))]);
@@ -79,7 +79,7 @@ test('every answer in every state: what follows is as listed', () => {
   expect([STATES, ...rows]).toEqual(listed);
 });
 
-test('an answer that does not say what happened is not final, and every other one is', () => {
+test('an answer without an outcome is not final, and every other one is', () => {
   const final = Object.values(ANSWERS).filter(isFinal);
   expect(final.map(({ kind }) => kind)).toEqual([
     'approved',
@@ -105,21 +105,21 @@ test('a decision to reverse is final: from then on no answer makes a success', (
   expect(statesEndedBy(ANSWERS.approved)).toEqual(CHARGEABLE_STATES);
 });
 
-test('the key is reversed without asking at 15 minutes, and at once where that is decided', () => {
-  expect(recoveryStep('unknown', REVERSE_AFTER_MS - 1)).toBe('ask');
+test('the key is reversed without a query at 15 minutes, and immediately if the decision is committed', () => {
+  expect(recoveryStep('unknown', REVERSE_AFTER_MS - 1)).toBe('query');
   expect(recoveryStep('started', REVERSE_AFTER_MS)).toBe('reverse');
   expect(recoveryStep('reversing', 0)).toBe('reverse');
 });
 
-test('"not found" counts when the call is over: 1 s to begin, 9 s at most to be answered', () => {
+test('"not found" counts when the call has ended: at most 1 s to begin and 9 s for the response', () => {
   expect(isMissing(ANSWERS.notFound, 9_999)).toBe(false);
   expect(isMissing(ANSWERS.notFound, 10_000)).toBe(true);
   expect(isMissing(ANSWERS.unknown, 10_000)).toBe(false);
-  expect(needsClaimBeforeCall(startedAt, after(999))).toBe(false);
-  expect(needsClaimBeforeCall(startedAt, after(1_000))).toBe(true);
+  expect(needsLeaseBeforeCall(startedAt, after(999))).toBe(false);
+  expect(needsLeaseBeforeCall(startedAt, after(1_000))).toBe(true);
 });
 
-test('a bank that asks for a verification has charged nothing', () => {
+test('a bank that requires a verification has charged nothing', () => {
   expect(endOf({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
     state: 'notAttempted',
     acquirerReference: 'c-1',

@@ -5,7 +5,7 @@ import pLimit from 'p-limit';
 import type { Acquirer, CardCharge, ChargeOutcome, VerifiedCharge } from '../acquirers/acquirer.js';
 import { type AcquirerRoute, Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { needsClaimBeforeCall } from './attempt.js';
+import { needsLeaseBeforeCall } from './attempt.js';
 import { AttemptRepository, type ChargeRoute, type OpenAttempt } from './attempt.repository.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 import { SettleAttempt } from './settle-attempt.js';
@@ -15,24 +15,24 @@ export type ChargeSource =
   Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick<VerifiedCharge, 'challengeReference'>;
 
 export type ChargeResult =
-  /** `payment` is missing where this answer did not decide it: it is unknown so far, or another answer was first. */
+  /** `payment` is missing when this answer did not decide it: it is still unknown, or another answer was first. */
   | { readonly kind: 'charged'; readonly payment: AnyPaymentSnapshot | undefined }
   /** Nothing was accepted, and nothing is charged. */
   | { readonly kind: 'notAccepted' }
   /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
   | { readonly kind: 'busy' }
-  /** No acquirer takes payments of this merchant and mode: nothing was accepted, and nothing is charged. */
+  /** No acquirer accepts payments of this merchant and mode: nothing was accepted, and nothing is charged. */
   | { readonly kind: 'modeUnavailable' };
 
 /** An order to charge, with its deadline. */
 export interface ChargeOrder {
   readonly mode: Mode;
   readonly merchantId: number;
-  /** Acquirer and account that have to be charged; chosen by merchant and mode where there is none. */
+  /** Acquirer and account to use; chosen by merchant and mode if undefined. */
   readonly route?: ChargeRoute;
   /** A call that has not begun by then must not begin. */
   readonly deadline: Date;
-  /** Commits the attempt that is charged, or returns undefined where the payable was not to be had. */
+  /** Commits the attempt to charge, or returns undefined when the payable was not available. */
   readonly accept: (route: ChargeRoute) => Promise<OpenAttempt | undefined>;
   readonly sourceOf: (attempt: OpenAttempt) => ChargeSource;
 }
@@ -40,12 +40,12 @@ export interface ChargeOrder {
 /**
  * The only way to a charge, for page, partner and verification: (1) take a slot at the acquirer, (2) commit payable,
  * payment and attempt, (3) call the acquirer with the attempt's id as its idempotency key, outside any transaction,
- * (4) commit the outcome. The slot comes first, so that the acceptance is also the claim of the call, and the attempt's age
- * counts from the call. A crash after (2) leaves an attempt that {@link RecoverAttempts} asks the acquirer about.
+ * (4) commit the outcome. The slot comes first, so that the acceptance is also the lease of the call, and the attempt's age
+ * counts from the call. After a crash following (2), {@link RecoverAttempts} queries the acquirer about the attempt.
  */
 @Injectable()
 export class ChargeAttempt {
-  /** Bounds how many charges are at the acquirer at once. */
+  /** Limits concurrent charges at the acquirer. */
   private readonly slots: ReturnType<typeof pLimit>;
 
   constructor(
@@ -66,7 +66,7 @@ export class ChargeAttempt {
       if (!(this.clock.now() < deadline)) return 'busy';
       const attempt = await accept({ acquirer: acquirer.name, account });
       if (attempt === undefined) return 'notAccepted';
-      // The database may have kept the acceptance waiting. Who asked was told to try again, and may have paid elsewhere.
+      // The database may have delayed the acceptance. The client has got a 503 by now, and may have paid in another way.
       if (!(this.clock.now() < deadline)) return { attempt, outcome: { kind: 'notAttempted' } as const };
       return { attempt, outcome: await this.call(acquirer, attempt, sourceOf(attempt)) };
     });
@@ -85,8 +85,8 @@ export class ChargeAttempt {
   }
 
   private async call(acquirer: Acquirer, attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
-    // This process was frozen, or its database slow: by now another may have decided to reverse the attempt.
-    if (needsClaimBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.claimForCall(attempt)))
+    // This process was frozen, or its database slow: another process may have decided to reverse the attempt.
+    if (needsLeaseBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.leaseForCall(attempt)))
       return { kind: 'notAttempted' };
     const { payment } = attempt;
     const terms = {

@@ -1,6 +1,6 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerAnswer } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
@@ -62,7 +62,7 @@ test('an answer that contradicts the attempt is a row, a metric and a log line, 
   logged.mockRestore();
 });
 
-test('an outcome that payment or payable do not allow is an incident, too', async () => {
+test('an outcome that the payment or payable does not allow is an incident, too', async () => {
   const open = await anOpenAttempt(processor);
   await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
   expect(await settle(open, APPROVED)).toBeUndefined();
@@ -72,7 +72,7 @@ test('an outcome that payment or payable do not allow is an incident, too', asyn
   expect(counted).toHaveLength(1);
 });
 
-test('an answer that says the same again, or nothing, is none', async () => {
+test('a repeated or unclear answer is no incident', async () => {
   const open = await anOpenAttempt(processor);
   for (const answer of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
     await settle(open, answer);
@@ -80,7 +80,7 @@ test('an answer that says the same again, or nothing, is none', async () => {
   expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
 });
 
-test('a key that the acquirer has reversed by itself: the attempt follows, and fails when that is confirmed', async () => {
+test('a key that the acquirer has reversed by itself: the attempt follows, and fails after the confirmation', async () => {
   const open = await anOpenAttempt(processor);
   expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
   expect(await factsOf(processor, open.paymentId)).toMatchObject({ attempts: ['reversing'], payment: 'processing' });

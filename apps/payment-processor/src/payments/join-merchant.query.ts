@@ -1,7 +1,7 @@
 /**
- * Part of a statement that accepts a payment: joins `merchant`, with the merchant's `merchant_name` and the fee terms of the
- * payment's mode as they are now. Of a merchant that is not known yet there is no name and no fee. One look-up by key,
- * whatever the planner knows of the table: a plain join may read all of it.
+ * Part of a statement that accepts a payment: joins `merchant`, with the merchant's current `merchant_name` and fee terms of the
+ * payment's mode. A merchant that is not stored yet has no name and no fee. The lateral join forces one look-up by key: for a
+ * plain join the planner may read the whole table.
  *
  * @param payment FROM item with `mode` and `merchant_id`
  */

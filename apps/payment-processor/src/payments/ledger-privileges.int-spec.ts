@@ -1,4 +1,4 @@
-/** The service runs as a role that may add to the ledger and change nothing of it, whatever its triggers say (ADR 45). */
+/** The service's role may only insert into the ledger, even without its triggers (ADR 45). */
 import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
@@ -6,7 +6,7 @@ let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
   await processor.pay(aPayable());
-  // Without them, only privileges are left.
+  // Without triggers, only privileges protect the ledger.
   await processor.superuser.query('ALTER TABLE transfers DISABLE TRIGGER USER');
 });
 afterAll(() => processor.stop());
@@ -22,7 +22,7 @@ test.each([
   `DELETE FROM event_log_2026_03`,
   `CREATE TABLE more (id int)`,
   `CREATE FUNCTION more() RETURNS int LANGUAGE sql AS 'SELECT 1'`,
-])('%s is refused to the service by privilege', async (statement) => {
+])('privileges deny %s to the service', async (statement) => {
   await expect(processor.dataSource.query(statement)).rejects.toThrow(/^permission denied for (table|schema) /);
 });
 
@@ -34,13 +34,13 @@ test.each([
   `DROP TRIGGER transfers_append_only ON transfers`,
   `CREATE OR REPLACE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
   `SELECT run_as_owner('revoke_from_others(regclass, text)')`,
-])('%s is refused to the service, which owns nothing', async (statement) => {
+])('%s is denied to the service, which owns nothing', async (statement) => {
   await expect(processor.dataSource.query(statement)).rejects.toThrow(
     /^(must be owner of|permission denied for schema)/,
   );
 });
 
-test('the service cannot become the owner, nor give itself what it lacks', async () => {
+test('the service can neither become the owner nor grant itself privileges', async () => {
   await expect(processor.dataSource.query('SET ROLE tested_payment_processor_owner')).rejects.toThrow('set role');
   await expect(processor.dataSource.query('SET session_replication_role = replica')).rejects.toThrow(
     'permission denied',
@@ -49,7 +49,7 @@ test('the service cannot become the owner, nor give itself what it lacks', async
   await expect(processor.dataSource.query('DELETE FROM transfers')).rejects.toThrow('permission denied');
 });
 
-test('what makes partitions as the owner makes none of the ledger', async () => {
+test('the function that creates partitions as the owner cannot create one of the ledger', async () => {
   await expect(
     processor.dataSource.query(`SELECT ensure_month_partitions('transfers', '2026-03-01', 1)`),
   ).rejects.toThrow(/ATTACH PARTITION|not partitioned/);

@@ -1,4 +1,4 @@
-/** A connection that is cut while fifty payments share a statement: nothing is repeated, and the bank is asked. */
+/** A connection that is cut while fifty payments share a statement: nothing is retried, and the bank is queried. */
 import type { PayableDescriptor, PaymentSnapshot } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { cutTheOneThatWaits, type HeldRows, waitUntil } from '@svc/testing';
@@ -13,7 +13,7 @@ import {
   lockPayables,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -53,7 +53,7 @@ async function recoverAll(afterMs: number): Promise<void> {
   while ((await processor.recover()) > 0);
 }
 
-/** The statements are committed, and their answers are lost. */
+/** Commits the statements, and loses their results. */
 function loseAnswers(dataSource: DataSource): void {
   const query = dataSource.query.bind(dataSource);
   jest.spyOn(dataSource, 'query').mockImplementation(async (text, parameters) => {
@@ -64,7 +64,7 @@ function loseAnswers(dataSource: DataSource): void {
 }
 
 describe('by the outcomes of fifty payments', () => {
-  /** The bank has charged all of them, and their outcomes wait for the next statement, until `held` is released. */
+  /** The bank has charged all payments, and their outcomes wait for the next statement until `held` is released. */
   async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldRows; pays: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
     const acquirer = processor.service.app.get(Acquirer);
@@ -90,7 +90,7 @@ describe('by the outcomes of fifty payments', () => {
     return { held, pays };
   }
 
-  test('before they are committed: none is, and recovery asks the bank', async () => {
+  test('before the commit: no outcome is recorded, and recovery queries the bank', async () => {
     const payables = payablesOf();
     const { held, pays } = await pay(payables);
     const lock = await lockPayables(processor, [payables[25]!]);
@@ -105,7 +105,7 @@ describe('by the outcomes of fifty payments', () => {
     expect(await booksOf(payables)).toEqual(ALL_PAID);
   });
 
-  test('after they were committed: they stand, and recovery finds nothing to do', async () => {
+  test('after the commit: the outcomes are recorded, and recovery has nothing to do', async () => {
     const payables = payablesOf();
     const { held, pays } = await pay(payables);
     loseAnswers(processor.dataSource);
@@ -119,7 +119,7 @@ describe('by the outcomes of fifty payments', () => {
 });
 
 describe('by fifty payments to be accepted', () => {
-  /** Accepts them in one statement of a replica, which waits for `lock` and is cut, or is committed and its answer lost. */
+  /** Accepts all in one statement of a replica, which is cut while it waits for `lock`, or commits and loses its result. */
   async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldRows): Promise<void> {
     const replica = await startReplica(processor);
     const held = await holdAccepts(processor, replica.payments);
@@ -140,7 +140,7 @@ describe('by fifty payments to be accepted', () => {
     await lock?.release();
   }
 
-  test('before they are committed: none is, and all can be paid at once', async () => {
+  test('before the commit: no payment is accepted, and all payables can be paid immediately', async () => {
     const payables = [...payablesOf().slice(1), await aKnownPayable(processor, { expiresAt: LATER })];
     const lock = await lockPayables(processor, payables.slice(-1));
     await acceptAll(payables, lock);
@@ -149,7 +149,7 @@ describe('by fifty payments to be accepted', () => {
     expect(await booksOf(payables)).toEqual(ALL_PAID);
   });
 
-  test('after they were committed: nothing is charged, and all can be paid again once the bank was asked', async () => {
+  test('after the commit: nothing is charged, and all payables can be paid again after a query to the bank', async () => {
     const payables = payablesOf();
     await acceptAll(payables);
     expect(await booksOf(payables)).toEqual({ ...NOTHING, underWay: 50 });

@@ -1,9 +1,9 @@
-/** Each condition of the statements that accept, settle and claim: everything else is as it should be, only it is false. */
+/** Each condition of the statements that accept, settle and lease, with only this condition false. */
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
-import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { refusalOf } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
@@ -29,7 +29,7 @@ describe('a payment is not accepted', () => {
   const payableRow = async (payableId: string): Promise<unknown> =>
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
-  /** What the rule says of the same payable: statement and rule agree in every case. */
+  /** The refusal of the rule for the same payable: statement and rule agree in every case. */
   const refusalNow = async (payable: ReturnType<typeof aPayable>, nth: number) => {
     const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
     const asked = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
@@ -47,7 +47,7 @@ describe('a payment is not accepted', () => {
     ['is of another site', `site_id = 5002`, 1],
     ['is of another amount', `amount = 12344`, 1],
     ['is of another currency', `currency = 'NAD'`, 1],
-  ])('where the payable %s', async (_, change, nth) => {
+  ])('when the payable %s', async (_, change, nth) => {
     const payable = aPayable();
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
@@ -60,13 +60,13 @@ describe('a payment is not accepted', () => {
   test.each([
     ['expires now', aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
     ['would be at its second try', aPayable(), 2],
-  ])('where the payable is not known and %s', async (_, payable, nth) => {
+  ])('when the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toBeUndefined();
     expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
-  test('while a millisecond earlier, and at the last try, it is', async () => {
+  test('but is accepted a millisecond earlier, and for the last try', async () => {
     const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
@@ -80,16 +80,19 @@ describe('a payment is not accepted', () => {
 describe('an outcome changes nothing', () => {
   test.each([
     [
-      'where its attempt has ended',
+      'when its attempt has ended',
       `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
     ],
     [
-      'where its payment waits for its payer',
+      'when its payment waits for its payer',
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
     ],
-    ['where another payment holds the payable', `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`],
-    ['where the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
-    ['where the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
+    [
+      'when another payment has reserved the payable',
+      `UPDATE payables SET holder = gen_random_uuid() WHERE holder = $1`,
+    ],
+    ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
+    ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {
     const open = await anOpenAttempt(processor);
     await tamper(processor, statement, open.paymentId);
@@ -129,7 +132,7 @@ test('only an attempt without an outcome becomes unknown, and no other one', asy
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
-describe('the decision to reverse, and a late claim of the call', () => {
+describe('the decision to reverse, and a late lease of the call', () => {
   const OPEN = `next_ask_at = started_at + interval '1 hour'`;
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
   const stateOf = async ({ paymentId }: { paymentId: string }) => (await factsOf(processor, paymentId))['attempts'];
@@ -144,7 +147,7 @@ describe('the decision to reverse, and a late claim of the call', () => {
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
   ])('of an attempt that is %s', async (state, columns, isTaken) => {
-    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.claimForCall(open)]) {
+    for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.leaseForCall(open)]) {
       const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
       if (state !== 'started')
         await tamper(
@@ -158,10 +161,10 @@ describe('the decision to reverse, and a late claim of the call', () => {
     }
   });
 
-  test('a call that was claimed after the attempt was read is not reversed: its age counts from the claim', async () => {
+  test('a call that was leased after the attempt was read is not reversed: its age counts from the lease', async () => {
     const open = await anOpenAttempt(processor);
     processor.clock.advance(10_000);
-    expect(await attempts.claimForCall(open)).toBe(true);
+    expect(await attempts.leaseForCall(open)).toBe(true);
     expect(await decide(open)).toBe(false);
     expect(await stateOf(open)).toEqual(['started']);
     expect(await decide({ ...open, startedAt: processor.clock.now() })).toBe(true);
@@ -169,16 +172,16 @@ describe('the decision to reverse, and a late claim of the call', () => {
   });
 });
 
-describe('attempts to ask about', () => {
+describe('attempts to recover', () => {
   const due = async (leaseMs = 30_000, limit = 50) =>
-    attemptIds(await attempts.claimDue(processor.clock.later(leaseMs), limit));
+    attemptIds(await attempts.leaseDue(processor.clock.later(leaseMs), limit));
   beforeEach(async () => {
     processor.clock.advance(3_600_000);
-    await attempts.claimDue(processor.clock.later(86_400_000 * 365), 1_000);
+    await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
   const fresh = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
-  test('are given out when their time has come, once until the lease is over', async () => {
+  test('are leased when they are due, once until the lease expires', async () => {
     const { attemptId } = await fresh();
     processor.clock.advance(1_999);
     expect(await due()).toEqual([]);
@@ -190,20 +193,20 @@ describe('attempts to ask about', () => {
     expect(await due()).toEqual([attemptId]);
   });
 
-  test('are given out with their own payment', async () => {
+  test('are leased with their own payment', async () => {
     const all = [await fresh(), await fresh(), await fresh()];
     processor.clock.advance(2_000);
-    const claimed = await attempts.claimDue(processor.clock.later(30_000), 50);
-    const pairs = (of: typeof claimed) =>
+    const leased = await attempts.leaseDue(processor.clock.later(30_000), 50);
+    const pairs = (of: typeof leased) =>
       of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
-    expect(pairs(claimed)).toEqual(pairs(all));
+    expect(pairs(leased)).toEqual(pairs(all));
   });
 
-  test('of a payable that a client looks at: the unknown and reversing ones, at most once a second', async () => {
+  test('of a payable that a client polls: the unknown and reversing ones, at most once a second', async () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
     for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
-      attemptIds(await attempts.claimLookedAt(payment.payable.payableId, processor.clock.later(-1_000)));
+      attemptIds(await attempts.leaseUnresolved(payment.payable.payableId, processor.clock.later(-1_000)));
     expect(await look(seen)).toEqual([seen.attemptId]);
     processor.clock.advance(999);
     expect(await look(seen)).toEqual([]);
@@ -221,7 +224,7 @@ describe('attempts to ask about', () => {
   });
 });
 
-test('a reference is of its payable alone: at another one it is another payment', async () => {
+test('the same reference for another payable is another payment', async () => {
   const reference = randomUUID();
   const [one, other] = [aPayable(), aPayable()].map((payable) => ({
     ...payable,

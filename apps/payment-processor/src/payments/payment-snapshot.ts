@@ -16,7 +16,7 @@ export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, 
   y.amount AS payable_amount, y.currency, y.source, y.state AS payable_state, y.version AS payable_version, y.tries, y.tries_max,
   CASE WHEN p.state = 'verificationRequired' THEN v.challenge_url END AS verification_url, v.expires_at AS verification_until`;
 
-/** What a payment made through the main API says beside. The client's reference is given back as it was sent (C4). */
+/** Further members of a payment made through the main API. The client's reference is returned as it was sent (C4). */
 export type StoredPartner = PartnerMembers & { readonly reference: string };
 
 export interface PaymentRow {
@@ -53,15 +53,15 @@ export interface PaymentRow {
   verification_until: Date | null;
 }
 
-/** The terms with which the payment was accepted. */
+/** The fee terms at the acceptance of the payment. */
 export function feeTermsOf(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
   return { basisPoints: row.fee_basis_points, fixedAmount: row.fee_fixed_amount };
 }
 
-/** The payment as everybody is told of it. */
+/** The payment as events and responses show it. */
 export function asSnapshot(row: PaymentRow): AnyPaymentSnapshot {
   return {
-    // Of a partner's payment the one it sent stands among its own members, below.
+    // For a partner's payment the members below replace it with the reference that the partner sent.
     reference: row.reference,
     paymentReference: row.payment_reference,
     mode: row.mode,

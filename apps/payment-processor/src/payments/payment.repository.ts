@@ -13,7 +13,7 @@ import { canonicalId, Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents, type StatementWithEvents } from '@svc/messaging';
 import { type BatchSettings, batched, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { type AttemptEnd, type AttemptState, nextAskAt } from './attempt.js';
+import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { paymentTransfers } from '../ledger/transfer.js';
@@ -22,10 +22,10 @@ import { settledPayment } from './payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
 /**
- * The only place that reads and writes payments. Accepting a payment and recording its outcome are one statement
- * each: payable, payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are
- * accepted, or settled, at the same time share the statement. A statement takes the locks of a payable in the order attempt,
- * payment, payable, and those of several payables in the order of their ids: two of them never wait for each other.
+ * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each: payable,
+ * payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are accepted, or settled,
+ * at the same time share the statement. A statement locks the rows of a payable in the order attempt, payment, payable, and
+ * several payables in the order of their ids, so that two statements cannot deadlock.
  */
 @Injectable()
 export class PaymentRepository {
@@ -42,9 +42,9 @@ export class PaymentRepository {
   }
 
   /**
-   * Wins `open → reserved` and records payment and attempt, or changes nothing and returns undefined. The payable
-   * need not be known yet: the payment may have overtaken `session.created`. Payment and event have the merchant's name and
-   * the till's reference, of a session the site's, as they are now.
+   * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined. Inserts a
+   * missing payable: the payment may have overtaken `session.created`. Payment and event get the current name of the merchant and
+   * the reference of the till, for a session that of the site.
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -52,7 +52,7 @@ export class PaymentRepository {
     route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
-    // One time for row and event: a moment later the two would tell of different paymentUTCDates.
+    // One time for row and event, so that both have the same paymentUTCDate.
     const startedAt = new Date(payment.paymentUTCDate);
     const { payableId, triesMax } = payable;
     const row = await this.acceptShared({
@@ -84,7 +84,7 @@ export class PaymentRepository {
         attempt_id: attemptId,
         acquirer: route.acquirer,
         account: route.account.accountReference,
-        next_ask_at: nextAskAt(startedAt, 0, startedAt),
+        next_ask_at: nextQueryAt(startedAt, 0, startedAt),
       },
     });
     if (!row) return undefined;
@@ -94,13 +94,13 @@ export class PaymentRepository {
       ...(row.siteReference === null ? {} : { siteReference: row.siteReference }),
       payable: { ...payment.payable, version: row.version },
     };
-    const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment: accepted };
   }
 
   /**
-   * Records how an attempt ended, with everything that follows from it. Undefined, and nothing changes, when the attempt
-   * is in none of the states of `from`.
+   * Records the end of an attempt with all its effects. Changes nothing and returns undefined when the attempt is in none of the
+   * states of `from`.
    */
   async settle(
     open: OpenAttempt,
@@ -110,7 +110,7 @@ export class PaymentRepository {
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
     const item = this.settlementOf(open, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
-    // It is rare, and keeps a statement of its own, so that the shared one stays small.
+    // A verification is rare: its own statement keeps the shared one small.
     if (verification) {
       const { reference, url } = verification;
       const challenge = { reference, url, expiresAt: settled.verificationUntilUTCDate };
@@ -155,7 +155,7 @@ export class PaymentRepository {
     };
   }
 
-  /** Runs a statement for items of different payables, and returns its row of each; undefined where it changed nothing. */
+  /** Runs a statement for items of different payables, and returns the row of each item; undefined for an item without a change. */
   private async write<Row extends object>(
     statement: StatementWithEvents,
     items: readonly Item[],
@@ -168,7 +168,7 @@ export class PaymentRepository {
     return items.map(({ event }) => rowOf.get(event.aggregateId));
   }
 
-  /** The payment of this payable that the client calls `reference`, in its present state. */
+  /** The payment of this payable with the client's `reference`, in its current state. */
   async find(payableId: string, reference: string): Promise<AnyPaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
@@ -194,15 +194,16 @@ export class PaymentRepository {
 /** One payment of a shared statement: its event and its columns. */
 interface Item {
   readonly payableId: string;
-  /** Made by the caller, so that it belongs to the trace of its own payment. Its aggregate is the payment. */
+  /** Created by the caller, so that it belongs to the trace of its own payment. Its aggregate is the payment. */
   readonly event: EventEnvelope;
   /** Columns of the statement's `item`. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Two at once: while one commits, the next one fills up and is sent. More would make them smaller, and would take connections
- * from those who read. Fifty bound what waits for the lock of one row, and what is repeated one by one when one row is at fault. Neither number was measured alone.
+ * Two concurrent batches: while one commits, the next one fills up. More would make batches smaller and take connections from
+ * reads. A batch of 50 limits how many payments wait for the lock of one row, and how many are retried one by one after an error
+ * in one row. The two numbers were not measured separately.
  */
 const BATCHES: BatchSettings<Item> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
 
@@ -215,8 +216,8 @@ interface AcceptedRow {
 }
 
 /**
- * The statement of {@link PaymentRepository.accept}. The text is the same for any number of payments. A payable is proposed
- * with the number of this try, which ON CONFLICT compares with the tries that the known one has had.
+ * The statement of {@link PaymentRepository.accept}. The text is the same for any number of payments. The inserted payable has
+ * the number of this try, which ON CONFLICT compares with the tries of the existing row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
@@ -268,8 +269,8 @@ const ACCEPT = statementWithEvents({
 });
 
 /**
- * The statement of {@link PaymentRepository.settle}. Rows are looked up by key and locked, and only then compared: a state in
- * the look-up would let the planner read a whole partial index.
+ * The statement of {@link PaymentRepository.settle}. Rows are found by key and locked, and only then compared: with a state in
+ * the look-up the planner could read a whole partial index.
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*

@@ -5,7 +5,7 @@ import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js
 import {
   acceptedPayment,
   continuedPayment,
-  mayFollow,
+  isTransitionAllowed,
   PAYMENT_TRANSITIONS,
   settledPayment,
   unverifiedPayment,
@@ -28,8 +28,8 @@ function accepted(tries = 1): AnyPaymentSnapshot {
 
 test('success and failed are final', () => {
   for (const to of Object.keys(PAYMENT_TRANSITIONS) as PaymentState[]) {
-    expect(mayFollow('success', to)).toBe(false);
-    expect(mayFollow('failed', to)).toBe(false);
+    expect(isTransitionAllowed('success', to)).toBe(false);
+    expect(isTransitionAllowed('failed', to)).toBe(false);
   }
 });
 
@@ -45,7 +45,7 @@ test('a success processes amount and tip, and pays the payable', () => {
   expect(paid.modifiedUTCDate).toBe('2026-03-01T10:00:02.000Z');
 });
 
-test('a failure processes nothing, says why, and frees the payable until the last try', () => {
+test('a failure processes nothing, has an error, and reopens the payable until the last try', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (tries, triesMax) => {
       const failed = settledPayment(accepted(tries), { state: 'failed', error: 'card.declined' }, triesMax, later);
@@ -56,14 +56,14 @@ test('a failure processes nothing, says why, and frees the payable until the las
   );
 });
 
-test('what is final cannot be settled again', () => {
+test('a final payment cannot be settled again', () => {
   const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
   expect(() => settledPayment(paid, { state: 'failed', error: 'card.declined' }, 5, later)).toThrow(
     'cannot go from success to failed',
   );
 });
 
-test('states follow each other as the table allows (P1)', () => {
+test('only the listed transitions are allowed (P1)', () => {
   expect(PAYMENT_TRANSITIONS).toEqual({
     processing: ['success', 'failed', 'verificationRequired'],
     verificationRequired: ['processing', 'failed'],
@@ -74,7 +74,7 @@ test('states follow each other as the table allows (P1)', () => {
 
 const given = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: 3, now };
 
-test('a payment is accepted as what is owed, by card, with the payable reserved', () => {
+test('by default a payment is accepted with the amount of the payable, by card, and reserves the payable', () => {
   const payable = aPayable();
   expect(acceptedPayment({ payable, ...given })).toStrictEqual({
     reference: 'r',
@@ -98,7 +98,7 @@ test('a payment is accepted as what is owed, by card, with the payable reserved'
   });
 });
 
-test('a payment is accepted with the amount, tip, method and partner that were given', () => {
+test('a payment is accepted with another amount, a tip, a method and a partner', () => {
   const partner = { partner: { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } } };
   const more = { amount: 1, tipAmount: 2, paymentMethodType: 'Voucher' as const };
   expect(acceptedPayment({ payable: aPayable(), ...given, ...more, partner })).toMatchObject({
@@ -114,22 +114,22 @@ test.each<[{ amount: number; tipAmount: number; vouchers?: number[] }, number]>(
   [{ amount: 100, tipAmount: 7, vouchers: [30, 5] }, 72],
   [{ amount: 100, tipAmount: 7, vouchers: [100] }, 7],
   [{ amount: 100, tipAmount: 0, vouchers: [60, 40] }, 0],
-])('of %j the payer still owes %d: vouchers cover no tip (P6)', ({ vouchers, ...amounts }, left) => {
+])('for %j the remaining amount is %d: vouchers cover no tip (P6)', ({ vouchers, ...amounts }, left) => {
   const covered = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
   expect(amountToProcess({ ...amounts, ...(covered && { vouchers: covered }) })).toBe(left);
   expect(vouchersTotal(covered)).toBe(amounts.amount + amounts.tipAmount - left);
 });
 
-test('a success with tip and vouchers processes what was left of them', () => {
+test('a success with tip and vouchers processes the remaining amount', () => {
   const payment = { ...accepted(), tipAmount: 55, vouchers: [{ merchantLiable: false, amount: 300 }] };
   expect(settledPayment(payment, { state: 'success' }, 5, later).processedAmount).toBe(12_345 - 300 + 55);
 });
 
-describe('a payment whose bank asks for a verification', () => {
+describe('a payment whose bank requires a verification', () => {
   const challenge = { reference: 'c-1', url: 'https://bank.example/c/1' };
   const waiting = settledPayment(accepted(), { state: 'verificationRequired', challenge }, 5, later);
 
-  it('frees the payable, and says where and until when the payer confirms it (P1)', () => {
+  it('reopens the payable, and has the URL and the expiry of the verification (P1)', () => {
     expect(VERIFICATION_LIFETIME_MS).toBe(900_000);
     expect(waiting).toMatchObject({
       state: 'verificationRequired',
@@ -141,7 +141,7 @@ describe('a payment whose bank asks for a verification', () => {
     });
   });
 
-  it('reserves the payable again when the payer has passed it', () => {
+  it('reserves the payable again after the verification is passed', () => {
     const continued = continuedPayment(waiting, new Date('2026-03-01T10:05:00Z'));
     expect(continued).toMatchObject({
       state: 'processing',
@@ -152,7 +152,7 @@ describe('a payment whose bank asks for a verification', () => {
     expect(continued).not.toHaveProperty('verificationUntilUTCDate');
   });
 
-  it.each(['reserved', 'paid', 'refused', 'closed'] as const)('does not go on while the payable is %s', (state) => {
+  it.each(['reserved', 'paid', 'refused', 'closed'] as const)('does not continue while the payable is %s', (state) => {
     const payment = { ...waiting, payable: { ...waiting.payable, state } };
     expect(() => continuedPayment(payment, later)).toThrow(`A payable that is ${state} cannot be reserved`);
   });
@@ -176,7 +176,7 @@ describe('a payment whose bank asks for a verification', () => {
     expect(failed).not.toHaveProperty('verificationUrl');
   });
 
-  it('does not fail while another payment holds the payable', () => {
+  it('does not fail while another payment has reserved the payable', () => {
     const payment = { ...waiting, payable: { ...waiting.payable, state: 'reserved' as const } };
     expect(() => unverifiedPayment(payment, 'verification.failed', 5, later)).toThrow('reserved for another payment');
   });

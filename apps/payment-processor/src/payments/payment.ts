@@ -11,8 +11,8 @@ import type { Challenge } from '../acquirers/acquirer.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
 /**
- * A payment: one press of Pay (P1). Which state may follow which; the same list stands in a trigger of the table,
- * and a test compares the two.
+ * Allowed state transitions of a payment, which is one click on Pay (P1). A trigger of the table has the same list; a test
+ * compares the two.
  */
 export const PAYMENT_TRANSITIONS = {
   processing: ['success', 'failed', 'verificationRequired'],
@@ -21,11 +21,11 @@ export const PAYMENT_TRANSITIONS = {
   failed: [],
 } as const satisfies Record<PaymentState, readonly PaymentState[]>;
 
-export function mayFollow(from: PaymentState, to: PaymentState): boolean {
+export function isTransitionAllowed(from: PaymentState, to: PaymentState): boolean {
   return (PAYMENT_TRANSITIONS[from] as readonly PaymentState[]).includes(to);
 }
 
-/** What an attempt makes of its payment, as the acquirer's answer decides. */
+/** The effect of an attempt on its payment, according to the acquirer's answer. */
 export type Settlement =
   | { readonly state: 'success' }
   | { readonly state: 'failed'; readonly error: ErrorCode }
@@ -38,19 +38,19 @@ export interface NewPayment {
   readonly payable: PayableDescriptor<PayableSource>;
   readonly reference: string;
   readonly paymentReference: string;
-  /** `Card` unless told otherwise. */
+  /** Default: `Card`. */
   readonly paymentMethodType?: PaymentMethodType;
   readonly paymentMethodLabel: string;
   readonly try: number;
   readonly now: Date;
-  /** Cents, tip not included; what is owed unless told otherwise. */
+  /** Cents, without the tip. Default: the amount of the payable. */
   readonly amount?: number;
-  /** Cents; none unless told otherwise. */
+  /** Cents. Default: 0. */
   readonly tipAmount?: number;
   readonly partner?: PartnerMembers;
 }
 
-/** What a payment made through the main API says beside: who made it, and what they said of it (P6). */
+/** Further members of a payment made through the main API: the partner, its customer and their references (P6). */
 export type PartnerMembers = Pick<
   AnyPaymentSnapshot,
   | 'partner'
@@ -64,36 +64,36 @@ export type PartnerMembers = Pick<
 >;
 
 /**
- * The payment as it is accepted: the payable is reserved for it and the acquirer not yet called. The payable's version
- * is known only to the statement that reserves it, which puts it in the place of the 0 here.
+ * A payment at its acceptance: the payable is reserved and the acquirer not called yet. The statement that reserves the payable
+ * replaces its version, which is 0 here.
  */
-export function acceptedPayment({ payable, now, ...given }: NewPayment): AnyPaymentSnapshot {
+export function acceptedPayment({ payable, now, ...options }: NewPayment): AnyPaymentSnapshot {
   return {
-    reference: given.reference,
-    paymentReference: given.paymentReference,
+    reference: options.reference,
+    paymentReference: options.paymentReference,
     mode: payable.mode,
     merchantId: payable.merchantId,
     siteId: payable.siteId,
     state: 'processing',
     currencyISOCode: payable.currencyISOCode,
     invoicedAmount: payable.amount,
-    amount: given.amount ?? payable.amount,
-    tipAmount: given.tipAmount ?? 0,
+    amount: options.amount ?? payable.amount,
+    tipAmount: options.tipAmount ?? 0,
     processedAmount: 0,
     paymentUTCDate: now.toISOString(),
     modifiedUTCDate: now.toISOString(),
-    paymentMethodType: given.paymentMethodType ?? 'Card',
-    paymentMethodLabel: given.paymentMethodLabel,
+    paymentMethodType: options.paymentMethodType ?? 'Card',
+    paymentMethodLabel: options.paymentMethodLabel,
     errors: [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: given.try },
-    ...given.partner,
+    payable: { payableId: payable.payableId, state: 'reserved', version: 0, tries: options.try },
+    ...options.partner,
   };
 }
 
 /**
- * The payment and its payable after the acquirer's answer. A failed one frees the payable, or refuses it for good after
- * the last try. One that waits for its payer's verification frees it, too: nobody waits for somebody who may not return.
+ * The payment and its payable after the acquirer's answer. A failed payment reopens the payable, or refuses it after the last
+ * try. A payment that requires a verification reopens it, too: its payer may never return.
  */
 export function settledPayment(
   payment: AnyPaymentSnapshot,
@@ -122,7 +122,7 @@ export function settledPayment(
   }
 }
 
-/** The payer has passed the verification: only now the payable is reserved for it (P1). It must be free. */
+/** The payment after a passed verification: only now does it reserve the payable (P1), which must be open. */
 export function continuedPayment(payment: AnyPaymentSnapshot, now: Date): AnyPaymentSnapshot {
   const { payable } = payment;
   if (payable.state !== 'open') throw new Error(`A payable that is ${payable.state} cannot be reserved.`);
@@ -133,8 +133,9 @@ export function continuedPayment(payment: AnyPaymentSnapshot, now: Date): AnyPay
 }
 
 /**
- * The verification came to nothing; the last try refuses the payable. Its version grows in any case, so that whoever keeps
- * the newest sees the change. While another payment holds it, its version is that payment's: then this one waits.
+ * The payment after a verification that was not passed; the last try refuses the payable. The payable's version always
+ * increases, so that consumers that store the newest version see the change. Throws while another payment has reserved the
+ * payable, because that payment determines its version.
  */
 export function unverifiedPayment(
   payment: AnyPaymentSnapshot,
@@ -153,7 +154,8 @@ export function unverifiedPayment(
 }
 
 function changedPayment(payment: AnyPaymentSnapshot, state: PaymentState, now: Date): AnyPaymentSnapshot {
-  if (!mayFollow(payment.state, state)) throw new Error(`A payment cannot go from ${payment.state} to ${state}.`);
+  if (!isTransitionAllowed(payment.state, state))
+    throw new Error(`A payment cannot go from ${payment.state} to ${state}.`);
   const { verificationUrl: _, verificationUntilUTCDate: __, ...rest } = payment;
   return { ...rest, state, modifiedUTCDate: now.toISOString() };
 }

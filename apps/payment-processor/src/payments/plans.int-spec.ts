@@ -1,7 +1,7 @@
 /** The plans of the two statements of every payment, for tables that were never analysed: as a connection makes them once. */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
-import { acceptPayment, anOpenAttempt } from '../../test/open-attempt.js';
+import { acceptPayment, anOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES, endOf } from './attempt.js';
 import { PaymentRepository } from './payment.repository.js';

@@ -3,7 +3,13 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { acceptWith, aKnownPayable, DECLINED, type Replica, startReplica } from '../../test/shared-statements.js';
+import {
+  acceptWith,
+  aKnownPayable,
+  DECLINED,
+  type Replica,
+  startReplica,
+} from '../../test/attempts/shared-statements.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 
@@ -21,7 +27,7 @@ afterAll(async () => {
 const LATER = '2999-01-01T00:00:00.000Z';
 
 describe('two replicas', () => {
-  test('accept and settle the same payments in opposite orders, and never wait for each other in a circle', async () => {
+  test('accept and settle the same payments in opposite orders without a deadlock', async () => {
     const payables: PayableDescriptor[] = [];
     for (let nth = 1; nth <= 12; nth++)
       payables.push(await aKnownPayable(processor, { expiresAt: LATER, triesMax: 100 }));
@@ -37,7 +43,7 @@ describe('two replicas', () => {
       const open = accepts.filter((one): one is OpenAttempt => one !== undefined);
       const reserved = open.map(({ payment }) => payment.payable.payableId).sort();
       expect(reserved).toEqual(payables.map(({ payableId }) => payableId).sort());
-      // While outcomes are recorded, other payers ask for the same payables.
+      // While outcomes are recorded, other payers pay the same payables.
       const [settled] = await Promise.all([
         inBothOrders(open, ({ payments }, one) => payments.settle(one, DECLINED, CHARGEABLE_STATES)),
         inBothOrders(payables, ({ payments }, payable) => acceptWith(payments, processor, payable, { try: nth })),
@@ -46,7 +52,7 @@ describe('two replicas', () => {
     }
   });
 
-  test('accept payments that overtake the events of their payables, while a consumer keeps those', async () => {
+  test('accept payments that overtake the events of their payables, while a consumer inserts these', async () => {
     for (let round = 1; round <= 30; round++) {
       const payables = Array.from({ length: 20 }, () => aPayable({ expiresAt: LATER }));
       const backwards = [...payables].sort((one, other) => (one.payableId < other.payableId ? 1 : -1));

@@ -11,17 +11,17 @@ import {
   conclude,
   endOf,
   isFinal,
-  nextAskAt,
+  nextQueryAt,
   statesEndedBy,
 } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Records what the acquirer said of an attempt, whichever call it answered: the charge, a question or a reversal. What
- * follows of it is decided by {@link conclude} alone. An answer that contradicts the row is an incident: a row, a metric
- * and a log line. Where the acquirer holds money for a payment that did not succeed, the reversal and the
- * ledger's row of the late approval are committed with the incident, so that it is made whatever dies meanwhile (H2).
+ * Records the acquirer's answer about an attempt: to a charge, a query or a reversal. {@link conclude} alone decides its effect.
+ * An answer that contradicts the row is an incident: a row, a metric and a log line. If the acquirer holds money for a payment
+ * that did not succeed, the reversal and the ledger's row of the late approval are committed with the incident, so that the
+ * reversal happens even if this process dies (H2).
  */
 @Injectable()
 export class SettleAttempt {
@@ -35,11 +35,11 @@ export class SettleAttempt {
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** The payment as it is now, if this answer decided it. */
+  /** The settled payment, if this answer decided it. */
   async execute(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<AnyPaymentSnapshot | undefined> {
     if (!isFinal(answer)) {
-      const nextAsk = nextAskAt(attempt.startedAt, attempt.asked, this.clock.now());
-      await this.attempts.markUnknown(attempt.attemptId, nextAsk);
+      const nextQuery = nextQueryAt(attempt.startedAt, attempt.queries, this.clock.now());
+      await this.attempts.markUnknown(attempt.attemptId, nextQuery);
       return undefined;
     }
     const settled = await this.payments.settle(attempt, endOf(answer), statesEndedBy(answer));
@@ -47,18 +47,18 @@ export class SettleAttempt {
     return this.settleLocked(attempt, answer);
   }
 
-  /** The answer does not end an attempt in the state of this one: decided under the row's lock, and never dropped. */
+  /** The answer does not end an attempt in this state: its effect is decided under the row's lock, and never lost. */
   private async settleLocked(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<undefined> {
     const state = await inTransaction(this.dataSource, async (tx) => {
       const found = await this.attempts.lock(tx, attempt.attemptId);
       const conclusion = found && conclude(found, answer);
       if (conclusion?.kind === 'reverse') await this.attempts.beginReversal(tx, attempt, this.clock.now());
-      // An end that was not recorded: payment or payable contradict the attempt.
+      // An end that could not be recorded: payment or payable contradict the attempt.
       const isIncident = conclusion?.kind === 'incident' || conclusion?.kind === 'end';
       if (!found || !isIncident) return undefined;
-      const giveBack = conclusion.kind === 'incident' && conclusion.giveBack;
+      const needsReversal = conclusion.kind === 'incident' && conclusion.needsReversal;
       await this.attempts.recordIncident(tx, attempt, found, answer);
-      if (giveBack) await this.attempts.requestReversal(tx, attempt);
+      if (needsReversal) await this.attempts.requestReversal(tx, attempt);
       return found;
     });
     if (state) this.report(attempt, state, answer);

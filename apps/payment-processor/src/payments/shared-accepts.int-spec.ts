@@ -1,11 +1,11 @@
-/** Payments that are accepted in one statement: each gets its own outcome, and none has a part in another's. */
+/** Payments accepted in one statement: each gets its own outcome, independent of the others. */
 import { randomUUID } from 'node:crypto';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
 import { propagation } from '@opentelemetry/api';
 import { aPayable } from '../../test/builders.js';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
@@ -17,7 +17,7 @@ import {
   type Replica,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 
 let processor: Processor;
@@ -126,7 +126,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   expect(await eventsOf(refused.map(([payable]) => payable))).toEqual([]);
 });
 
-test('the reference of an earlier try is refused, and nobody who shares its statement notices', async () => {
+test('the reference of an earlier try is rejected, without an effect on payments in the same statement', async () => {
   const [payable, reference] = [await aKnownPayable(processor), randomUUID()];
   await aFailedTry(payable, reference);
   const good = Array.from({ length: 9 }, () => aPayable());
@@ -142,7 +142,7 @@ test('the reference of an earlier try is refused, and nobody who shares its stat
   expect(await accept(payable, { try: 2 })).toBeDefined();
 });
 
-test('a row that the database refuses among 99 good ones: only that one fails', async () => {
+test('a row that the database rejects among 99 valid ones: only that one fails', async () => {
   const payable = { ...aPayable(), amount: -1 };
   const good = Array.from({ length: 99 }, () => aPayable());
   const held = await holdAccepts(processor, replica.payments);
@@ -163,7 +163,7 @@ test('a row that the database refuses among 99 good ones: only that one fails', 
   expect(await payableRows([payable])).toEqual([]);
 });
 
-test('of many that want the same payable at once, however they write its id, one gets it', async () => {
+test('of many payments of one payable at the same time, in any spelling of its id, one is accepted', async () => {
   const payable = await aKnownPayable(processor);
   const inCapitals = { ...payable, payableId: payable.payableId.toUpperCase() };
   const held = await holdAccepts(processor, replica.payments);
@@ -177,7 +177,7 @@ test('of many that want the same payable at once, however they write its id, one
   expect(statements.batches()[0]).toHaveLength(11);
 });
 
-test('the relay is woken once after the statement, for what it wrote and for nothing else', async () => {
+test('the statement wakes the relay once, only for its own events', async () => {
   const wakes: (readonly string[])[] = [];
   replica.events.onCommitted = (types) => wakes.push(types);
   const held = await holdAccepts(processor, replica.payments);

@@ -1,7 +1,7 @@
-/** Outcomes that are recorded in one statement: each changes its own payment, or nothing. */
+/** Outcomes recorded in one statement: each changes its own payment, or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
-import { anOpenAttempt, factsOf, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   APPROVED,
@@ -10,7 +10,7 @@ import {
   type Replica,
   spyOnStatements,
   startReplica,
-} from '../../test/shared-statements.js';
+} from '../../test/attempts/shared-statements.js';
 import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, endOf } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 
@@ -40,7 +40,7 @@ async function reversing(): Promise<OpenAttempt> {
   return open;
 }
 
-test('each payment is settled as its own answer says, and those that changed meanwhile are not', async () => {
+test('each payment is settled by its own answer, except those that have changed meanwhile', async () => {
   const good: [OpenAttempt, AttemptEnd, AttemptState[], object][] = [
     [await anOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
     [await anOpenAttempt(processor), DECLINED, ['started'], { payment: 'failed', payable: 'open', transfers: 0 }],
@@ -98,11 +98,11 @@ test('each payment is settled as its own answer says, and those that changed mea
   expect(statements.batches().map((ids) => ids.length)).toEqual([good.length + refusals.length]);
 });
 
-test('a row at fault among good ones: only its payment is not settled', async () => {
+test('an invalid row among valid ones: only its payment is not settled', async () => {
   const all = await Promise.all(Array.from({ length: 9 }, () => anOpenAttempt(processor)));
   const held = await holdSettlements(processor, replica.payments);
   const settlements = all.map((open, index) =>
-    // PostgreSQL takes no text with this character.
+    // PostgreSQL rejects text with this character.
     settle(index === 4 ? { ...open, acquirer: 'x\u0000' } : open, APPROVED).catch(sqlState),
   );
   await held.release();
@@ -115,7 +115,7 @@ test('a row at fault among good ones: only its payment is not settled', async ()
   );
 });
 
-test('verifications wait for no batch', async () => {
+test('verifications do not wait for a batch', async () => {
   const verified = await anOpenAttempt(processor);
   const held = await holdSettlements(processor, replica.payments);
   const end = endOf({ kind: 'verificationRequired', challenge: CHALLENGE });

@@ -8,14 +8,14 @@ import { PAYABLE_TRANSITIONS } from '../payables/payable.js';
 import { ATTEMPT_TRANSITIONS, type AttemptState } from './attempt.js';
 import { PAYMENT_TRANSITIONS } from './payment.js';
 
-// Some hundred round trips a run, on a machine that may be busy.
+// Some hundred round trips for each run, possibly on a busy machine.
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
 });
 afterAll(() => processor.stop());
 
-/** Tries every pair of states on a row of its own and returns those the database let through. */
+/** Tries every pair of states on a row of its own, and returns the pairs that the database allows. */
 async function allowedByDatabase<S extends string>(
   table: string,
   id: string,
@@ -62,7 +62,7 @@ async function anAttemptRow(state: AttemptState): Promise<string> {
   return attemptId;
 }
 
-test('the database lets exactly the listed transitions of a payment through', async () => {
+test('the database allows exactly the listed transitions of a payment', async () => {
   const states = Object.keys(PAYMENT_TRANSITIONS) as PaymentState[];
   const update = `state = $2, processed_amount = CASE WHEN $2 = 'success' THEN 100 ELSE 0 END, errors = CASE WHEN $2 = 'failed' THEN '[1]'::jsonb ELSE '[]' END`;
   expect((await allowedByDatabase('payments', 'payment_id', states, update, aPaymentRow)).sort()).toEqual(
@@ -70,7 +70,7 @@ test('the database lets exactly the listed transitions of a payment through', as
   );
 });
 
-test('the database lets exactly the listed transitions of an attempt through', async () => {
+test('the database allows exactly the listed transitions of an attempt', async () => {
   const states = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
   const open = `$2 IN ('started', 'unknown', 'reversing')`;
   const update = `state = $2, ended_at = CASE WHEN NOT ${open} THEN now() END, next_ask_at = CASE WHEN ${open} THEN now() + interval '1 year' END`;
@@ -79,7 +79,7 @@ test('the database lets exactly the listed transitions of an attempt through', a
   );
 });
 
-test('the ledger takes no change, whoever makes it', async () => {
+test('the ledger cannot be changed, by any role', async () => {
   await processor.pay(aPayable());
   await processor.seal();
   for (const table of ['transfers', 'ledger_seals', 'ledger_days']) {
@@ -98,9 +98,9 @@ type Step =
 
 /**
  * Any sequence of payments with any card, of verifications, of passing time, of recovery and of closing, against a model of three rules:
- * at most one charge stands, a success is a charge is a transfer, and the payable takes only steps of its list.
+ * at most one charge remains; success, charge and transfer correspond; the payable takes only listed steps.
  */
-test('whatever payers do, a payable is charged at most once and the books agree', async () => {
+test('after any actions of payers, a payable is charged at most once and the books agree', async () => {
   const cards = Object.values(CARDS);
   const step: fc.Arbitrary<Step> = fc.oneof(
     {
@@ -128,7 +128,7 @@ test('whatever payers do, a payable is charged at most once and the books agree'
   const answers = (answer: 'confirm' | 'refuse') => ({ kind: 'answer' as const, answer });
   const close = { kind: 'close' as const };
   const later = { kind: 'pass' as const, seconds: 60 };
-  /** What chance brings about too rarely. */
+  /** Sequences that random runs produce too rarely. */
   const examples: [Step[]][] = [
     [[approvedPay, approvedPay, approvedPay, close]],
     [[...Array<Step>(5).fill(declinedPay), approvedPay, close]],
@@ -142,7 +142,7 @@ test('whatever payers do, a payable is charged at most once and the books agree'
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
-      let now: Standing = NOTHING_YET;
+      let now: CurrentState = NOTHING_YET;
       for (const one of steps) {
         const before = now;
         if (one.kind === 'pass') processor.clock.advance(one.seconds * 1_000);
@@ -155,7 +155,7 @@ test('whatever payers do, a payable is charged at most once and the books agree'
         if (one.kind === 'pay') count(`pay: ${await payOnce(payable, one.card, now.tries + 1)}`);
         now = await look(payable.payableId);
         if (one.kind === 'recover' && before.underWay > now.underWay) count('recovered');
-        // As long as the bank is asked, it may have charged or not.
+        // While the bank is being queried, it may or may not have charged.
         const permitted = now.successes > 0 ? [1] : now.underWay > 0 ? [0, 1] : [0];
         expect(permitted).toContain(now.charges);
         expect([now.transfers, now.payable === 'paid']).toEqual([now.successes, now.successes > 0]);
@@ -165,12 +165,12 @@ test('whatever payers do, a payable is charged at most once and the books agree'
     { numRuns: 40, examples },
   );
   expect([...seen.keys()].sort()).toEqual(OUTCOMES);
-  // So often, or nearly, that the examples bring them about: no run fails by chance.
+  // The explicit examples produce these outcomes often enough, so that no run fails by chance.
   for (const outcome of ['pay: success', 'pay: failed', 'pay: verificationRequired', 'pay: payable.paid'])
     expect([outcome, seen.get(outcome)! >= 3]).toEqual([outcome, true]);
 });
 
-/** All that may come of a step; each of them does. */
+/** All possible outcomes of a step; each of them occurs. */
 const OUTCOMES = [
   'answered: failed',
   'answered: nothing was asked',
@@ -202,7 +202,7 @@ async function payOnce(payable: ReturnType<typeof aPayable>, card: string, nth: 
   return outcomeOf(processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } }));
 }
 
-/** The payer answers what the bank asks him, and comes back to the page: the state that the payment then has. */
+/** Confirms or refuses at the bank and returns to the page, as the payer. Returns the state of the payment. */
 async function answerOnce(payable: ReturnType<typeof aPayable>, answer: 'confirm' | 'refuse'): Promise<string> {
   const waiting = (await processor.check(payable)).find(({ state }) => state === 'verificationRequired');
   if (!waiting) return 'nothing was asked';
@@ -214,7 +214,7 @@ async function answerOnce(payable: ReturnType<typeof aPayable>, answer: 'confirm
 
 const closeOnce = (payable: ReturnType<typeof aPayable>): Promise<string> => outcomeOf(processor.close(payable));
 
-interface Standing {
+interface CurrentState {
   readonly payable: string;
   readonly tries: number;
   readonly successes: number;
@@ -223,10 +223,10 @@ interface Standing {
   readonly charges: number;
 }
 
-const NOTHING_YET: Standing = { payable: 'open', tries: 0, successes: 0, underWay: 0, transfers: 0, charges: 0 };
+const NOTHING_YET: CurrentState = { payable: 'open', tries: 0, successes: 0, underWay: 0, transfers: 0, charges: 0 };
 
-async function look(payableId: string): Promise<Standing> {
-  const [row] = await processor.dataSource.query<(Omit<Standing, 'charges'> & { references: string[] })[]>(
+async function look(payableId: string): Promise<CurrentState> {
+  const [row] = await processor.dataSource.query<(Omit<CurrentState, 'charges'> & { references: string[] })[]>(
     `SELECT y.state AS payable, y.tries, count(*) FILTER (WHERE p.state = 'success') AS successes,
             count(*) FILTER (WHERE p.state = 'processing') AS "underWay", count(t.transfer_id) AS transfers, array_agg(p.payment_reference) AS references
        FROM payables y JOIN payments p USING (payable_id) LEFT JOIN transfers t USING (payment_id) WHERE payable_id = $1 GROUP BY y.state, y.tries`,
@@ -237,7 +237,7 @@ async function look(payableId: string): Promise<Standing> {
   return { ...row, charges: row.references.filter((reference) => charged.has(reference)).length };
 }
 
-/** Every step has a version and is published with it, so none goes unseen: each must be one of the list. */
+/** Every step is published with its version, so none is missed: each must be a listed one. */
 async function expectListedSteps(payableId: string): Promise<void> {
   const steps = await processor.dataSource.query<{ state: PayableState; version: number }[]>(
     `SELECT DISTINCT payable->>'state' AS state, (payable->>'version')::int AS version
@@ -247,7 +247,7 @@ async function expectListedSteps(payableId: string): Promise<void> {
   );
   const states: PayableState[] = ['open', ...steps.map(({ state }) => state)];
   expect(steps.map(({ version }) => version)).toEqual(steps.map((_, index) => index + 2));
-  // A verification that failed while the payable was free changes nothing of it but its version.
+  // A verification that failed while the payable was open changes only the payable's version.
   const moves = steps.map(({ state }, index) => [states[index], state]).filter(([from, to]) => from !== to);
   const taken = moves.map(([from, to]) => `${from} → ${to}`);
   expect(taken.filter((step) => !listed(PAYABLE_TRANSITIONS).includes(step))).toEqual([]);

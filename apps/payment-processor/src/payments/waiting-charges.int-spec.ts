@@ -18,10 +18,10 @@ const accepted = async (): Promise<number> => {
   return row.count;
 };
 
-/** Longer than half of the time after which "not found" counts, so that the third of four payments is waiting by then. */
+/** More than half of the time after which "not found" counts, so that the third of four payments still waits then. */
 const BANK_TAKES_MS = 3_800;
 
-test('four payments at once, one at a time at a slow bank: the bank holds the money of every payment that is a success', async () => {
+test('four concurrent payments at a slow bank with one slot: the bank has charged every successful payment', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
   const payments: Promise<PaymentSnapshot>[] = [];
@@ -52,12 +52,12 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   const recoveries: Promise<number>[] = [];
   for (let nth = 1; nth <= 4; nth++) {
     await arrival(nth);
-    // A payment that waits for its turn is not accepted: it holds no payable, and its age does not count yet.
+    // A payment that waits for a slot is not accepted: it has not reserved its payable, and its age does not count yet.
     expect(await accepted()).toBe(nth);
     processor.clock.advance(BANK_TAKES_MS);
     const recovery = processor.recover();
     recoveries.push(recovery);
-    // The recovery has heard what the bank knows so far; only then this charge arrives there.
+    // The recovery has the bank's answer; only then does this charge arrive there.
     await Promise.race([recovery, reversal]);
     atTheBank[nth - 1]!();
   }
@@ -73,8 +73,8 @@ test('four payments at once, one at a time at a slow bank: the bank holds the mo
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
 });
 
-/** Waits for its turn behind a charge that is at the bank, until the time is over. */
-async function withoutATurn<T>(waiting: () => Promise<T>): Promise<T | { code: string }> {
+/** Waits for a slot behind a charge that is at the bank, until the deadline. */
+async function withoutSlot<T>(waiting: () => Promise<T>): Promise<T | { code: string }> {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, serves] = [acquirer.charge.bind(acquirer), acquirer.serves.bind(acquirer)];
   let arrive: () => void = () => undefined;
@@ -89,7 +89,7 @@ async function withoutATurn<T>(waiting: () => Promise<T>): Promise<T | { code: s
   const paying = processor.pay(aPayable());
   await arrived;
   acquirer.charge = charge;
-  // The last question before a charge waits for its turn.
+  // The last query before a charge waits for its slot.
   const isWaiting = new Promise<void>((resolve) => {
     acquirer.serves = (mode) => {
       resolve();
@@ -105,15 +105,15 @@ async function withoutATurn<T>(waiting: () => Promise<T>): Promise<T | { code: s
   return result;
 }
 
-test('a payment without a turn before its deadline is refused, and leaves no trace: it can be paid later', async () => {
+test('a payment without a slot before its deadline is rejected without a record, and can be made later', async () => {
   const [before, payable] = [await accepted(), aPayable()];
-  const refused = await withoutATurn(() => processor.pay(payable));
+  const refused = await withoutSlot(() => processor.pay(payable));
   expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await accepted()).toBe(before + 1);
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
 
-test('a payment that the database accepted only after its deadline is not charged: who asked may have paid elsewhere', async () => {
+test('a payment that the database accepted after its deadline is not charged: its payer may have paid in another way', async () => {
   const payments = processor.service.app.get(PaymentRepository);
   const accept = payments.accept.bind(payments);
   payments.accept = async (...given) => {
@@ -128,20 +128,20 @@ test('a payment that the database accepted only after its deadline is not charge
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
-test('a partner’s payment without a turn in time is refused with 503, and its reference stays free', async () => {
+test('a partner’s payment without a slot in time is a 503, and its reference stays free', async () => {
   const partner = await aPartner(processor);
   const invoice = await openInvoice(processor, await aMerchant(processor));
   const [before, reference] = [await accepted(), randomUUID()];
-  const refused = await withoutATurn(() => partner.pay(invoice, { reference }));
+  const refused = await withoutSlot(() => partner.pay(invoice, { reference }));
   expect(refused).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
   expect(await accepted()).toBe(before + 1);
   expect(await partner.pay(invoice, { reference })).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('a verified payer without a turn in time stays verified: the next look charges', async () => {
+test('a verified payment without a slot in time stays verified: the next query charges', async () => {
   const payable = aPayable();
   const payment = await processor.pay(payable, { card: CARDS.verified });
   await processor.answerChallenge(payment, 'confirm');
-  expect(await withoutATurn(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
+  expect(await withoutSlot(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
   expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
 });

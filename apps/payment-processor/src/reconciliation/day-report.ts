@@ -1,12 +1,12 @@
 import type { Mode } from '@svc/contracts';
-import { BOOK_NAMES, type BookName } from './books.js';
-import type { BookDifference, ComparedBook } from './compare-books.js';
+import { BOOK_NAMES, type BookName } from './books/books.js';
+import type { BookDifference, BookComparison } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
-/** A book for one merchant and mode: as many differences, or `outside` where it has removed the rows of that time. */
+/** State of a book for one merchant and mode: the number of differences, or `outside` when it has removed rows of the day. */
 export type BookState = number | 'outside';
 
-/** A row of the table: a merchant and mode on the day. */
+/** A row of the report: a merchant and mode on the day. */
 export interface MerchantReport extends Totals {
   /** Notifications that are still to be delivered. */
   readonly undelivered: number;
@@ -14,27 +14,27 @@ export interface MerchantReport extends Totals {
 }
 
 export interface DayReport {
-  /** Those with differences first, at most {@link MERCHANTS_MAX}. */
+  /** Merchants with differences first, at most {@link MAX_LISTED_MERCHANTS}. */
   readonly merchants: readonly MerchantReport[];
-  /** The first {@link NAMED_MAX}. */
+  /** The first {@link MAX_LISTED_DIFFERENCES}. */
   readonly named: readonly BookDifference[];
   readonly differences: number;
-  /** Payments, attempts and refunds of all merchants that have no outcome, and one for a part of the day that was not compared. */
+  /** Payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not compared. */
   readonly open: number;
-  /** Books of which nothing was compared for at least a part of the day. */
+  /** Books that were not compared for at least a part of the day. */
   readonly outside: readonly BookName[];
 }
 
-/** Rows that a report keeps and shows; sums count all. */
-const MERCHANTS_MAX = 1_000;
-const NAMED_MAX = 100;
+/** Limits of the stored report; sums count all rows. */
+const MAX_LISTED_MERCHANTS = 1_000;
+const MAX_LISTED_DIFFERENCES = 100;
 
 type Row = { -readonly [Member in keyof Totals]: Totals[Member] } & {
   undelivered: number;
   found: Map<BookName | 'payments', number>;
 };
 
-/** Adds up what the parts of a day have. */
+/** Adds up the parts of a day. */
 export class DayReportBuilder {
   private readonly rows = new Map<string, Row>();
   private readonly named: BookDifference[] = [];
@@ -48,8 +48,8 @@ export class DayReportBuilder {
     }
   }
 
-  addBook(name: BookName, { isKept, digests }: ComparedBook, isOfDay: boolean): void {
-    if (!isKept && isOfDay) this.outside.add(name);
+  addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
+    if (!isRetained && isOfDay) this.outside.add(name);
     for (const { merchantId, mode, open } of digests) if (open > 0) this.rowOf(merchantId, mode).undelivered += open;
   }
 
@@ -57,12 +57,12 @@ export class DayReportBuilder {
     for (const difference of differences) {
       const { found } = this.rowOf(difference.merchantId, difference.mode);
       found.set(difference.book, (found.get(difference.book) ?? 0) + 1);
-      if (this.named.length < NAMED_MAX) this.named.push(difference);
+      if (this.named.length < MAX_LISTED_DIFFERENCES) this.named.push(difference);
     }
     this.differences += differences.length;
   }
 
-  /** @param isWholeDay whether the watermark is after the end of the day; otherwise the day has to be looked at again */
+  /** @param isWholeDay false when the watermark is before the end of the day: then the day must be compared again */
   finish(isWholeDay: boolean): DayReport {
     const sum = (all: Iterable<number>): number => [...all].reduce((total, each) => total + each, 0);
     const rows = [...this.rows.values()].toSorted(
@@ -70,7 +70,7 @@ export class DayReportBuilder {
         sum(b.found.values()) - sum(a.found.values()) || a.merchantId - b.merchantId || (a.mode < b.mode ? -1 : 1),
     );
     return {
-      merchants: rows.slice(0, MERCHANTS_MAX).map((row) => this.reportOf(row)),
+      merchants: rows.slice(0, MAX_LISTED_MERCHANTS).map((row) => this.reportOf(row)),
       named: this.named,
       differences: this.differences,
       open:

@@ -2,16 +2,16 @@ import type { BookRange } from '@svc/contracts';
 import { dayOf } from '../ledger/day.js';
 
 export const DAY_MS = 86_400_000;
-/** A statement reads at most this much of a day: it ends after 15 s, and so holds no event back for longer. */
+/** One statement reads at most this much of a day: its timeout is 15 s, and it delays no event for longer. */
 const SLICE_MS = 3_600_000;
-/** No clock is ahead by more. */
-const AHEAD_MS_MAX = DAY_MS;
+/** Limit for clocks that are ahead. */
+const MAX_CLOCK_SKEW_MS = DAY_MS;
 const BEGINNING = '0001-01-01T00:00:00.000Z';
-/** Before it there was no payment. */
+/** No payment is older. */
 const FIRST_PAYMENT = '2020-01-01T00:00:00.000Z';
 const END = '9999-12-31T00:00:00.000Z';
 
-/** The day so many days later, or earlier. */
+/** The day this number of days later, or earlier if negative. */
 export function dayAfter(day: string, days = 1): string {
   return dayOf(new Date(startOf(day).getTime() + days * DAY_MS));
 }
@@ -30,13 +30,13 @@ export function slicesOf(day: string, watermark: Date): BookRange[] {
 }
 
 /**
- * Ranges that must be empty in every book, part of each reconciliation: a row that was put in by hand under a random id or
- * an impossible date would be on no day.
+ * Ranges that must be empty in every book, compared in each reconciliation: a row inserted by hand with a random id or an
+ * impossible date would belong to no day.
  */
 export function impossibleRanges(now: Date): BookRange[] {
   return [
     { from: BEGINNING, until: FIRST_PAYMENT },
-    { from: isoOf(now.getTime() + AHEAD_MS_MAX), until: END },
+    { from: isoOf(now.getTime() + MAX_CLOCK_SKEW_MS), until: END },
   ];
 }
 

@@ -4,15 +4,15 @@ import { uuidFrom } from '@svc/messaging';
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 
-/** A merchant's payments and refunds of a range, by what is known of them. */
+/** Counts and sums of a merchant's payments and refunds in a range. */
 export interface Totals extends BookOwner {
-  /** Payments that succeeded, and what was processed of them in cents. */
+  /** Successful payments, and their processed amount in cents. */
   readonly payments: number;
   readonly processed: number;
   readonly failed: number;
   /** Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final since then. */
   readonly pending: number;
-  /** Attempts whose outcome the acquirer has not said. */
+  /** Attempts without an outcome from the acquirer. */
   readonly unknown: number;
   readonly refunds: number;
   /** Cents. */
@@ -20,14 +20,14 @@ export interface Totals extends BookOwner {
   readonly refundsPending: number;
 }
 
-/** Counts what the table of a reconciliation shows beside the differences. */
+/** Counts the totals in the report of a reconciliation. */
 @Injectable()
 export class DayTotalsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Of payments that were accepted, attempts that began and refunds that were made in the range. What became final after the
-   * watermark is not compared either, and counts as pending.
+   * Counts the payments accepted, the attempts started and the refunds created in the range. Rows that became final after the
+   * watermark are not compared and count as pending.
    */
   async count({ from, until }: BookRange, watermark: Date, merchantId: number | undefined): Promise<Totals[]> {
     return inTransaction(this.dataSource, async (tx) => {

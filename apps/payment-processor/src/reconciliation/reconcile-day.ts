@@ -4,23 +4,23 @@ import { Clock } from '@svc/kernel';
 import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
-import { blamePayments } from './blame.js';
-import { Books, type Comparison, type Side } from './books.js';
-import { compareBook } from './compare-books.js';
+import { attributeToPayments } from './books/blame.js';
+import { Books, type Comparison, type Side } from './books/books.js';
+import { compareBook } from './books/compare-books.js';
 import { dayAfter, impossibleRanges, slicesOf, startOf } from './day-slices.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
 import { DayTotalsQuery } from './day-totals.query.js';
-import type { ClaimedRun } from './reconciliation.repository.js';
+import type { LeasedRun } from './reconciliation.repository.js';
 import { ReversalNoticesQuery } from './reversal-notices.query.js';
 import { type StatementAccount, StatementRepository } from './statement.repository.js';
 
-/** A refund has ended some statements before its event says so. */
-const BEFORE_EVENT_MS = 5_000;
+/** A refund ends some statements before its event is written. */
+const EVENT_DELAY_MS = 5_000;
 
-/** Throws where the run has been taken over by another replica. */
-export type KeepLease = () => Promise<void>;
+/** Throws when another replica has taken over the run. */
+export type RenewLease = () => Promise<void>;
 
-/** Compares every book of a day, hour by hour; nothing is held in memory but the sums and the differences. */
+/** Compares every book of a day, hour by hour; only the sums and the differences are in memory. */
 @Injectable()
 export class ReconcileDay {
   constructor(
@@ -35,28 +35,28 @@ export class ReconcileDay {
   ) {}
 
   /**
-   * What became final later than this is open: its event may be on its way. Where the relay is behind, that is as late as its
-   * oldest event.
+   * Rows that became final after the watermark are open, because other services may not have received their events. When the relay
+   * lags, the watermark is before its oldest event.
    */
   async findWatermark(): Promise<Date> {
     const latest = this.clock.later(-this.config.SVC_RECONCILIATION_GRACE_MS);
     const waiting = await this.relay.findOldestWaiting();
-    const before = waiting && new Date(waiting.getTime() - BEFORE_EVENT_MS);
+    const before = waiting && new Date(waiting.getTime() - EVENT_DELAY_MS);
     return before && before < latest ? before : latest;
   }
 
-  /** Throws where a book or a statement could not be read: then nothing is said about the day. */
-  async execute(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<DayReport> {
-    await this.keepStatements(run, watermark, keepLease);
-    return this.compareAll(run, watermark, keepLease);
+  /** Throws when a book or a statement could not be read: then the day has no result. */
+  async execute(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
+    await this.storeStatements(run, watermark, renewLease);
+    return this.compareAll(run, watermark, renewLease);
   }
 
-  /** What the run has kept of statements. Nothing where another replica has taken it over, which needs them. */
-  async forget(run: ClaimedRun): Promise<void> {
-    await this.statements.forget(run);
+  /** Deletes the run's statement lines; none when another replica has taken over the run, which needs them. */
+  async deleteStatements(run: LeasedRun): Promise<void> {
+    await this.statements.deleteLines(run);
   }
 
-  private async compareAll(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<DayReport> {
+  private async compareAll(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     const comparisons = this.books
       .comparisons({
         ...{ runId: run.runId, watermark },
@@ -65,8 +65,8 @@ export class ReconcileDay {
       })
       .map(({ name, expected, found }) => ({
         name,
-        expected: underLease(expected, keepLease),
-        found: underLease(found, keepLease),
+        expected: withLease(expected, renewLease),
+        found: withLease(found, renewLease),
       }));
     const report = new DayReportBuilder();
     for (const range of slicesOf(run.day, watermark)) {
@@ -80,7 +80,7 @@ export class ReconcileDay {
   private async compare(
     comparisons: readonly Comparison[],
     range: BookRange,
-    { merchantId }: ClaimedRun,
+    { merchantId }: LeasedRun,
     report: DayReportBuilder,
     isOfDay: boolean,
   ): Promise<void> {
@@ -90,47 +90,47 @@ export class ReconcileDay {
       report.addBook(comparison.name, book, isOfDay);
       compared.push(...book.differences);
     }
-    report.addDifferences(blamePayments(compared));
+    report.addDifferences(attributeToPayments(compared));
   }
 
-  private async keepStatements(run: ClaimedRun, watermark: Date, keepLease: KeepLease): Promise<void> {
-    await this.statements.forget(run, keepLease);
-    for (const account of await this.statements.findAccounts(run.day, run.merchantId, keepLease))
-      for (const day of account.days) await this.keepStatement(run, watermark, keepLease, account, day);
+  private async storeStatements(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<void> {
+    await this.statements.deleteLines(run, renewLease);
+    for (const account of await this.statements.findAccounts(run.day, run.merchantId, renewLease))
+      for (const day of account.days) await this.storeStatement(run, watermark, renewLease, account, day);
   }
 
-  private async keepStatement(
-    run: ClaimedRun,
+  private async storeStatement(
+    run: LeasedRun,
     watermark: Date,
-    keepLease: KeepLease,
+    renewLease: RenewLease,
     account: StatementAccount,
     statementDay: string,
   ): Promise<void> {
     const acquirer = this.acquirers.get(account.acquirer);
     for (let next: string | undefined; ;) {
-      await keepLease();
+      await renewLease();
       const page = await acquirer.readStatement(statementDay, account, next);
       if (!page)
         throw new Error(
           `The statement of ${statementDay} for ${account.accountReference} (${account.mode}) could not be read.`,
         );
-      await this.statements.keep(run, watermark, account, page.lines);
+      await this.statements.insertLines(run, watermark, account, page.lines);
       next = page.next;
       if (next === undefined) return;
     }
   }
 }
 
-/** Each step is short; a comparison of many steps may take longer than the lease. */
-function underLease(side: Side, keepLease: KeepLease): Side {
+/** Renews the lease before each step: a comparison of many steps may take longer than the lease. */
+function withLease(side: Side, renewLease: RenewLease): Side {
   return {
-    digests: async (...given) => {
-      await keepLease();
-      return side.digests(...given);
+    digests: async (...parameters) => {
+      await renewLease();
+      return side.digests(...parameters);
     },
-    lines: async (...given) => {
-      await keepLease();
-      return side.lines(...given);
+    lines: async (...parameters) => {
+      await renewLease();
+      return side.lines(...parameters);
     },
   };
 }

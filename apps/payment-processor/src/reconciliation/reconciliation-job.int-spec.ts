@@ -1,4 +1,4 @@
-/** Whose turn it is to compare, and when: the night, replicas that die, and what is left for the next night. */
+/** Scheduling of reconciliations: nightly runs, replicas that die, and days that are compared again. */
 import {
   DigestHistoryV1,
   ListHistoryV1,
@@ -28,7 +28,7 @@ let gauges: GaugeReader;
 let processor: Processor;
 let job: ReconciliationJob;
 let runs: ReconciliationRepository;
-/** What the other services answer; undefined: they do not. */
+/** Responses of the other services; undefined: no response. */
 let others: DigestPage | undefined;
 beforeEach(async () => {
   gauges = GaugeReader.begin();
@@ -48,7 +48,7 @@ beforeEach(async () => {
   for (const type of [ListHistoryV1, ListNotificationsV1, ListRetrievalV1, ListSessionsV1])
     await respond(type, () => others && { lines: [] });
   runs = processor.service.app.get(ReconciliationRepository);
-  // The service's own job is stopped; it may have requested the night before.
+  // The service's own job is stopped; it may have requested the nightly runs before.
   const { app } = processor.service;
   job = new ReconciliationJob(runs, app.get(ReconcileDay), processor.clock, app.get(SERVICE_LOG));
   await processor.dataSource.query(`DELETE FROM reconciliations`);
@@ -72,7 +72,7 @@ async function runAll(): Promise<void> {
 }
 const untilTomorrow = (hours = 24): void => processor.clock.advance(hours * 3_600_000);
 
-test('each night compares the day before, once however many replicas there are', async () => {
+test('each night compares the previous day, once for all replicas', async () => {
   await Promise.all([runs.requestNight('2026-03-01', '2026-02-28'), runs.requestNight('2026-03-01', '2026-02-28')]);
   await runAll();
   expect(await rows()).toEqual([{ day: '2026-02-28', night: '2026-03-01', state: 'done' }]);
@@ -123,17 +123,17 @@ test('a night’s run that fails is tried three times, and the day again the nex
   ]);
 });
 
-test('one replica runs it at a time; when it has died another begins again, and its own result counts no more', async () => {
+test('one replica runs it at a time; after its death another starts again, and the result of the first is ignored', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.claim())!;
-  expect(await runs.claim()).toBeUndefined();
+  const first = (await runs.lease())!;
+  expect(await runs.lease()).toBeUndefined();
   processor.clock.advance(59_999);
   await runs.renew(first);
   processor.clock.advance(60_000);
-  const second = (await runs.claim())!;
+  const second = (await runs.lease())!;
   expect(second).toMatchObject({ runId: first.runId, tries: 2 });
   const report = { merchants: [], named: [], differences: 7, open: 0, outside: [] };
-  await expect(runs.renew(first)).rejects.toThrow('taken this reconciliation over');
+  await expect(runs.renew(first)).rejects.toThrow('taken over this reconciliation');
   await runs.finish(first, processor.clock.now(), report);
   await runs.fail(first, new Error('late'));
   expect(await runs.find(first.runId)).toMatchObject({ state: 'running' });
@@ -141,7 +141,7 @@ test('one replica runs it at a time; when it has died another begins again, and 
   expect(await runs.find(first.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
 });
 
-test('nights on which no replica ran are made up for', async () => {
+test('missed nights are caught up', async () => {
   await runAll();
   untilTomorrow(3 * 24);
   await runAll();
@@ -164,7 +164,7 @@ test('a day whose last hours wait for the relay is compared again by the next ni
   expect((await rows()).slice(2).map(({ day: of }) => of)).toEqual(['2026-03-02', '2026-03-01']);
 });
 
-test('what became final after the watermark is pending: counted neither as paid nor as refunded', async () => {
+test('rows that became final after the watermark are pending: counted neither as paid nor as refunded', async () => {
   await processor.pay(aPayable({ amount: 500 }));
   const range = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
   const totals = processor.service.app.get(DayTotalsQuery);
@@ -176,9 +176,9 @@ test('what became final after the watermark is pending: counted neither as paid 
 
 test('a replica whose run was taken over neither keeps lines of a statement nor removes those of the other', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
-  const first = (await runs.claim())!;
+  const first = (await runs.lease())!;
   processor.clock.advance(60_000);
-  const second = (await runs.claim())!;
+  const second = (await runs.lease())!;
   const statements = processor.service.app.get(StatementRepository);
   const account = { acquirer: 'simulated', mode: 'test', accountReference: 'm', merchantId: 1001, days: [] } as const;
   const line: StatementLine = {
@@ -187,29 +187,29 @@ test('a replica whose run was taken over neither keeps lines of a statement nor 
   };
   const kept = async (): Promise<number> =>
     (await processor.dataSource.query<unknown[]>('SELECT FROM statement_lines')).length;
-  await statements.keep(first, processor.clock.now(), account, [line]);
+  await statements.insertLines(first, processor.clock.now(), account, [line]);
   expect(await kept()).toBe(0);
-  await statements.keep(second, processor.clock.now(), account, [line]);
-  await statements.forget(first);
+  await statements.insertLines(second, processor.clock.now(), account, [line]);
+  await statements.deleteLines(first);
   expect(await kept()).toBe(1);
-  await statements.forget(second);
+  await statements.deleteLines(second);
   expect(await kept()).toBe(0);
 });
 
-test('a run that no replica survives is given up', async () => {
+test('a run during which every replica dies fails', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   for (let times = 0; times < 3; times++) {
-    expect(await runs.claim()).toMatchObject({ tries: times + 1 });
+    expect(await runs.lease()).toMatchObject({ tries: times + 1 });
     processor.clock.advance(60_000);
   }
-  expect(await runs.claim()).toBeUndefined();
+  expect(await runs.lease()).toBeUndefined();
   const [{ runId }] = await processor.dataSource.query<[{ runId: string }]>(
     `SELECT run_id AS "runId" FROM reconciliations`,
   );
   expect(await runs.find(runId)).toMatchObject({ state: 'failed', failure: expect.stringMatching(/Every replica/) });
 });
 
-test('a merchant’s payments that no other service knows are differences; the metrics say so after the night', async () => {
+test('payments that no other service has are differences; the metrics report them after the night', async () => {
   expect(await gauges.read('svc.reconciliation.age')).toEqual([]);
   await processor.pay(aPayable());
   await processor.relay();
@@ -223,7 +223,7 @@ test('a merchant’s payments that no other service knows are differences; the m
   expect(await gauges.read('svc.reconciliation.age')).toMatchObject([{ value: 90 }]);
 });
 
-test('an event that the relay has not handed over holds the watermark back: its payment is open', async () => {
+test('an event that the relay has not delivered delays the watermark: its payment is open', async () => {
   const target = await processor.broker.subscribe({
     name: 'reader',
     types: new Set(['payment.succeeded.v1']),
@@ -250,7 +250,7 @@ test('an event that the relay has not handed over holds the watermark back: its 
 describe('the administration API', () => {
   const call = (key = ADMIN_KEY) => httpClient(processor.service, { 'x-admin-key': key });
 
-  test('refuses a day that is none or has not come, a merchant that is none, and another key', async () => {
+  test('rejects an invalid or future day, an invalid merchant, and another key', async () => {
     for (const body of [
       { day: '2026-02-30' },
       { day: '2026-03-02' },
@@ -263,12 +263,12 @@ describe('the administration API', () => {
     expect(await rows()).toEqual([]);
   });
 
-  test('finds no run that there is not', async () => {
+  test('returns 404 for an unknown run', async () => {
     for (const id of ['x', '019ca8d7-2d00-7000-8000-000000000000'])
       expect((await call()('GET', `/admin/v1/reconciliations/${id}`)).status).toBe(404);
   });
 
-  test('says of what could not be compared why', async () => {
+  test('returns the failure of a run', async () => {
     others = undefined;
     const { status, body } = await call()('POST', '/admin/v1/reconciliations', { day: '2026-03-01', merchantId: 1001 });
     expect(status).toBe(202);

@@ -6,13 +6,13 @@ import { dayBefore, dayOf } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
 import { startOf } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
-import { type ClaimedRun, ReconciliationRepository, RENEW_AFTER_MS, TRIES_MAX } from './reconciliation.repository.js';
+import { type LeasedRun, ReconciliationRepository, RENEW_AFTER_MS, MAX_TRIES } from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
-/** The night begins this long after midnight UTC: what was accepted at its end has mostly ended, and the day is closed. */
-const NIGHT_BEGINS_AFTER_MS = 1_800_000;
+/** The nightly run starts this long after midnight UTC: the last payments of the day have mostly ended, and the day is closed. */
+const NIGHTLY_START_MS = 1_800_000;
 
-/** Runs the comparisons that were requested, one at a time, and requests those of each night. */
+/** Runs requested reconciliations, one at a time, and requests the nightly ones. */
 @Injectable()
 export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
@@ -37,15 +37,15 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     await this.job.stop();
   }
 
-  /** A run was requested. */
+  /** Call after a run was requested. */
   soon(): void {
     this.job.soon();
   }
 
-  /** False when there is nothing to do. `stopping` ends a run in the middle, and leaves it to the next replica. */
+  /** False when there is no run. `stopping` aborts a run, which another replica then starts again. */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();
-    const run = await this.runs.claim();
+    const run = await this.runs.lease();
     if (!run) return false;
     await this.execute(run, stopping);
     return true;
@@ -54,12 +54,12 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
   private async requestNight(): Promise<void> {
     const now = this.clock.now();
     const night = dayOf(now);
-    if (night === this.lastNight || now.getTime() < startOf(night).getTime() + NIGHT_BEGINS_AFTER_MS) return;
+    if (night === this.lastNight || now.getTime() < startOf(night).getTime() + NIGHTLY_START_MS) return;
     await this.runs.requestNight(night, dayBefore(now));
     this.lastNight = night;
   }
 
-  private async execute(run: ClaimedRun, stopping: AbortSignal | undefined): Promise<void> {
+  private async execute(run: LeasedRun, stopping: AbortSignal | undefined): Promise<void> {
     const { runId, day, merchantId } = run;
     try {
       const watermark = await this.reconcileDay.findWatermark();
@@ -67,21 +67,21 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
       await this.runs.finish(run, watermark, report);
       this.report(run, report);
     } catch (error) {
-      // The lease runs out, and a replica begins it again.
+      // The lease expires, and a replica starts the run again.
       if (stopping?.aborted === true) return;
-      if (run.isNightly && run.tries < TRIES_MAX) {
+      if (run.isNightly && run.tries < MAX_TRIES) {
         this.log.warn({ runId, day, err: error }, 'reconciliation: failed, will be retried');
         return;
       }
       this.log.error({ runId, day, merchantId, err: error }, 'reconciliation: failed');
       await this.runs.fail(run, error instanceof Error ? error : new Error(String(error)));
     }
-    // Last: what is left of it by a death here goes with a later run.
-    await this.reconcileDay.forget(run);
+    // Last: if this process dies here, a later run deletes the remaining lines.
+    await this.reconcileDay.deleteStatements(run);
   }
 
-  /** Renews it at most as often as it is needed. */
-  private leaseOf(run: ClaimedRun, stopping: AbortSignal | undefined): () => Promise<void> {
+  /** Renews the lease only when it is due. */
+  private leaseOf(run: LeasedRun, stopping: AbortSignal | undefined): () => Promise<void> {
     let renewedAt = this.clock.now().getTime();
     return async () => {
       stopping?.throwIfAborted();
@@ -92,7 +92,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     };
   }
 
-  private report({ day, merchantId }: ClaimedRun, { differences, open, named }: DayReport): void {
+  private report({ day, merchantId }: LeasedRun, { differences, open, named }: DayReport): void {
     const [first] = named;
     if (!first) {
       this.log.info({ day, merchantId, differences, open }, 'reconciliation: all books agree');

@@ -4,8 +4,8 @@ import { Clock } from '@svc/kernel';
 import { ReconciliationRepository } from './reconciliation.repository.js';
 
 /**
- * `svc.reconciliation.differences`: rows that the last night found to differ. `svc.reconciliation.failed`: days that it could
- * not compare. `svc.reconciliation.age`: for how many seconds no night's comparison has ended well; absent before the first.
+ * `svc.reconciliation.differences`: differences found by the last nightly run. `svc.reconciliation.failed`: days that it could not
+ * compare. `svc.reconciliation.age`: seconds since the last successful nightly run; absent before the first.
  */
 @Injectable()
 export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {

@@ -4,30 +4,30 @@ import { loggableMessage } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { DayReport } from './day-report.js';
 
-/** A comparison that somebody asked for, or the night. */
-export interface RequestedRun {
+/** A reconciliation requested by an administrator or the nightly job. */
+export interface RunRequest {
   /** UTC, `2026-11-22`. */
   readonly day: string;
-  /** Of all merchants where it is undefined. */
+  /** Undefined: all merchants. */
   readonly merchantId: number | undefined;
 }
 
-export interface ClaimedRun extends RequestedRun {
+export interface LeasedRun extends RunRequest {
   readonly runId: string;
   readonly isNightly: boolean;
-  /** From 1: an earlier replica has ended without a result. */
+  /** Starts at 1; more when an earlier replica has ended without a result. */
   readonly tries: number;
 }
 
 export type RunState = 'waiting' | 'running' | 'done' | 'failed';
 
-/** As administrators see it. */
+/** A run as the administration API shows it. */
 export interface RunView {
   readonly runId: string;
   readonly day: string;
   readonly merchantId: number | null;
   readonly state: RunState;
-  /** ISO 8601 UTC. What became final later was not compared. */
+  /** ISO 8601 UTC. Rows that became final later were not compared. */
   readonly watermark: string | null;
   /** Only when it is done. */
   readonly result: DayReport | null;
@@ -35,14 +35,14 @@ export interface RunView {
   readonly failure: string | null;
 }
 
-/** A replica that says nothing for this long has died. */
+/** A replica that does not renew its lease for this long has died. */
 const LEASE_MS = 60_000;
-/** Well before the lease has run out. */
+/** Well before the lease expires. */
 export const RENEW_AFTER_MS = LEASE_MS / 4;
-/** A night's run is tried as often, and any run where replicas die. */
-export const TRIES_MAX = 3;
-/** A day is compared again while something of it differs or is open, for this many nights. */
-const NIGHTS_MAX = 31;
+/** Limit of tries: of a nightly run after errors, and of any run whose replicas die. */
+export const MAX_TRIES = 3;
+/** A day with differences or open rows is compared again, for this many nights. */
+const MAX_NIGHTS = 31;
 
 /** Runs of the reconciliation. A run belongs to one replica, which renews its lease. */
 @Injectable()
@@ -52,7 +52,7 @@ export class ReconciliationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async request({ day, merchantId }: RequestedRun): Promise<string> {
+  async request({ day, merchantId }: RunRequest): Promise<string> {
     const runId = newUuid(this.clock);
     await this.dataSource.query(
       `INSERT INTO reconciliations (run_id, day, merchant_id, state, requested_at) VALUES ($1, $2, $3, 'waiting', $4)`,
@@ -62,22 +62,22 @@ export class ReconciliationRepository {
   }
 
   /**
-   * Of the night, once however many replicas there are: the day before, days that no night has looked at since the last one that
-   * did, and earlier days whose newest comparison of all merchants found differences or open rows, or did not end.
+   * Requests the runs of a night, once for all replicas: the previous day, days without a nightly run since the last one, and earlier
+   * days whose newest run for all merchants found differences or open rows, or failed.
    */
   async requestNight(night: string, yesterday: string): Promise<void> {
     await this.dataSource.query(
       `WITH again AS (
          SELECT day FROM (
            SELECT DISTINCT ON (day) day, differences, open FROM reconciliations
-            WHERE merchant_id IS NULL AND day < $2::date AND day >= $2::date - ${NIGHTS_MAX} AND state IN ('done', 'failed')
+            WHERE merchant_id IS NULL AND day < $2::date AND day >= $2::date - ${MAX_NIGHTS} AND state IN ('done', 'failed')
             ORDER BY day, requested_at DESC) AS newest
           WHERE differences IS NULL OR differences > 0 OR open > 0
        ), missed AS (
          SELECT day::date AS day
            FROM generate_series((SELECT max(known.day) + 1 FROM reconciliations known WHERE known.night IS NOT NULL)::timestamp,
                                 $2::timestamp, '1 day') AS day
-          WHERE day >= $2::date - ${NIGHTS_MAX}
+          WHERE day >= $2::date - ${MAX_NIGHTS}
        )
        INSERT INTO reconciliations (run_id, day, night, state, requested_at)
        SELECT gen_random_uuid(), day, $1, 'waiting', $3 FROM (SELECT $2::date AS day UNION SELECT day FROM again UNION SELECT day FROM missed) AS days ORDER BY day DESC
@@ -86,11 +86,11 @@ export class ReconciliationRepository {
     );
   }
 
-  /** The next run that waits, or whose replica has died. Each is given to one caller. */
-  async claim(): Promise<ClaimedRun | undefined> {
+  /** Leases the next waiting run, or one whose replica has died, to one caller. */
+  async lease(): Promise<LeasedRun | undefined> {
     const now = this.clock.now();
     const [[row]] = await this.dataSource.query<
-      [(Omit<ClaimedRun, 'merchantId'> & { merchantId: number | null })[], number]
+      [(Omit<LeasedRun, 'merchantId'> & { merchantId: number | null })[], number]
     >(
       `UPDATE reconciliations SET state = 'running', tries = tries + 1, leased_until = $2
         WHERE run_id = (SELECT run_id FROM reconciliations
@@ -101,21 +101,21 @@ export class ReconciliationRepository {
     );
     if (!row) return undefined;
     const run = { ...row, merchantId: row.merchantId ?? undefined };
-    if (run.tries <= TRIES_MAX) return run;
-    await this.fail(run, new Error('Every replica that ran it has ended before it was done.'));
-    return this.claim();
+    if (run.tries <= MAX_TRIES) return run;
+    await this.fail(run, new Error('Every replica that ran it has died before it finished.'));
+    return this.lease();
   }
 
-  /** Throws where another replica has taken the run over. */
-  async renew({ runId, tries }: ClaimedRun): Promise<void> {
+  /** Throws when another replica has taken over the run. */
+  async renew({ runId, tries }: LeasedRun): Promise<void> {
     const [, renewed] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE reconciliations SET leased_until = $3 WHERE run_id = $1 AND state = 'running' AND tries = $2`,
       [runId, tries, this.clock.later(LEASE_MS)],
     );
-    if (renewed !== 1) throw new Error('Another replica has taken this reconciliation over.');
+    if (renewed !== 1) throw new Error('Another replica has taken over this reconciliation.');
   }
 
-  async finish({ runId, tries }: ClaimedRun, watermark: Date, result: DayReport): Promise<void> {
+  async finish({ runId, tries }: LeasedRun, watermark: Date, result: DayReport): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'done', leased_until = NULL, ended_at = $3, watermark = $4, result = $5, differences = $6, open = $7
         WHERE run_id = $1 AND state = 'running' AND tries = $2`,
@@ -123,7 +123,7 @@ export class ReconciliationRepository {
     );
   }
 
-  async fail({ runId, tries }: ClaimedRun, error: Error): Promise<void> {
+  async fail({ runId, tries }: LeasedRun, error: Error): Promise<void> {
     await this.dataSource.query(
       `UPDATE reconciliations SET state = 'failed', leased_until = NULL, ended_at = $3, failure = left($4, 500)
         WHERE run_id = $1 AND state = 'running' AND tries = $2`,
@@ -140,7 +140,7 @@ export class ReconciliationRepository {
     return row && { ...row, watermark: row.watermark?.toISOString() ?? null };
   }
 
-  /** For the metrics: of the newest run of each day that the last night looked at, and when the last night's ended. */
+  /** For the metrics: results of the last night's runs, and the end of the last successful nightly run. */
   async lastNight(): Promise<{ readonly differences: number; readonly failed: number; readonly endedAt: Date | null }> {
     const [row] = await this.dataSource.query<[{ differences: number; failed: number; endedAt: Date | null }]>(
       `SELECT coalesce(sum(differences), 0)::bigint AS differences, count(*) FILTER (WHERE state = 'failed')::int AS failed,

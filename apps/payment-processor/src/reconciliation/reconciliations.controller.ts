@@ -7,13 +7,13 @@ import { ReconciliationJob } from './reconciliation-job.js';
 import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
 
 export class RequestReconciliationRequest {
-  /** UTC, `2026-11-22`; today unless it is given. */
+  /** UTC, `2026-11-22`; default: today. */
   @IsOptional()
   @IsString()
   @MaxLength(10)
   day?: string;
 
-  /** Of all merchants unless it is given. */
+  /** Default: all merchants. */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -34,22 +34,22 @@ export class ReconciliationsController {
   /**
    * Compares all books of a day (docs/reconciliation.md).
    *
-   * @returns 202 It runs as soon as those before it are done.
+   * @returns 202 It runs after the earlier requests.
    */
   @Post()
   @HttpCode(202)
   async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
     const today = dayOf(this.clock.now());
-    const wanted = day ?? today;
-    if (!isDay(wanted) || wanted > today)
+    const requested = day ?? today;
+    if (!isDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
-    const runId = await this.runs.request({ day: wanted, merchantId });
+    const runId = await this.runs.request({ day: requested, merchantId });
     this.job.soon();
     return { runId };
   }
 
   /**
-   * Reads a reconciliation, with the differences that it found.
+   * Reads a reconciliation with its differences.
    *
    * @throws resource.not-found
    */

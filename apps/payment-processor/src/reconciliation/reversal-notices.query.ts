@@ -4,28 +4,28 @@ import { hasNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
-/** Late approvals are rare: more of one hour would be an outage of its own, and fails the run. */
-const REVERSALS_MAX = 10_000;
+/** Late approvals are rare: more in one hour indicate an outage, and the run fails. */
+const MAX_REVERSALS = 10_000;
 
 /**
- * What sites are told of automatic reversals. Its reference is derived from the payment in a way that SQL cannot repeat
- * (noticeOf), so these lines are made here.
+ * The expected notices of automatic reversals. SQL cannot derive their reference from the payment (noticeOf), so these lines are
+ * built here.
  */
 @Injectable()
 export class ReversalNoticesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** JSON for the statements of expected notices: those of reversals that were confirmed in the range. */
+  /** JSON parameter for the expected notices: the reversals confirmed in the range. */
   async find({ from, until }: BookRange): Promise<string> {
     const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date; known_site: string | null })[]>(
       `SELECT r.confirmed_at, ${PAYMENT_COLUMNS},
               (SELECT s.site_reference FROM known_sites s WHERE s.site_id = y.site_id AND s.merchant_id = y.merchant_id) AS known_site
          FROM reversals r JOIN attempts a ON a.attempt_id = r.attempt_id JOIN payments p ON p.payment_id = a.payment_id
          JOIN payables y ON y.payable_id = p.payable_id LEFT JOIN verifications v ON v.payment_id = p.payment_id
-        WHERE r.confirmed_at >= $1 AND r.confirmed_at < $2 LIMIT ${REVERSALS_MAX + 1}`,
+        WHERE r.confirmed_at >= $1 AND r.confirmed_at < $2 LIMIT ${MAX_REVERSALS + 1}`,
       [from, until],
     );
-    if (rows.length > REVERSALS_MAX) throw new Error(`There are more than ${REVERSALS_MAX} reversals from ${from}.`);
+    if (rows.length > MAX_REVERSALS) throw new Error(`There are more than ${MAX_REVERSALS} reversals from ${from}.`);
     return JSON.stringify(rows.flatMap(lineOf));
   }
 }

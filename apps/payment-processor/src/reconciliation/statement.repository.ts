@@ -6,26 +6,26 @@ import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { dayOf } from '../ledger/day.js';
 import { dayAfter, slicesOf, startOf } from './day-slices.js';
-import type { ClaimedRun } from './reconciliation.repository.js';
+import type { LeasedRun } from './reconciliation.repository.js';
 
 /** An account at an acquirer whose statements belong to a day. */
 export interface StatementAccount {
   readonly acquirer: string;
   readonly mode: Mode;
   readonly accountReference: string;
-  /** Of a movement that nobody here knows. */
+  /** Merchant for movements without an attempt or refund. */
   readonly merchantId: number;
-  /** Days whose statements may have movements of the day. */
+  /** Days whose statements may contain movements of the day. */
   readonly days: readonly string[];
 }
 
-/** A movement that took longer than this to be confirmed is looked for on the statements of the days it may have happened on. */
-const DAYS_BACK_MAX = 14;
-/** Lines that one statement removes. */
+/** Statements are searched this many days back for movements that were confirmed late. */
+const MAX_DAYS_BACK = 14;
+/** Lines that one DELETE removes. */
 const DELETE_BATCH_SIZE = 50_000;
 const UUID_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
 
-/** The acquirer's statements while a run compares them. */
+/** The acquirer's statements during a run. */
 @Injectable()
 export class StatementRepository {
   constructor(
@@ -34,15 +34,15 @@ export class StatementRepository {
   ) {}
 
   /**
-   * Accounts with movements of the day: their statements of the day before and after, too, because the acquirer's clock and
-   * ours put a movement around midnight on different days. And every other account that a merchant has: nothing may be on it.
+   * Accounts with movements of the day, with the statements of the previous and next day, too: around midnight the acquirer's clock
+   * and ours may assign different days. Includes all other accounts of merchants, whose statements must be empty.
    */
   async findAccounts(
     day: string,
     merchantId: number | undefined,
-    keepLease: () => Promise<void>,
+    renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
-    const moved = await this.findMoved(day, merchantId, keepLease);
+    const moved = await this.findMoved(day, merchantId, renewLease);
     const accounts = new Map(moved.map((account) => [nameOf(account), account]));
     for (const owner of await this.findMerchants(merchantId)) {
       const route = await this.acquirers.find(owner.merchantId, owner.mode);
@@ -53,25 +53,25 @@ export class StatementRepository {
     return [...accounts.values()];
   }
 
-  async keep(
-    { runId, tries, day }: ClaimedRun,
+  async insertLines(
+    { runId, tries, day }: LeasedRun,
     watermark: Date,
     { acquirer, accountReference, mode, merchantId }: StatementAccount,
     lines: readonly StatementLine[],
   ): Promise<void> {
-    await this.dataSource.query(KEEP_LINES, [
+    await this.dataSource.query(INSERT_LINES, [
       ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
       ...[startOf(day), startOf(dayAfter(day)), watermark, UUID_PATTERN, tries],
     ]);
   }
 
   /**
-   * Of this run, and of runs that were given up. A part at a time, as statements end after 15 s. Nothing where another replica
-   * has taken the run over.
+   * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes none of this run
+   * when another replica has taken it over.
    */
-  async forget({ runId, tries }: ClaimedRun, keepLease?: () => Promise<void>): Promise<void> {
+  async deleteLines({ runId, tries }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
     for (let removed = DELETE_BATCH_SIZE; removed === DELETE_BATCH_SIZE;) {
-      await keepLease?.();
+      await renewLease?.();
       [, removed] = await this.dataSource.query<[unknown[], number]>(
         `DELETE FROM statement_lines WHERE ctid = ANY (ARRAY(
            SELECT l.ctid FROM (SELECT run_id FROM reconciliations WHERE run_id = $1 AND tries = $2 UNION SELECT run_id FROM reconciliations WHERE state IN ('done', 'failed')) AS over
@@ -84,11 +84,11 @@ export class StatementRepository {
   private async findMoved(
     day: string,
     merchantId: number | undefined,
-    keepLease: () => Promise<void>,
+    renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
     const moved = new Map<string, MovedRow>();
     for (const { from, until } of slicesOf(day, startOf(dayAfter(day)))) {
-      await keepLease();
+      await renewLease();
       const rows = await inTransaction(this.dataSource, async (tx) => {
         await useDefaultPlanner(tx);
         return tx.query<MovedRow[]>(MOVED_ACCOUNTS, [from, until, merchantId ?? null]);
@@ -98,7 +98,7 @@ export class StatementRepository {
         moved.set(nameOf(row), known && known.since < row.since ? known : row);
       }
     }
-    const [oldest, last] = [dayAfter(day, -DAYS_BACK_MAX), dayAfter(day)];
+    const [oldest, last] = [dayAfter(day, -MAX_DAYS_BACK), dayAfter(day)];
     return [...moved.values()].map(({ since, ...account }) => {
       const first = dayAfter(dayOf(since), -1);
       return { ...account, days: daysBetween(first < oldest ? oldest : first, last) };
@@ -115,16 +115,16 @@ export class StatementRepository {
 }
 
 interface MovedRow extends Omit<StatementAccount, 'days'> {
-  /** When the first of the movements may have happened. */
+  /** Earliest possible time of the movements. */
   readonly since: Date;
 }
 
 /**
- * Keeps a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
- * the account, `$7` and `$8` the day, `$9` the watermark, `$11` the run's tries: a replica whose run was taken over keeps nothing.
- * Rows are looked up by their primary keys.
+ * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
+ * the account, `$7` and `$8` the day, `$9` the watermark, `$11` the run's tries: a replica whose run was taken over inserts nothing.
+ * Rows are found by their primary keys.
  */
-const KEEP_LINES = `
+const INSERT_LINES = `
   INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
                                payment_reference, amount, currency, open)
   SELECT $2::uuid, known.at, $5::text, known.merchant_id, line.kind, line."idempotencyKey", $3::text, $4::text,
@@ -149,7 +149,7 @@ const KEEP_LINES = `
    WHERE known.at >= $7::timestamptz AND known.at < $8::timestamptz
      AND EXISTS (SELECT FROM reconciliations WHERE run_id = $2 AND tries = $11::int)`;
 
-/** $1 and $2 a part of the day, $3 the merchant or NULL. */
+/** $1 and $2: a part of the day, $3: the merchant or NULL. */
 const MOVED_ACCOUNTS = `
   SELECT a.acquirer, y.mode, a.account AS "accountReference", min(y.merchant_id) AS "merchantId", min(moved.since) AS since
     FROM (SELECT attempt_id, started_at AS since FROM attempts WHERE started_at >= $1 AND started_at < $2

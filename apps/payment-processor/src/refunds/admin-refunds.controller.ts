@@ -14,8 +14,8 @@ export class AdminRefundsController {
   constructor(@Inject(AdminRefundsQuery) private readonly refunds: AdminRefundsQuery) {}
 
   /**
-   * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, the one
-   * that waits longest first.
+   * Lists the newest 100 refunds. With `svcId` those of one payment; with `state=pending` those that wait for the acquirer, oldest
+   * first.
    *
    * @throws request.invalid
    */

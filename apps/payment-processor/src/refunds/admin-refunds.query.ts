@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, RefundResponse } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** A refund as administrators see it. */
+/** A refund as the administration API shows it. */
 export interface AdminRefundView extends RefundResponse {
   readonly merchantId: number;
   readonly siteId: number;
@@ -13,20 +13,20 @@ export interface AdminRefundView extends RefundResponse {
   readonly acquirerReference: string | null;
   /** ISO 8601 UTC; null while it is pending. */
   readonly endedUTCDate: string | null;
-  /** Times the job has asked the acquirer. */
+  /** Number of queries of the job to the acquirer. */
   readonly asked: number;
   /** Answers of the acquirer that contradicted it. */
   readonly incidents: number;
 }
 
-const LIST_MAX = 100;
+const MAX_LISTED_REFUNDS = 100;
 
-/** What `./svc admin refunds` shows, of all merchants. Each form of the list has an index. */
+/** Lists refunds of all merchants for `./svc admin refunds`. Each kind of list has an index. */
 @Injectable()
 export class AdminRefundsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** At most 100: the newest; those that wait longest; or those of one payment, the newest first. */
+  /** At most 100: the newest; the pending ones, oldest first; or those of one payment, newest first. */
   async list(which: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
     const condition =
       which === 'newest'
@@ -43,7 +43,7 @@ export class AdminRefundsQuery {
          FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
          JOIN attempts a ON a.attempt_id = r.attempt_id
         ${condition} ORDER BY ${order} LIMIT $1`,
-      [LIST_MAX, ...(typeof which === 'object' ? [which.paymentReference] : [])],
+      [MAX_LISTED_REFUNDS, ...(typeof which === 'object' ? [which.paymentReference] : [])],
     );
     return rows.map(({ created_at: createdAt, ended_at: endedAt, ...row }) => ({
       ...row,

@@ -30,8 +30,8 @@ afterAll(async () => {
 const aPaid = async (card: string = CARDS.approved): Promise<string> =>
   (await processor.pay(aPayable({ merchantId }), { card })).paymentReference;
 /**
- * Every other one at another replica. As a client does, it repeats what was answered with a 5xx, or with a 409 that says when:
- * so many at once may wait too long for a connection to the database.
+ * Alternates between two replicas. Retries after a 5xx, or a 409 with Retry-After, as a client does: with so many concurrent calls
+ * some may wait too long for a database connection.
  */
 async function refundAt(nth: number, svcId: string, amount: number, key: string): Promise<HttpAnswer> {
   const headers = { 'x-api-key': office.apiKey, 'idempotency-key': key };
@@ -54,7 +54,7 @@ const count = (answers: readonly HttpAnswer[]): Record<number | 'made', number> 
 const all = (times: number, call: (nth: number) => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
   Promise.all(Array.from({ length: times }, (_, nth) => call(nth)));
 
-/** As many as the bank is to be protected from; two replicas. */
+/** Many concurrent calls at two replicas. */
 const CALLS = 1_000;
 
 test(`${CALLS} refunds of one payment at once, each with its key: the bank gives back what was processed, and no more`, async () => {

@@ -9,32 +9,32 @@ import { fingerprintOf, type RefundRefusal, refundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 
-/** A refund whose outcome is not known by then is answered as `pending` (M5). */
-const ANSWER_MS_MAX = 20_000;
-/** How often the outcome of a pending refund is looked for. */
-const LOOK_AGAIN_MS = 500;
-/** However often it is looked for, the acquirer is asked no more often than this. */
-const ASK_AGAIN_AFTER_MS = 1_000;
+/** A refund without an outcome by then is returned as `pending` (M5). */
+const RESPONSE_TIMEOUT_MS = 20_000;
+/** Interval at which the outcome of a pending refund is polled. */
+const POLL_INTERVAL_MS = 500;
+/** Limits the queries to the acquirer, however often a refund is polled. */
+const MIN_QUERY_INTERVAL_MS = 1_000;
 
 /** One call of a merchant. */
 export interface RefundCall {
-  /** The payment (C3), as the merchant wrote it. */
+  /** The payment (C3), as the merchant sent it. */
   readonly svcId: string;
   /** 1 to 100 characters; its scope is merchant and mode. */
   readonly idempotencyKey: string;
   readonly request: CreateRefundRequest;
 }
 
-export interface MadeRefund {
+export interface RefundResult {
   readonly refund: RefundResponse;
-  /** Whether an earlier call with this key made it. */
+  /** True when an earlier call with this key created the refund. */
   readonly replayed: boolean;
 }
 
 /**
- * Gives money of a payment back (M5): (1) commit the decision, which reserves the amount, (2) call the acquirer under the
- * refund's id, outside any transaction, (3) commit the outcome. A crash after (1) leaves a pending refund that
- * {@link RecoverRefunds} asks the acquirer about. A repeat of the Idempotency-Key finds the refund and sends nothing.
+ * Refunds a payment (M5): (1) commit the decision, which reserves the amount, (2) call the acquirer with the refund's id as its
+ * key, outside any transaction, (3) commit the outcome. After a crash following (1), {@link RecoverRefunds} resolves the pending
+ * refund. A retry with the same Idempotency-Key returns the refund and sends nothing.
  */
 @Injectable()
 export class CreateRefund {
@@ -51,29 +51,32 @@ export class CreateRefund {
   }
 
   /**
-   * Throws `resource.not-found` for a payment that is not this merchant's, or not of this key's site; 422 where it cannot be
-   * given back, or not so much; `request.idempotency-conflict` where the key was used for another refund.
+   * Throws `resource.not-found` for a payment of another merchant, or of another site than the key's; 422 when it cannot be
+   * refunded, or not by this amount; `request.idempotency-conflict` when the key was used for another refund.
    */
-  async execute(merchant: AuthenticatedMerchant, { svcId, idempotencyKey, request }: RefundCall): Promise<MadeRefund> {
-    // Before the key is looked up: a site's key must not learn of refunds of other sites.
+  async execute(
+    merchant: AuthenticatedMerchant,
+    { svcId, idempotencyKey, request }: RefundCall,
+  ): Promise<RefundResult> {
+    // Before the idempotency key is looked up: a site's API key must not reveal refunds of other sites.
     const payment = await this.getPayment(merchant, svcId);
     const { amount } = request;
     const reason = request.reason ?? undefined;
     const fingerprint = fingerprintOf(payment.paymentReference, amount, reason);
-    const until = this.clock.later(ANSWER_MS_MAX);
-    const wanted = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
-    const { made, replayed } = await this.calls.once({
+    const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
+    const newRefund = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
+    const { result, replayed } = await this.calls.once({
       id: [merchant.merchantId, merchant.mode, idempotencyKey].join(' '),
       fingerprint,
-      until,
+      deadline,
       find: () => this.refunds.findByKey(merchant, idempotencyKey),
-      make: () => this.make({ ...wanted, payment }),
-      finish: (refund) => this.awaitOutcome(merchant, idempotencyKey, until, refund),
+      create: () => this.create({ ...newRefund, payment }),
+      finish: (refund) => this.awaitOutcome(merchant, idempotencyKey, deadline, refund),
     });
-    return { refund: made.refund, replayed };
+    return { refund: result.refund, replayed };
   }
 
-  /** The refunds of a payment, the newest first. */
+  /** The refunds of a payment, newest first. */
   async list(merchant: AuthenticatedMerchant, svcId: string): Promise<RefundResponse[]> {
     return this.refunds.list(await this.getPayment(merchant, svcId));
   }
@@ -86,29 +89,29 @@ export class CreateRefund {
     return payment;
   }
 
-  /** Throws where the refund is refused. */
-  private async make(wanted: NewRefund): Promise<void> {
-    const refusal = refundRefusal(wanted.payment, wanted.amount);
-    if (refusal) throw refusalError(refusal, wanted.payment);
-    const refund = await this.refunds.create(wanted);
-    // Another refund has taken the rest since the payment was read.
-    if (!refund) throw refusalError('refund.amount-exceeded', wanted.payment);
+  /** Throws when the payment cannot be refunded by this amount. */
+  private async create(newRefund: NewRefund): Promise<void> {
+    const refusal = refundRefusal(newRefund.payment, newRefund.amount);
+    if (refusal) throw refusalError(refusal, newRefund.payment);
+    const refund = await this.refunds.create(newRefund);
+    // Another refund has reserved the rest since the payment was read.
+    if (!refund) throw refusalError('refund.amount-exceeded', newRefund.payment);
     await this.sendRefund.execute(refund);
   }
 
-  /** Answers with the outcome, or with `pending` when the time is over. */
+  /** Waits for the outcome; returns the refund as `pending` at the deadline. */
   private async awaitOutcome(
     merchant: AuthenticatedMerchant,
     idempotencyKey: string,
-    until: Date,
-    made: CurrentRefund,
+    deadline: Date,
+    refund: CurrentRefund,
   ): Promise<CurrentRefund> {
-    let current = made;
-    for (let look = 1; current.refund.status === 'pending' && this.clock.now() < until; look++) {
-      if (look > 1) await pause(LOOK_AGAIN_MS);
-      const due = await this.refunds.claimLookedAt(
+    let current = refund;
+    for (let poll = 1; current.refund.status === 'pending' && this.clock.now() < deadline; poll++) {
+      if (poll > 1) await pause(POLL_INTERVAL_MS);
+      const due = await this.refunds.leaseForPoll(
         current.refund.refundReference,
-        this.clock.later(-ASK_AGAIN_AFTER_MS),
+        this.clock.later(-MIN_QUERY_INTERVAL_MS),
       );
       if (due) await this.recoverRefunds.recover(due);
       current = (await this.refunds.findByKey(merchant, idempotencyKey)) ?? current;

@@ -43,12 +43,12 @@ test.each<[string, () => Promise<unknown>, string[]]>([
   ],
   [
     'refunds that are due',
-    () => refunds().claimDue(new Date(), 50),
+    () => refunds().leaseDue(new Date(), 50),
     ['refunds_due', 'refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
   [
     'a refund that a client waits for',
-    () => refunds().claimLookedAt(randomUUID(), new Date()),
+    () => refunds().leaseForPoll(randomUUID(), new Date()),
     ['refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
   ['the newest refunds', () => admin().list('newest'), ['refunds_pkey', 'payments_pkey', 'refund_incidents_pkey']],

@@ -23,7 +23,7 @@ afterEach(() => processor.stop());
 const aPaid = async (card: string = CARDS.approved): Promise<string> =>
   (await processor.pay(aPayable({ merchantId }), { card })).paymentReference;
 
-/** Calls without waiting for the outcome, until the refund is pending and the call looks for its outcome. */
+/** Starts a call, and resolves when the refund is pending and the call polls for its outcome. */
 async function refundPending(paymentReference: string, key: string = randomUUID()) {
   const answer = office.refund(paymentReference, { amount: 100 }, key);
   const isLookedAt = async () =>
@@ -35,7 +35,7 @@ async function refundPending(paymentReference: string, key: string = randomUUID(
     ).length > 0;
   await waitUntil('the refund to be looked at', 5_000, isLookedAt);
   return {
-    /** 20 s are over: the client is answered with what is known. */
+    /** Advances by 20 s: the client gets a response with the current state. */
     answerAtDeadline: () => {
       processor.clock.advance(20_000);
       return answer;
@@ -44,15 +44,15 @@ async function refundPending(paymentReference: string, key: string = randomUUID(
   };
 }
 
-test('an answer that is lost is asked for while the client waits', async () => {
+test('after a lost response the bank is queried while the client waits', async () => {
   const payment = await aPaid(CARDS.refundDropsTheAnswer);
   expect(await office.refund(payment)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
 });
 
-test('a refund that the bank has not decided after 20 s is answered with 202, and ends later', async () => {
+test('a refund without a decision of the bank after 20 s is a 202, and ends later', async () => {
   const payment = await aPaid();
-  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'pending' });
+  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'pending' });
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'pending' });
   const key = randomUUID();
   const pending = await (await refundPending(payment, key)).answerAtDeadline();
@@ -70,7 +70,7 @@ test('a refund that the bank has not decided after 20 s is answered with 202, an
   await expectToAgree(processor, payment);
 });
 
-test('a bank that takes the refund as pending is asked until it has decided', async () => {
+test('a bank with a pending refund is queried until it has decided', async () => {
   const payment = await aPaid(CARDS.refundPending);
   const { answer } = await refundPending(payment);
   processor.clock.advance(2_000);
@@ -79,12 +79,12 @@ test('a bank that takes the refund as pending is asked until it has decided', as
   await expectToAgree(processor, payment);
 });
 
-test('a bank that stays silent is asked after 2 s, 10 s, 1 min, 5 min and every 5 min; the refund is never guessed', async () => {
+test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and every 5 min; the refund is never guessed', async () => {
   const payment = await aPaid();
   const asked: number[] = [];
   const startedAt = processor.clock.now().getTime();
   jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockImplementation(() => {
+  jest.spyOn(acquirer, 'getRefundStatus').mockImplementation(() => {
     asked.push((processor.clock.now().getTime() - startedAt) / 1_000);
     return Promise.resolve({ kind: 'unknown' });
   });
@@ -95,7 +95,7 @@ test('a bank that stays silent is asked after 2 s, 10 s, 1 min, 5 min and every 
       await processor.recoverRefunds();
     }
   };
-  // While the client waits, it asks as well: at once, and at most once a second.
+  // While the client waits, its call queries as well: immediately, and at most once a second.
   expect(asked).toEqual([0]);
   await step(20);
   expect((await created.answer).status).toBe(202);
@@ -111,7 +111,7 @@ test('a bank that stays silent is asked after 2 s, 10 s, 1 min, 5 min and every 
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
 });
 
-test('a refund that did not reach the bank is sent again under its key, and not before its first call is over', async () => {
+test('a refund that did not reach the bank is resent with its key, but only after its first call has ended', async () => {
   const payment = await aPaid();
   const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
   const created = await refundPending(payment);
@@ -126,7 +126,7 @@ test('a refund that did not reach the bank is sent again under its key, and not 
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
 });
 
-test('the first call of a refund that was sent again may arrive after all: the bank refunds once', async () => {
+test('the first call of a resent refund may still arrive: the bank refunds once', async () => {
   const payment = await aPaid();
   const itself = acquirer.refund.bind(acquirer);
   const late: Parameters<Acquirer['refund']>[] = [];
@@ -143,10 +143,10 @@ test('the first call of a refund that was sent again may arrive after all: the b
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
 });
 
-test('two jobs at once ask about a refund once', async () => {
+test('two concurrent jobs query a refund once', async () => {
   const payment = await aPaid();
   const refund = jest.spyOn(acquirer, 'refund').mockResolvedValue({ kind: 'unknown' });
-  const ask = jest.spyOn(acquirer, 'askRefund').mockResolvedValue({ kind: 'unknown' });
+  const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'unknown' });
   const created = await refundPending(payment);
   processor.clock.advance(2_000);
   const done = await Promise.all([processor.recoverRefunds(), processor.recoverRefunds(), processor.recoverRefunds()]);
@@ -159,14 +159,14 @@ test('two jobs at once ask about a refund once', async () => {
   await expectToAgree(processor, payment);
 });
 
-test('an answer that contradicts a refund that has ended changes nothing, and is kept as an incident', async () => {
+test('an answer that contradicts an ended refund is recorded as an incident, and changes nothing', async () => {
   const payment = await aPaid(CARDS.refundDeclined);
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
   const refunds = processor.service.app.get(RefundRepository);
   const created = await refundPending(payment);
   processor.clock.advance(2_000);
-  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
   const before = await booksOf(processor, payment);
   for (let time = 0; time < 2; time++)
@@ -186,14 +186,14 @@ test('an answer that contradicts a refund that has ended changes nothing, and is
   expect((await created.answer).body).toMatchObject({ status: 'failed' });
 });
 
-test('an end is told once, however many processes hear of it', async () => {
+test('an end is published once, however many processes receive it', async () => {
   const payment = await aPaid();
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
-  jest.spyOn(acquirer, 'askRefund').mockResolvedValueOnce({ kind: 'unknown' });
+  jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });
   const created = await refundPending(payment);
   const refunds = processor.service.app.get(RefundRepository);
   processor.clock.advance(2_000);
-  const [refund] = await refunds.claimDue(processor.clock.later(30_000), 10);
+  const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   const ends = await Promise.all(
     Array.from({ length: 8 }, () => refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-1' })),
   );

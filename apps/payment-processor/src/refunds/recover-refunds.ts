@@ -9,14 +9,14 @@ import { SendRefund } from './send-refund.js';
 import { SettleRefund } from './settle-refund.js';
 
 const POLL_MS = 500;
-const BATCH_MAX = 50;
-/** A claimed refund is left to its caller for this long. */
+const BATCH_SIZE = 50;
+/** Lease of a refund. */
 const LEASE_MS = 30_000;
 
 /**
- * Ends refunds without an outcome: their process died, the answer was lost, or the acquirer has not decided. Asks the acquirer
- * under the refund's own key after 2 s, 10 s, 1 min, 5 min, and every 5 min from then on. It never guesses: a refund ends
- * only with an answer. One that the acquirer has not received after 10 s is sent again under its key.
+ * Ends refunds without an outcome: their process died, the response was lost, or the acquirer has not decided. Queries the acquirer
+ * with the refund's own key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. It never guesses: a refund ends only with a
+ * response. It resends a refund that the acquirer has not received after 10 s, with the same key.
  */
 @Injectable()
 export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -30,7 +30,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('refund recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_MAX);
+    this.job = new PeriodicJob('refund recovery', POLL_MS, log, async () => (await this.runOnce()) === BATCH_SIZE);
   }
 
   onApplicationBootstrap(): void {
@@ -41,17 +41,17 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
     return this.job.stop();
   }
 
-  /** Looks after everything that is due now. Returns how many refunds that were. */
+  /** Recovers all due refunds, at most one batch. Returns their number. */
   async runOnce(): Promise<number> {
-    const due = await this.refunds.claimDue(this.clock.later(LEASE_MS), BATCH_MAX);
+    const due = await this.refunds.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
     await Promise.all(due.map((refund) => this.recover(refund)));
     return due.length;
   }
 
-  /** Asks the acquirer about one refund and records the answer, or sends it again. */
+  /** Queries the acquirer about one refund and records the answer, or resends the refund. */
   async recover(refund: OpenRefund): Promise<void> {
     const ageMs = this.clock.now().getTime() - refund.createdAt.getTime();
-    const answer = await this.acquirers.get(refund.acquirer).askRefund(refund.refundId, refund.account);
+    const answer = await this.acquirers.get(refund.acquirer).getRefundStatus(refund.refundId, refund.account);
     if (isMissing(answer, ageMs)) await this.sendRefund.execute(refund);
     else await this.settleRefund.execute(refund, answer);
   }

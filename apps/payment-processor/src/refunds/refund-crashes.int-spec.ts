@@ -1,6 +1,6 @@
 /**
- * The process that refunds dies at each `await` of its flow. A death is a failure there: nothing of the call goes on. Then
- * the jobs of another process run, and the client repeats its call: bank, payment, ledger and events agree on one refund.
+ * The process that refunds dies at each `await` of its flow: the call stops there with a failure. Then the jobs of another process
+ * run, and the client retries its call: bank, payment, ledger and events agree on one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
@@ -78,7 +78,7 @@ function dieBeforeStatement(nth: number): () => boolean {
   return () => isDead;
 }
 
-/** Another process takes over: whatever is due is looked after, over an hour. */
+/** Another process takes over and recovers everything that is due within an hour. */
 async function recoverEverything(): Promise<void> {
   for (const seconds of [10, 50, 240, 300, 300, 3_000]) {
     processor.clock.advance(seconds * 1_000);
@@ -86,7 +86,7 @@ async function recoverEverything(): Promise<void> {
   }
 }
 
-/** The client repeats its call as long as it was answered with an error. */
+/** The client retries its call after each error response. */
 async function repeat(payment: string, key: string): Promise<void> {
   const again = await office.refund(payment, { amount: 100 }, key);
   expect([200, 201]).toContain(again.status);
@@ -99,7 +99,7 @@ async function expectOneRefund(payment: string): Promise<void> {
   expect(books.refunds).toMatchObject([{ amount: 100, state: 'succeeded' }]);
 }
 
-/** The clock moves on by hours: neither payable nor encrypted card expires. */
+/** The clock advances by hours: neither payable nor encrypted card expires. */
 const expiresAt = '2999-01-01T00:00:00.000Z';
 async function aPaid(cardNumber: string = CARDS.approved): Promise<string> {
   const payable = aPayable({ merchantId, expiresAt });
@@ -123,14 +123,14 @@ const DEATHS: readonly (readonly [name: string, death: Death])[] = [
   ['after the refund was read for the answer', { of: 'refunds', method: 'findByKey', when: 'after', nth: 2 }],
 ];
 
-describe.each(['the client repeats its call first', 'the jobs of another process run first'])('%s', (order) => {
+describe.each(['the client retries its call first', 'the jobs of another process run first'])('%s', (order) => {
   test.each(DEATHS)('a death %s: one refund', async (_, death) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieAt(death);
     expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
     expect(isDead()).toBe(true);
     if (order.startsWith('the jobs')) await recoverEverything();
-    // Before 10 s have passed, "not found" does not count: the call may be on its way.
+    // Before 10 s have passed, "not found" does not count: the call may be in transit.
     else processor.clock.advance(10_000);
     await repeat(payment, key);
     await recoverEverything();
@@ -145,7 +145,7 @@ test.each([
   [4, 'the ledger is written'],
   [5, 'the event is written'],
 ])(
-  'a death before statement %i of the outcome, by which %s: nothing of it is kept, and it is one refund',
+  'a death before statement %i of the outcome, by which %s: the outcome is rolled back, and there is one refund',
   async (nth) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieBeforeStatement(nth);
@@ -158,11 +158,11 @@ test.each([
 );
 
 const DEATHS_OF_THE_JOB: readonly (readonly [name: string, death: Death])[] = [
-  ['before it claims the refund', { of: 'refunds', method: 'claimDue', when: 'before' }],
-  ['after it has claimed the refund', { of: 'refunds', method: 'claimDue', when: 'after' }],
-  ['before it asks the bank', { of: 'acquirer', method: 'askRefund', when: 'before' }],
-  ['after the bank has answered', { of: 'acquirer', method: 'askRefund', when: 'after' }],
-  ['before it sends the refund again', { of: 'acquirer', method: 'refund', when: 'before' }],
+  ['before it leases the refund', { of: 'refunds', method: 'leaseDue', when: 'before' }],
+  ['after it has leased the refund', { of: 'refunds', method: 'leaseDue', when: 'after' }],
+  ['before it queries the bank', { of: 'acquirer', method: 'getRefundStatus', when: 'before' }],
+  ['after the bank has answered', { of: 'acquirer', method: 'getRefundStatus', when: 'after' }],
+  ['before it resends the refund', { of: 'acquirer', method: 'refund', when: 'before' }],
   ['after the bank has refunded', { of: 'acquirer', method: 'refund', when: 'after' }],
   ['before it records the outcome', { of: 'refunds', method: 'settle', when: 'before' }],
   ['after the outcome is committed', { of: 'refunds', method: 'settle', when: 'after' }],
@@ -182,10 +182,10 @@ test.each(DEATHS_OF_THE_JOB)('a death of the job %s: one refund', async (_, deat
 });
 
 const DEATHS_WHILE_WAITING: readonly (readonly [name: string, death: Death])[] = [
-  ['before the pending refund is claimed', { of: 'refunds', method: 'claimLookedAt', when: 'before' }],
-  ['after the pending refund was claimed', { of: 'refunds', method: 'claimLookedAt', when: 'after' }],
-  ['before the bank is asked', { of: 'acquirer', method: 'askRefund', when: 'before' }],
-  ['after the bank has answered', { of: 'acquirer', method: 'askRefund', when: 'after' }],
+  ['before the pending refund is leased', { of: 'refunds', method: 'leaseForPoll', when: 'before' }],
+  ['after the pending refund was leased', { of: 'refunds', method: 'leaseForPoll', when: 'after' }],
+  ['before the bank is queried', { of: 'acquirer', method: 'getRefundStatus', when: 'before' }],
+  ['after the bank has answered', { of: 'acquirer', method: 'getRefundStatus', when: 'after' }],
   ['before that outcome is recorded', { of: 'refunds', method: 'settle', when: 'before', nth: 2 }],
   ['after that outcome is committed', { of: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];

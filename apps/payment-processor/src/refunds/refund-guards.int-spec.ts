@@ -1,10 +1,10 @@
-/** Each condition that guards refunds, in a statement or in the schema: everything else is as it should be. */
+/** Each condition that guards refunds, in a statement or in the schema, with only this condition false. */
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
-import { tamper } from '../../test/open-attempt.js';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { booksOf } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';
@@ -36,12 +36,12 @@ const wanted = (payment: PaymentToRefund, over: Partial<NewRefund> = {}): NewRef
 });
 const sql = (text: string, parameters: unknown[]): Promise<unknown> => processor.dataSource.query(text, parameters);
 
-describe('a decision is refused, and leaves nothing', () => {
+describe('a decision is rejected without a record', () => {
   test.each([
     ['where refunds that have ended leave less', `refunded_amount = 12246`],
     ['where pending refunds leave less', `refund_pending_amount = 12246`],
     ['where both together leave less', `refunded_amount = 12000, refund_pending_amount = 246`],
-  ])('%s, though the payment was read before', async (_, change) => {
+  ])('%s, although the payment was read before', async (_, change) => {
     const payment = await aPaid();
     await tamper(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
     expect(await refunds.create(wanted(payment))).toBeUndefined();
@@ -57,7 +57,7 @@ describe('a decision is refused, and leaves nothing', () => {
     expect(await refunds.create(wanted({ ...failed, charge: payment.charge }))).toBeUndefined();
   });
 
-  test('where another has its key: neither refund nor reservation is kept', async () => {
+  test('when another refund has its key: neither refund nor reservation is stored', async () => {
     const [payment, other] = [await aPaid(), await aPaid()];
     const { idempotencyKey } = wanted(payment);
     await refunds.create(wanted(payment, { idempotencyKey }));
@@ -68,7 +68,7 @@ describe('a decision is refused, and leaves nothing', () => {
   });
 });
 
-describe('the schema refuses', () => {
+describe('the schema rejects', () => {
   const constraintOf = (change: Promise<unknown>): Promise<string> =>
     change.then(
       () => 'none',
@@ -117,9 +117,9 @@ describe('the schema refuses', () => {
 });
 
 describe('a client that waits', () => {
-  const claim = (refundId: string) => refunds.claimLookedAt(refundId, processor.clock.later(-1_000));
+  const claim = (refundId: string) => refunds.leaseForPoll(refundId, processor.clock.later(-1_000));
 
-  test('asks about a pending refund at most once a second', async () => {
+  test('queries a pending refund at most once a second', async () => {
     const { refundId } = (await refunds.create(wanted(await aPaid())))!;
     expect(await claim(refundId)).toMatchObject({ refundId });
     expect(await claim(refundId)).toBeUndefined();
@@ -129,7 +129,7 @@ describe('a client that waits', () => {
     expect(await claim(refundId)).toMatchObject({ refundId, acquirer: 'simulated', currencyISOCode: 'ZAR' });
   });
 
-  test('asks nothing about one that has ended', async () => {
+  test('does not query an ended refund', async () => {
     const payment = await aPaid();
     const { body } = await office.refund(payment.paymentReference);
     expect(await claim(body.refundReference)).toBeUndefined();
@@ -143,7 +143,7 @@ describe('the list for administrators', () => {
     admin = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
   });
 
-  test('has the refunds of a payment with all that is known of them', async () => {
+  test('has the refunds of a payment with all fields', async () => {
     const payment = await aPaid();
     await aPaid();
     processor.clock.advance(1);
@@ -162,7 +162,7 @@ describe('the list for administrators', () => {
     expect(newest.body.refunds[0]).toMatchObject({ refundReference: body.refundReference });
   });
 
-  test('has the pending ones, the one that waits longest first', async () => {
+  test('has the pending ones, oldest first', async () => {
     const payment = await aPaid();
     const first = (await refunds.create(wanted(payment)))!;
     processor.clock.advance(1);
@@ -177,7 +177,7 @@ describe('the list for administrators', () => {
     expect(new Set((body.refunds as { status: string }[]).map(({ status }) => status))).toEqual(new Set(['pending']));
   });
 
-  test('refuses other states and stays shut without the administration key', async () => {
+  test('rejects other states, and needs the administration key', async () => {
     expect((await admin('GET', '/admin/v1/refunds?state=failed')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=x&svcId=y')).status).toBe(400);
     expect((await admin('GET', '/admin/v1/refunds?svcId=x&state=pending')).status).toBe(400);

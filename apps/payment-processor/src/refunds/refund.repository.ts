@@ -13,13 +13,13 @@ import { Clock, newUuid, newUuidAt } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { refundTransfer } from '../ledger/transfer.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
-import { conclude, nextAskAt, type RefundablePayment, type RefundConclusion } from './refund.js';
+import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
-/** Whose payments can be refunded: those of a merchant and mode, or of one of its sites. */
+/** Owner of refundable payments: a merchant in one mode, or one of its sites. */
 export interface RefundOwner {
   readonly merchantId: number;
   readonly mode: Mode;
@@ -27,17 +27,17 @@ export interface RefundOwner {
   readonly siteId: number | undefined;
 }
 
-/** A payment with what a refund of it needs. */
+/** A payment with the data for a refund. */
 export interface PaymentToRefund extends RefundablePayment {
   readonly state: PaymentState;
   readonly paymentId: string;
   readonly paymentReference: string;
   readonly currencyISOCode: string;
-  /** The charge; undefined where the acquirer has charged nothing. */
+  /** The charge; undefined if the acquirer has charged nothing. */
   readonly charge: (ChargeRoute & { readonly attemptId: string; readonly acquirerReference: string }) | undefined;
 }
 
-/** A refund with what a call to the acquirer needs. */
+/** A refund with the data for a call to the acquirer. */
 export interface OpenRefund extends ChargeRoute {
   /** Also the idempotency key at the acquirer. */
   readonly refundId: string;
@@ -49,13 +49,13 @@ export interface OpenRefund extends ChargeRoute {
   /** Cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
-  /** The decision. */
+  /** Time of the decision. */
   readonly createdAt: Date;
-  /** Times the job has looked after it. */
-  readonly asked: number;
+  /** Number of queries by the job. */
+  readonly queries: number;
 }
 
-/** A refund that is about to be made, and the key under which its merchant repeats it. */
+/** A refund to create, with its idempotency key. */
 export interface NewRefund {
   readonly owner: RefundOwner;
   readonly idempotencyKey: string;
@@ -68,16 +68,16 @@ export interface NewRefund {
   readonly requestedBy: string;
 }
 
-/** A refund as its key finds it. */
+/** A refund in its committed state. */
 export interface CurrentRefund {
   readonly fingerprint: string;
   readonly refund: RefundResponse;
 }
 
-/** Most refunds of one payment that are listed. */
-const LIST_MAX = 1_000;
+/** Limit of listed refunds of one payment. */
+const MAX_LISTED_REFUNDS = 1_000;
 
-/** The only place that reads and writes refunds. */
+/** The only code that writes refunds. */
 @Injectable()
 export class RefundRepository {
   constructor(
@@ -114,50 +114,49 @@ export class RefundRepository {
     return row && { fingerprint: row.fingerprint, refund: asResponse(row) };
   }
 
-  /** Of one payment, the newest first. The caller has made sure that the payment is its owner's. */
+  /** Refunds of one payment, newest first. The caller has checked the owner of the payment. */
   async list({ paymentId }: PaymentToRefund): Promise<RefundResponse[]> {
     const rows = await this.dataSource.query<RefundRow[]>(
       `SELECT ${REFUND_COLUMNS} FROM refunds r JOIN payments p ON p.payment_id = r.payment_id
         WHERE r.payment_id = $1 ORDER BY r.refund_id DESC LIMIT $2`,
-      [paymentId, LIST_MAX],
+      [paymentId, MAX_LISTED_REFUNDS],
     );
     return rows.map(asResponse);
   }
 
   /**
-   * Commits the decision to refund: the amount is reserved on the payment's row, and the refund and its key are written, or
-   * nothing is. Undefined where the payment has less left than this amount; of one that did not succeed nothing was
-   * processed (payments_processed). The comparison and the reservation are one
-   * UPDATE, which other refunds of the payment wait for: together they never have more than was processed.
+   * Commits the decision to refund: reserves the amount on the payment's row and writes the refund and its key, or changes nothing.
+   * Undefined when less than this amount is left; a payment without success has no processed amount (payments_processed). One
+   * UPDATE compares and reserves, and other refunds of the payment wait for it: their sum never exceeds the processed amount.
    */
-  async create(wanted: NewRefund): Promise<OpenRefund | undefined> {
-    const { owner, payment, amount } = wanted;
+  async create(refund: NewRefund): Promise<OpenRefund | undefined> {
+    const { owner, payment, amount } = refund;
     if (!payment.charge) throw new Error('A payment that was not charged cannot be refunded.');
     const { attemptId, acquirerReference, ...route } = payment.charge;
     const createdAt = this.clock.now();
     const refundId = newUuidAt(createdAt);
     const values = CREATE.valuesOf({
-      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextAskAt(createdAt, 0, createdAt) },
+      ...{ refundId, attemptId, amount, createdAt, nextAskAt: nextQueryAt(createdAt, 0, createdAt) },
       paymentId: payment.paymentId,
-      reason: wanted.reason ?? null,
-      requestedBy: wanted.requestedBy,
+      reason: refund.reason ?? null,
+      requestedBy: refund.requestedBy,
       merchantId: owner.merchantId,
       mode: owner.mode,
-      idempotencyKey: wanted.idempotencyKey,
-      fingerprint: wanted.fingerprint,
+      idempotencyKey: refund.idempotencyKey,
+      fingerprint: refund.fingerprint,
     });
     const rows = await this.dataSource.query<unknown[]>(CREATE.text, values);
     if (rows.length === 0) return undefined;
     const { paymentReference, currencyISOCode } = payment;
     const charge = { attemptId, chargeReference: acquirerReference, paymentReference, currencyISOCode };
-    return { refundId, ...charge, ...route, amount, createdAt, asked: 0 };
+    return { refundId, ...charge, ...route, amount, createdAt, queries: 0 };
   }
 
   /**
-   * Records what the acquirer said of a refund. Its end is one transaction with all that follows from it: the payment's
-   * amounts, the ledger, and the event. An answer that contradicts the row changes nothing but is kept as an incident.
+   * Records the acquirer's answer about a refund. One transaction ends the refund with all effects: the payment's amounts, the ledger
+   * and the event. An answer that contradicts the row only creates an incident.
    */
-  async settle({ refundId, asked }: OpenRefund, answer: AskedRefundOutcome): Promise<RefundConclusion> {
+  async settle({ refundId, queries }: OpenRefund, answer: RefundQueryResult): Promise<RefundConclusion> {
     return inTransaction(this.dataSource, async (tx) => {
       const [row] = await tx.query<LockedRow[]>(
         `SELECT r.state AS refund_state, r.amount AS refund_amount, r.created_at, a.acquirer, ${PAYMENT_COLUMNS}
@@ -166,11 +165,11 @@ export class RefundRepository {
           WHERE r.refund_id = $1 FOR UPDATE OF r`,
         [refundId],
       );
-      if (!row) throw new Error('There is no such refund.');
+      if (!row) throw new Error('The refund to settle was not found.');
       const conclusion = conclude(row.refund_state, answer);
       if (conclusion.kind === 'end') await this.end(tx, refundId, row, conclusion);
-      if (conclusion.kind === 'askAgain')
-        await this.askLater(tx, refundId, nextAskAt(row.created_at, asked, this.clock.now()));
+      if (conclusion.kind === 'queryAgain')
+        await this.scheduleQuery(tx, refundId, nextQueryAt(row.created_at, queries, this.clock.now()));
       if (conclusion.kind === 'incident') await this.recordIncident(tx, refundId, row.refund_state, answer);
       return conclusion;
     });
@@ -220,16 +219,16 @@ export class RefundRepository {
     );
   }
 
-  private async askLater(tx: Transaction, refundId: string, at: Date): Promise<void> {
+  private async scheduleQuery(tx: Transaction, refundId: string, at: Date): Promise<void> {
     await tx.query(`UPDATE refunds SET next_ask_at = $2 WHERE refund_id = $1`, [refundId, at]);
   }
 
-  /** Once for each state and answer, however often it is said. */
+  /** One row for each state and answer, which counts the occurrences. */
   private async recordIncident(
     tx: Transaction,
     refundId: string,
     state: RefundStatus,
-    answer: AskedRefundOutcome,
+    answer: RefundQueryResult,
   ): Promise<void> {
     const reference = 'acquirerReference' in answer ? answer.acquirerReference : null;
     await tx.query(
@@ -241,10 +240,10 @@ export class RefundRepository {
   }
 
   /**
-   * Pending refunds whose time to be looked after has come, each given to one caller: `leaseUntil` becomes its next time, so
-   * that a caller that dies is replaced by the next one.
+   * Leases due pending refunds, each to one caller: `leaseUntil` becomes the next due time, so that another caller replaces one that
+   * dies.
    */
-  async claimDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
+  async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET asked = r.asked + 1, next_ask_at = $2
          FROM (SELECT refund_id FROM refunds WHERE next_ask_at <= $1 ORDER BY next_ask_at LIMIT $3 FOR UPDATE SKIP LOCKED) due,
@@ -256,8 +255,8 @@ export class RefundRepository {
     return rows.map(asOpenRefund);
   }
 
-  /** As {@link claimDue}, for a client that waits: undefined unless it is pending and was not asked about since `notSince`. */
-  async claimLookedAt(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
+  /** As {@link leaseDue}, for a waiting client: undefined unless the refund is pending and without a query since `notSince`. */
+  async leaseForPoll(refundId: string, notSince: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}
         WHERE r.refund_id = $1 AND r.state = 'pending' AND (r.looked_at IS NULL OR r.looked_at <= $3) AND ${OPEN_JOINS}
@@ -317,7 +316,7 @@ interface LockedRow extends PaymentRow {
   acquirer: string;
 }
 
-/** The payment as it is, and the refund as it ended, for all who are told. */
+/** The payment and its ended refund, the payload of the event. */
 function refundedPayment(
   payment: AnyPaymentSnapshot,
   refundReference: string,
@@ -355,7 +354,7 @@ function asOpenRefund(row: OpenRow): OpenRefund {
     amount: row.amount,
     currencyISOCode: row.currency,
     createdAt: row.created_at,
-    asked: row.asked,
+    queries: row.asked,
     acquirer: row.acquirer,
     account: { mode: row.mode, accountReference: row.account },
   };

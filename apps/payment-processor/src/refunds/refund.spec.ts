@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { AskedRefundOutcome } from '../acquirers/acquirer.js';
+import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
-  ASK_AFTER_MS,
-  ASK_AGAIN_AFTER_MS,
+  QUERY_AFTER_MS,
+  QUERY_INTERVAL_MS,
   conclude,
   fingerprintOf,
   isMissing,
-  nextAskAt,
+  nextQueryAt,
   REFUND_TRANSITIONS,
   type RefundablePayment,
   refundableAmount,
@@ -37,7 +37,7 @@ describe('what can be refunded', () => {
     expect(refundRefusal({ ...PAID, ...over }, amount)).toBe(refusal);
   });
 
-  test('is exactly what is not refused, whatever was refunded before', () => {
+  test('is exactly the amount that is not rejected, whatever was refunded before', () => {
     const cents = fc.integer({ min: 0, max: 100_000_000_000 });
     fc.assert(
       fc.property(cents, cents, cents, cents, (processed, refundedShare, pendingShare, amount) => {
@@ -56,8 +56,8 @@ describe('what can be refunded', () => {
     expect(refundableAmount({ ...PAID, processedAmount: 0 })).toBe(0);
   });
 
-  /** The steps of many refunds of one payment in any order, as the statements of the repository take them. */
-  test('in any order of decisions and answers the bank gives back no more than was processed, and a failed refund frees its amount', () => {
+  /** Steps of many refunds of one payment in any order, as in the statements of the repository. */
+  test('in any order of decisions and answers, refunds never exceed the processed amount, and a failed one releases its amount', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('decide' as const), amount: fc.integer({ min: 1, max: 700 }) }),
       fc.record({
@@ -96,19 +96,19 @@ describe('what can be refunded', () => {
   });
 });
 
-function outcome(kind: AskedRefundOutcome['kind']): AskedRefundOutcome {
+function outcome(kind: RefundQueryResult['kind']): RefundQueryResult {
   return kind === 'succeeded' || kind === 'declined' ? { kind, acquirerReference: 'r-1' } : { kind };
 }
 
 describe('the effect of an answer', () => {
   const end = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
-  const [askAgain, none, incident] = [{ kind: 'askAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
+  const [queryAgain, none, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
   const EFFECTS = {
     succeeded: { pending: end('succeeded'), succeeded: none, failed: incident },
     declined: { pending: end('failed'), succeeded: incident, failed: none },
-    pending: { pending: askAgain, succeeded: none, failed: none },
-    unknown: { pending: askAgain, succeeded: none, failed: none },
-    notFound: { pending: askAgain, succeeded: none, failed: none },
+    pending: { pending: queryAgain, succeeded: none, failed: none },
+    unknown: { pending: queryAgain, succeeded: none, failed: none },
+    notFound: { pending: queryAgain, succeeded: none, failed: none },
   } as const;
   const pairs = Object.entries(EFFECTS).flatMap(([answer, effects]) =>
     Object.entries(effects).map(([state, effect]) => [answer, state, effect] as const),
@@ -118,36 +118,36 @@ describe('the effect of an answer', () => {
     expect(conclude(state as 'pending', outcome(answer as 'unknown'))).toEqual(effect);
   });
 
-  test('ends a refund only where the list of transitions has it', () => {
+  test('ends a refund only by a listed transition', () => {
     const ends = pairs.flatMap(([, state, effect]) => (effect.kind === 'end' ? [`${state} → ${effect.state}`] : []));
     const listed = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
     expect(ends.toSorted()).toEqual(listed.toSorted());
   });
 });
 
-describe('when the acquirer is asked', () => {
+describe('queries to the acquirer', () => {
   const createdAt = new Date('2026-03-01T10:00:00.000Z');
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
 
-  test('after 2 s, 10 s, 1 min and 5 min, and every 5 min for ever', () => {
-    const times = ASK_AFTER_MS.map(
-      (_, asked) => nextAskAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
+  test('are due after 2 s, 10 s, 1 min and 5 min, and then every 5 min without an end', () => {
+    const times = QUERY_AFTER_MS.map(
+      (_, asked) => nextQueryAt(createdAt, asked, createdAt).getTime() - createdAt.getTime(),
     );
     expect(times).toEqual([2_000, 10_000, 60_000, 300_000]);
     for (const asked of [4, 5, 1_000_000])
-      expect(nextAskAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + ASK_AGAIN_AFTER_MS));
+      expect(nextQueryAt(createdAt, asked, after(86_400_000))).toEqual(after(86_400_000 + QUERY_INTERVAL_MS));
   });
 
-  test('never in the past', () => expect(nextAskAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
+  test('are never due in the past', () => expect(nextQueryAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
 
-  test('a refund that is not found is sent again only when its first call is over', () => {
+  test('a refund that is not found is resent only after its first call has ended', () => {
     expect([9_999, 10_000].map((ageMs) => isMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
     for (const kind of ['succeeded', 'declined', 'pending', 'unknown'] as const)
       expect(isMissing(outcome(kind), 86_400_000)).toBe(false);
   });
 });
 
-test('a fingerprint tells payment, amount and reason apart', () => {
+test('a fingerprint depends on payment, amount and reason', () => {
   const prints = [
     fingerprintOf('P1', 100, undefined),
     fingerprintOf('P2', 100, undefined),

@@ -29,7 +29,7 @@ export class RefundsController {
    * @query svcId required
    * @returns 201 The refund, `succeeded` or `failed`.
    * @returns 202 It is still `pending` after 20 s: its amount is reserved.
-   * @returns 200 With `Idempotency-Replayed`: a repeat of the key, and the refund in its present state.
+   * @returns 200 With `Idempotency-Replayed`: a retry with the same key, and the refund in its current state.
    * @throws resource.not-found The payment is unknown, of another mode, or of another site than the key's.
    * @throws request.idempotency-conflict The key was used before with different content.
    * @throws refund.in-progress
@@ -58,7 +58,7 @@ export class RefundsController {
   }
 
   /**
-   * Lists the refunds of one payment, the newest first, at most 1 000.
+   * Lists the refunds of one payment, newest first, at most 1 000.
    *
    * @query svcId required
    * @returns 200 `[]` for a payment without any.
@@ -71,7 +71,7 @@ export class RefundsController {
   }
 }
 
-/** What cannot be a reference is not found later (C3); what is missing or given twice is an error of the caller. */
+/** Missing or repeated values are invalid; a malformed reference leads to a 404 later (C3). */
 function svcIdOf(svcId: unknown): string {
   if (typeof svcId !== 'string' || svcId === '') throw invalidField('svcId', 'svcId must be given once');
   return svcId;

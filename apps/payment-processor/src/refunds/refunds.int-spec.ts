@@ -39,7 +39,7 @@ const eventsOf = async (
 };
 
 describe('a refund (M5)', () => {
-  test('gives money back: at the bank, in the ledger, and as an event with the payment as it was', async () => {
+  test('returns money: at the bank, in the ledger, and with an event that contains the unchanged payment', async () => {
     const { payable: _, ...payment } = await aPaid();
     const { status, body, headers } = await office.refund(payment.paymentReference, { amount: 345, reason: 'broken' });
     expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
@@ -72,7 +72,7 @@ describe('a refund (M5)', () => {
     expect(await eventsOf(RefundSucceededV1, payment)).toEqual([expect.objectContaining({ ...payment, refund })]);
   });
 
-  test('may be partial and repeated until nothing is left, and is listed, the newest first', async () => {
+  test('may be partial, several times until nothing is left, and is listed, newest first', async () => {
     const { paymentReference } = await aPaid();
     const made = [];
     for (const amount of [5_000, 7_000, 345]) {
@@ -90,7 +90,7 @@ describe('a refund (M5)', () => {
     expect(body).toMatchObject({ svcId: paymentReference, status: 'succeeded' });
   });
 
-  test('of a payment whose payer was verified is made of the charge, not of the attempt that asked for the verification', async () => {
+  test('after a verification refunds the charge, not the attempt that required the verification', async () => {
     const payable = aPayable(merchant);
     const challenged = await processor.pay(payable, { card: CARDS.verified });
     await processor.answerChallenge(challenged, 'confirm');
@@ -100,7 +100,7 @@ describe('a refund (M5)', () => {
     expect((await booksOf(processor, challenged.paymentReference)).bank).toHaveLength(1);
   });
 
-  test('that the bank declines has failed: its amount is free again, and an event says so', async () => {
+  test('that the bank declines fails: its amount is released, and an event is published', async () => {
     const payment = await aPaid({ card: CARDS.refundDeclined });
     const declined = await office.refund(payment.paymentReference, { amount: 12_345 });
     expect(declined).toMatchObject({ status: 201, body: { status: 'failed', amount: 12_345 } });
@@ -113,7 +113,7 @@ describe('a refund (M5)', () => {
     });
     expect(await eventsOf(RefundSucceededV1, payment)).toEqual([]);
     expect(await eventsOf(RefundFailedV1, payment)).toMatchObject([{ state: 'success', refund: { status: 'failed' } }]);
-    // The whole amount may be tried again.
+    // The whole amount can be refunded again.
     expect((await office.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
@@ -127,7 +127,7 @@ describe('a refund (M5)', () => {
   });
 });
 
-describe('what cannot be given back', () => {
+describe('not refundable is', () => {
   test('more than was processed', async () => {
     const { paymentReference } = await aPaid();
     expect(await office.refund(paymentReference, { amount: 12_346 })).toMatchObject(
@@ -143,7 +143,7 @@ describe('what cannot be given back', () => {
     }
   });
 
-  test('vouchers; the part that a card paid is given back, and no more', async () => {
+  test('an amount covered by vouchers; only the part paid by card is refundable', async () => {
     const [own, partner] = [await grantedMerchant(), await aPartner(processor)];
     await own.grant(partner.organisationId);
     const voucher = (amount: number) => ({ vouchers: [{ merchantLiable: true, amount }] });
@@ -159,7 +159,7 @@ describe('what cannot be given back', () => {
     expect(await own.office.refund(covered.body.paymentReference)).toMatchObject(problem(422, /Vouchers covered/));
   });
 
-  test('a payment that was made elsewhere', async () => {
+  test('an external payment', async () => {
     const [own, partner] = [await grantedMerchant(), await aPartner(processor)];
     await own.grant(partner.organisationId);
     const external = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
@@ -175,7 +175,7 @@ describe('what cannot be given back', () => {
   }
 });
 
-describe('who may refund what', () => {
+describe('access to refunds', () => {
   test('a site refunds its own payments, and finds no others', async () => {
     const [ours, theirs] = [await aPaid({ siteId: 5001 }), await aPaid({ siteId: 5002 })];
     const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
@@ -186,7 +186,7 @@ describe('who may refund what', () => {
     expect((await booksOf(processor, theirs.paymentReference)).refunds).toEqual([]);
   });
 
-  test('a site does not learn of a refund of another site by its Idempotency-Key', async () => {
+  test('an Idempotency-Key does not reveal the refund of another site', async () => {
     const theirs = await aPaid({ siteId: 5002 });
     const key = randomUUID();
     await office.refund(theirs.paymentReference, { amount: 100 }, key);
@@ -246,7 +246,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await office.refund(paymentReference, { amount: 1 }, 'x'.repeat(100))).status).toBe(201);
   });
 
-  test('makes one refund: a repeat shows it as it is, also when nothing would be left for another', async () => {
+  test('has one refund: a retry returns its current state, even if nothing is left to refund', async () => {
     const { paymentReference } = await aPaid();
     const key = randomUUID();
     const first = await office.refund(paymentReference, { amount: 12_345 }, key);
@@ -285,7 +285,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await stranger.refund((await aPaid()).paymentReference, { amount: 100 }, key)).status).toBe(201);
   });
 
-  test('of a refused refund is free again', async () => {
+  test('of a rejected refund is free again', async () => {
     const { paymentReference } = await aPaid();
     const key = randomUUID();
     expect((await office.refund(paymentReference, { amount: 12_346 }, key)).status).toBe(422);

@@ -5,16 +5,16 @@ import { PaymentProcessorConfig } from '../config.js';
 import type { OpenRefund } from './refund.repository.js';
 import { SettleRefund } from './settle-refund.js';
 
-/** Most refunds at the acquirer at once: fewer than charges, which payers wait for. */
-const REFUND_CALLS_MAX = 20;
+/** Limit of concurrent refunds at the acquirer: lower than for charges, which payers wait for. */
+const MAX_CONCURRENT_REFUNDS = 20;
 
 /**
- * Sends a refund to the acquirer, outside any transaction and only after the decision is committed, and records the answer.
- * The refund's id is the key of the call: whatever is repeated, by whichever process, is one refund.
+ * Sends a refund to the acquirer, outside any transaction and only after the decision is committed, and records the answer. The
+ * refund's id is the idempotency key of the call: retries from any process result in one refund.
  */
 @Injectable()
 export class SendRefund {
-  private readonly slots = pLimit(REFUND_CALLS_MAX);
+  private readonly slots = pLimit(MAX_CONCURRENT_REFUNDS);
 
   constructor(
     @Inject(Acquirers) private readonly acquirers: Acquirers,

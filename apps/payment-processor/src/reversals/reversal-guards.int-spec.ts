@@ -1,5 +1,5 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { anOpenAttempt, tamper } from '../../test/open-attempt.js';
+import { anOpenAttempt, tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerAnswer } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
@@ -30,9 +30,9 @@ async function ended(answer: AcquirerAnswer): Promise<OpenAttempt> {
 const DECLINED: AcquirerAnswer = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
 const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-2' };
 const claim = async (leaseMs = 30_000): Promise<string[]> =>
-  (await reversals.claimDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
+  (await reversals.leaseDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
-test('an approval is given back where its attempt had ended without money, once, and for no other attempt', async () => {
+test('an approval is reversed if its attempt had ended without money, once, and for no other attempt', async () => {
   const [declined, notAttempted, reversed] = [
     await ended(DECLINED),
     await ended({ kind: 'neverCharged' }),
@@ -42,20 +42,20 @@ test('an approval is given back where its attempt had ended without money, once,
   await ended(DECLINED);
   for (const attempt of [declined, notAttempted, reversed, declined, ...others]) await settle(attempt, APPROVED);
   expect((await claim()).sort()).toEqual([declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort());
-  expect(await reversals.claimDue(processor.clock.later(60_000), 50)).toEqual([]);
+  expect(await reversals.leaseDue(processor.clock.later(60_000), 50)).toEqual([]);
 });
 
-test('an approval for an attempt that is being reversed is given back once the attempt has ended', async () => {
+test('an approval for an attempt that is being reversed is reversed after the attempt has ended', async () => {
   const open = await reversing();
   expect(await settle(open, APPROVED)).toBeUndefined();
   expect(await claim()).toEqual([]);
   expect(await settle(open, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
-  expect(await reversals.claimDue(processor.clock.later(30_000), 50)).toEqual([
+  expect(await reversals.leaseDue(processor.clock.later(30_000), 50)).toEqual([
     { attemptId: open.attemptId, acquirer: open.acquirer, account: open.account },
   ]);
 });
 
-test('a reversal is left to the recovery job while its attempt is reversing, also where the payment has ended', async () => {
+test('the recovery job handles a reversal while its attempt is reversing, even if the payment has ended', async () => {
   const open = await reversing();
   await settle(open, APPROVED);
   await tamper(
@@ -66,7 +66,7 @@ test('a reversal is left to the recovery job while its attempt is reversing, als
   expect(await claim()).toEqual([]);
 });
 
-test('a reversal is given to one caller until its lease is over, then to the next', async () => {
+test('a reversal is leased to one caller until its lease expires, then to the next', async () => {
   const declined = await ended(DECLINED);
   const { attemptId } = declined;
   await settle(declined, APPROVED);
@@ -77,7 +77,7 @@ test('a reversal is given to one caller until its lease is over, then to the nex
   expect(await claim()).toEqual([attemptId]);
 });
 
-test('a confirmation is recorded and published once, of its own attempt, and ends the asking', async () => {
+test('a confirmation is recorded and published once, for its own attempt, and ends the retries', async () => {
   const [one, other] = [await ended(DECLINED), await ended(DECLINED)];
   for (const attempt of [one, other]) await settle(attempt, APPROVED);
   const confirmed = await reversals.confirm(one.attemptId);

@@ -7,35 +7,35 @@ import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;
 let acquirer: Acquirer;
-/** What the acquirer does by itself. */
-let itself: Pick<Acquirer, 'charge' | 'ask' | 'reverse'>;
+/** The acquirer's real methods, before a test replaces them. */
+let realMethods: Pick<Acquirer, 'charge' | 'getChargeStatus' | 'reverse'>;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
-  itself = {
+  realMethods = {
     charge: acquirer.charge.bind(acquirer),
-    ask: acquirer.ask.bind(acquirer),
+    getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
     reverse: acquirer.reverse.bind(acquirer),
   };
 });
 afterEach(() => processor.stop());
 
 /**
- * The recovery job is told that nothing was or will be charged; then the bank charges after all, and says so to the call
- * that still waits.
+ * The recovery job gets the answer that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
+ * gets the approval.
  */
 async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
-  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   let late: Promise<ChargeOutcome> | undefined;
   acquirer.charge = async (request, signal) => {
     processor.clock.advance(10_000);
     await processor.recover();
-    return (late = itself.charge(request, signal));
+    return (late = realMethods.charge(request, signal));
   };
   const payment = await processor.pay(payable);
   expect(await late).toMatchObject({ kind: 'approved' });
-  Object.assign(acquirer, itself);
+  Object.assign(acquirer, realMethods);
   return payment;
 }
 
@@ -45,7 +45,7 @@ const attemptOf = async ({ paymentReference }: PaymentSnapshot): Promise<unknown
     [paymentReference],
   );
 
-test('an approval for a payment that had failed is given back, recorded and published once; the payment stays', async () => {
+test('an approval for a failed payment is reversed, recorded and published once; the payment does not change', async () => {
   const payment = await approvedTooLate();
   expect(payment).toMatchObject({ state: 'failed', errors: [{ errorReference: '30' }], payable: { state: 'open' } });
   expect(processor.charged()).toEqual([payment.paymentReference]);
@@ -60,20 +60,20 @@ test('an approval for a payment that had failed is given back, recorded and publ
   expect(await processor.clearUp()).toBe(0);
 });
 
-test('a second approval for a payable that was paid meanwhile: the first payer keeps his, the other is given back', async () => {
+test('a second approval for a payable that was paid meanwhile is reversed; the first payment does not change', async () => {
   const payable = aPayable();
   let second: PaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
-    acquirer.charge = (...given) => itself.charge(...given);
+    acquirer.charge = (...given) => realMethods.charge(...given);
     processor.clock.advance(10_000);
     await processor.recover();
     second = await processor.pay(payable, { try: 2 });
-    return itself.charge(request, signal);
+    return realMethods.charge(request, signal);
   };
-  acquirer.ask = () => Promise.resolve({ kind: 'notFound' });
+  acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   const first = await processor.pay(payable);
-  Object.assign(acquirer, itself);
+  Object.assign(acquirer, realMethods);
   expect([first.state, second?.state]).toEqual(['failed', 'success']);
   expect(processor.charged()).toHaveLength(2);
   await processor.clearUp();
@@ -81,7 +81,7 @@ test('a second approval for a payable that was paid meanwhile: the first payer k
   expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
-test('waits until its payment is final, because its event says how the payment ended', async () => {
+test('waits until its payment is final, because its event contains the final state of the payment', async () => {
   for (const [answer, state] of [
     ['refuse', 'failed'],
     ['confirm', 'success'],
@@ -94,7 +94,7 @@ test('waits until its payment is final, because its event says how the payment e
        SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );
-    const claim = () => processor.service.app.get(ReversalRepository).claimDue(processor.clock.later(1_000), 10);
+    const claim = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
     expect(await claim()).toEqual([]);
     await processor.answerChallenge(payment, answer);
     expect((await processor.check(payable)).map((checked) => checked.state)).toEqual([state]);
@@ -102,10 +102,11 @@ test('waits until its payment is final, because its event says how the payment e
   }
 });
 
-test('is repeated until the bank confirms it, every half minute', async () => {
+test('is retried every half minute until the bank confirms it', async () => {
   const payment = await approvedTooLate();
   let told = 0;
-  acquirer.reverse = (...given) => (++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : itself.reverse(...given));
+  acquirer.reverse = (...given) =>
+    ++told < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...given);
   for (let second = 0; second < 90; second++) {
     await processor.clearUp();
     processor.clock.advance(1_000);
@@ -115,9 +116,9 @@ test('is repeated until the bank confirms it, every half minute', async () => {
   expect(await attemptOf(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
 });
 
-test('an approval that is told twice is nothing to give back', async () => {
+test('a repeated approval is not reversed', async () => {
   acquirer.charge = async (request, signal) => {
-    const outcome = await itself.charge(request, signal);
+    const outcome = await realMethods.charge(request, signal);
     processor.clock.advance(2_000);
     await processor.recover();
     return outcome;

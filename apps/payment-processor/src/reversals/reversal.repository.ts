@@ -6,12 +6,12 @@ import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
-/** A charge that has to be given back. */
+/** A charge that is due for reversal. */
 export interface DueReversal extends ChargeRoute {
   readonly attemptId: string;
 }
 
-/** Charges that have to be given back: from the late approval until the acquirer has confirmed it. */
+/** Reversals of late approvals, until the acquirer has confirmed them. */
 @Injectable()
 export class ReversalRepository {
   constructor(
@@ -21,11 +21,11 @@ export class ReversalRepository {
   ) {}
 
   /**
-   * Attempts whose reversal is due, each given to one caller until `leaseUntil`. One that is still `reversing` is left to
-   * the recovery job, which ends it with its payment first; so is one whose payment has another attempt under way, because
-   * the event of a reversal says how its payment ended.
+   * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, which the recovery job
+   * ends with its payment first, and a payment with another attempt in progress, because the event of a reversal contains the final
+   * state of the payment.
    */
-  async claimDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
+  async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(
       `UPDATE reversals r SET next_try_at = $2
          FROM (SELECT d.attempt_id, y.mode, a.acquirer, a.account
@@ -42,7 +42,7 @@ export class ReversalRepository {
     }));
   }
 
-  /** The acquirer has confirmed: recorded, booked and published once. The payment stays as it was (P1). */
+  /** Records, books and publishes a confirmed reversal, once. The payment does not change (P1). */
   async confirm(attemptId: string): Promise<AnyPaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [known] = await this.dataSource.query<PaymentRow[]>(
@@ -61,7 +61,7 @@ export class ReversalRepository {
   }
 }
 
-/** The ledger has no late approval of a reversal that an earlier release has requested, so nothing is booked for it. */
+/** A reversal requested by an earlier release has no late approval in the ledger, so nothing is booked for it. */
 const CONFIRM = statementWithEvents({
   writes: `target AS (
          UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL

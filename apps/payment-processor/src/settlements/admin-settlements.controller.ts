@@ -3,11 +3,11 @@ import { AdminKeyGuard } from '@svc/auth';
 import type { SettlementStatement } from '@svc/contracts';
 import { invalidField, isNumericId } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerStatement } from './settlement-answer.js';
+import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
 /**
- * Statements of every merchant, for administrators. Needs `x-admin-key`.
+ * Settlement statements of all merchants, for administrators. Needs `x-admin-key`.
  *
  * @group Settlements
  */
@@ -17,7 +17,7 @@ export class AdminSettlementsController {
   constructor(@Inject(SettlementStatements) private readonly statements: SettlementStatements) {}
 
   /**
-   * Reads what a merchant is owed for a day, as its own key gets it.
+   * Reads a merchant's settlement statement of a day, as the merchant's own key does.
    *
    * @query merchantId required
    * @query mode required
@@ -36,6 +36,6 @@ export class AdminSettlementsController {
     if (!isNumericId(merchantId)) throw invalidField('merchantId', 'merchantId must be a number, given once');
     if (mode !== 'test' && mode !== 'live') throw invalidField('mode', 'mode must be test or live');
     const owner = { merchantId: Number(merchantId), mode, siteId: undefined } as const;
-    return answerStatement(this.statements, { owner, day }, request, reply);
+    return statementResponse(this.statements, { owner, day }, request, reply);
   }
 }

@@ -1,4 +1,4 @@
-/** Days of trade as they may come: each statement says what happened, and together they are the ledger's balance. */
+/** Random days of trade: each statement is right, and their sum is the ledger's balance. */
 import fc from 'fast-check';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Trade } from '../../test/trade.js';
@@ -26,7 +26,7 @@ const deed = fc.oneof(
   fc.constant((trade: Trade) => trade.nextDay()),
 );
 
-test('each day: its statement, its movements and the ledger agree, whatever was traded', async () => {
+test('each day: statement, movements and ledger agree after any trade', async () => {
   const seen = { days: 0, withRefunds: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(deed, { minLength: 6, maxLength: 18 }), async (deeds) => {
@@ -47,7 +47,7 @@ test('each day: its statement, its movements and the ledger agree, whatever was 
     }),
     { numRuns: 12 },
   );
-  // The days were not empty ones.
+  // The days were not empty.
   expect(seen.days).toBeGreaterThan(24);
   expect(seen.withRefunds).toBeGreaterThan(0);
 });

@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { Movement } from './settlement.repository.js';
 
-/** In the order in which they stand in a line. */
+/** In the order of a line. */
 const COLUMNS = [
   'createdUTCDate',
   'type',
@@ -20,7 +20,7 @@ export function csvLines(movements: readonly Movement[]): string {
   return stringify([...movements], {
     columns: [...COLUMNS],
     record_delimiter: 'windows',
-    // A merchant's reference may come from its customer; a spreadsheet must not take it for a formula.
+    // A merchant's reference may come from its customer; a spreadsheet must not evaluate it as a formula.
     escape_formulas: true,
   });
 }

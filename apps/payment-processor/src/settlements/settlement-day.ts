@@ -1,7 +1,7 @@
 import { invalidField } from '@svc/kernel';
 import { isDay } from '../ledger/day.js';
 
-/** A day in UTC and the times between which its movements were booked. */
+/** A day in UTC, with the range of its booking times. */
 export interface SettlementDay {
   /** `YYYY-MM-DD`. */
   readonly day: string;
@@ -12,10 +12,10 @@ export interface SettlementDay {
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** @throws DomainError `request.invalid` for what is no day, or one that has not begun */
+/** @throws DomainError `request.invalid` for an invalid or future day */
 export function parseSettlementDay(text: unknown, now: Date): SettlementDay {
   if (!isDay(text)) throw invalidField('day', 'day must be a date in UTC, as in 2026-11-20');
-  // Of a date without a time JavaScript makes midnight in UTC.
+  // JavaScript parses a date without a time as midnight in UTC.
   const from = new Date(text);
   if (from > now) throw invalidField('day', 'day must be a day that has begun, in UTC');
   return { day: text, from, until: new Date(from.getTime() + DAY_MILLISECONDS) };

@@ -7,10 +7,10 @@ import { totalsOf } from './settlement.js';
 import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 import { type SettlementBooks, type SettlementOwner, SettlementRepository } from './settlement.repository.js';
 
-/** A large day is a pass of seconds, on a connection that payments need as well: more at once are asked to come again. */
-const READS_MAX = 2;
+/** Reading a large day takes seconds on a connection that payments need as well: further callers get a 503 and retry. */
+const MAX_CONCURRENT_READS = 2;
 
-/** What a merchant is owed for a day, from the ledger. */
+/** Settlement statements: the balance of a merchant for a day, from the ledger. */
 @Injectable()
 export class SettlementStatements {
   private reads = 0;
@@ -20,10 +20,10 @@ export class SettlementStatements {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** @throws DomainError `request.invalid` for what is no day that has begun; `service.not-ready` while two others are read */
+  /** @throws DomainError `request.invalid` for an invalid or future day; `service.not-ready` while two others are read */
   async find(owner: SettlementOwner, dayText: unknown): Promise<SettlementStatement> {
     const day = parseSettlementDay(dayText, this.clock.now());
-    const { sums, closed, ledgerRoot } = await this.readOneOfFew(owner, day);
+    const { sums, closed, ledgerRoot } = await this.readWithLimit(owner, day);
     const { merchantId, siteId, mode } = owner;
     return {
       merchantId,
@@ -36,8 +36,8 @@ export class SettlementStatements {
     };
   }
 
-  private async readOneOfFew(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
-    if (this.reads >= READS_MAX) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
+  private async readWithLimit(owner: SettlementOwner, day: SettlementDay): Promise<SettlementBooks> {
+    if (this.reads >= MAX_CONCURRENT_READS) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     this.reads++;
     try {
       return await this.settlements.read(owner, day);
@@ -46,11 +46,11 @@ export class SettlementStatements {
     }
   }
 
-  /** The same movements one by one as CSV, read as fast as the caller takes it. @throws DomainError as {@link find} */
+  /** The same movements one by one as CSV, streamed with backpressure. @throws DomainError as {@link find} */
   async export(owner: SettlementOwner, dayText: unknown): Promise<{ fileName: string; csv: Readable }> {
     const day = parseSettlementDay(dayText, this.clock.now());
-    const horizon = await this.settlements.horizon();
-    const pages = this.settlements.pages(owner, day, horizon);
+    const horizon = await this.settlements.snapshotHorizon();
+    const pages = this.settlements.readPages(owner, day, horizon);
     async function* lines(): AsyncGenerator<string> {
       yield CSV_HEADER;
       for await (const page of pages) yield csvLines(page);

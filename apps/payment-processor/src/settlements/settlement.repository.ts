@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import type { MovementSum, MovementType } from './settlement.js';
 import type { SettlementDay } from './settlement-day.js';
 
-/** Whose movements: a merchant's in one mode, or those of one of its sites. */
+/** Owner of movements: a merchant in one mode, or one of its sites. */
 export interface SettlementOwner {
   readonly merchantId: number;
   readonly mode: Mode;
@@ -13,7 +13,7 @@ export interface SettlementOwner {
   readonly siteId: number | undefined;
 }
 
-/** One movement on what a merchant is owed. */
+/** One movement on the merchant's balance. */
 export interface Movement {
   readonly createdUTCDate: string;
   readonly type: MovementType;
@@ -22,34 +22,34 @@ export interface Movement {
   /** UUID; empty for anything but a refund. */
   readonly refundReference: string;
   readonly siteId: number;
-  /** The merchant's own reference: merchantOrderId, or the invoice's external reference; empty where it gave none. */
+  /** The merchant's own reference: merchantOrderId, or the invoice's external reference; empty if there is none. */
   readonly externalReference: string;
   readonly currencyISOCode: string;
-  /** Cents: positive where it is owed to the merchant, negative where the merchant owes it. */
+  /** Cents: positive when owed to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 
-/** What the ledger says of a day. */
+/** The ledger's sums of a day. */
 export interface SettlementBooks {
   readonly sums: readonly MovementSum[];
-  /** True: the day's movements are sealed, no more of them come. */
+  /** True when the day's movements are sealed and final. */
   readonly closed: boolean;
   /** Hex SHA-256; undefined while the day's books are open, and for days before the first seal. */
   readonly ledgerRoot: string | undefined;
 }
 
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** Reads the ledger for statements. */
 @Injectable()
 export class SettlementRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** One pass over the merchant's movements of the day, and whether its books are closed, as of one moment. */
+  /** Sums up the merchant's movements of the day, and reads if the day is closed, in one transaction. */
   async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementBooks> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
-      // First: what is summed up after a day was closed is all of it.
+      // First: if the day is already closed, the sums that follow are complete.
       const [books] = await tx.query<{ closed: boolean; root: string | null }[]>(
         `SELECT EXISTS (SELECT FROM ledger_days WHERE day >= $1) AS closed,
                 (SELECT encode(root, 'hex') FROM ledger_days WHERE day = $1) AS root`,
@@ -64,8 +64,8 @@ export class SettlementRepository {
     });
   }
 
-  /** Every transaction below it has ended: what it wrote is there, and stays. */
-  async horizon(): Promise<string> {
+  /** Every transaction below this id has ended, so its rows are final. */
+  async snapshotHorizon(): Promise<string> {
     const [row] = await this.dataSource.query<{ horizon: string }[]>(
       `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon`,
     );
@@ -74,20 +74,24 @@ export class SettlementRepository {
   }
 
   /**
-   * The movements of the day that were committed below `horizon`, the oldest first, in pages. Each is a statement of its own: however
-   * slowly somebody reads, no transaction stays open for it, which would hold the event log back.
+   * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a statement of its own: a slow
+   * reader must not keep a transaction open, which would delay the event log.
    */
-  async *pages(owner: SettlementOwner, { from, until }: SettlementDay, horizon: string): AsyncGenerator<Movement[]> {
+  async *readPages(
+    owner: SettlementOwner,
+    { from, until }: SettlementDay,
+    horizon: string,
+  ): AsyncGenerator<Movement[]> {
     let [after, position] = [from, 0];
     for (;;) {
       const rows = await this.dataSource.query<MovementRow[]>(
         `SELECT * FROM (${MOVEMENTS} AND t.txid < $6::xid8 AND (t.created_at, t.position) > ($4, $7::bigint)) m
           ORDER BY created_at, position LIMIT $8`,
-        [...valuesOf(owner), after, until, horizon, position, PAGE],
+        [...valuesOf(owner), after, until, horizon, position, PAGE_SIZE],
       );
       if (rows.length > 0) yield rows.map(asMovement);
       const last = rows.at(-1);
-      if (!last || rows.length < PAGE) return;
+      if (!last || rows.length < PAGE_SIZE) return;
       [after, position] = [last.created_at, last.position];
     }
   }

@@ -38,7 +38,7 @@ describe('totals', () => {
     count: fc.nat(1_000),
     amount: fc.nat(100_000_000_000),
   });
-  test('net is what comes in less what goes off, of any day', () => {
+  test('net is credits minus debits, for any day', () => {
     const day = fc.uniqueArray(sum, { selector: ({ currency, type }) => `${currency} ${type}` });
     fc.assert(
       fc.property(day, (sums) => {
@@ -60,7 +60,7 @@ describe('totals', () => {
 });
 
 describe('a day', () => {
-  test('is 24 hours of UTC, and may be the present one', () => {
+  test('is 24 hours of UTC, and may be today', () => {
     const [from, until] = [new Date('2026-03-01T00:00:00.000Z'), new Date('2026-03-02T00:00:00.000Z')];
     expect(parseSettlementDay('2026-03-01', NOW)).toEqual({ day: '2026-03-01', from, until });
     expect(parseSettlementDay('2024-02-29', NOW)).toMatchObject({ from: new Date('2024-02-29T00:00:00.000Z') });

@@ -1,14 +1,14 @@
 import type { SettlementItem, SettlementTotals } from '@svc/contracts';
 
-/** Type of a movement on what a merchant is owed, as statements name it. */
+/** Type of a movement on a settlement statement. */
 export type MovementType = 'payment' | 'voucher' | 'externalPayment' | 'refund' | 'fee';
 
-/** Movements of a day of one type and currency, as the ledger sums them up. */
+/** Sum of a day's movements of one type and currency. */
 export interface MovementSum {
   readonly currency: string;
   readonly type: MovementType;
   readonly count: number;
-  /** Cents: positive where it is owed to the merchant, negative where the merchant owes it. */
+  /** Cents: positive when owed to the merchant, negative when the merchant owes it. */
   readonly amount: number;
 }
 

@@ -2,10 +2,10 @@ import { Controller, Get, Inject, Param, Req, Res, type StreamableFile, UseGuard
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '@svc/auth';
 import type { SettlementStatement } from '@svc/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerStatement } from './settlement-answer.js';
+import { statementResponse } from './settlement-response.js';
 import { SettlementStatements } from './settlement-statements.js';
 
-/** What a merchant is owed for a day, by the key of the merchant or of a site; errors are RFC 9457 (C5). */
+/** Settlement statements of a merchant, by the key of the merchant or of a site; errors are RFC 9457 (C5). */
 @Controller('business/api/v1/merchants/:merchantId/settlements')
 @UseGuards(MerchantKeyGuard)
 export class SettlementsController {
@@ -16,7 +16,7 @@ export class SettlementsController {
    * text/csv` the movements one by one.
    *
    * @produces text/csv The movements; the sum of their amounts is `net`.
-   * @throws request.invalid The day is no date, or has not begun.
+   * @throws request.invalid The day is not a date, or has not begun.
    * @throws request.not-acceptable
    */
   @Get(':day')
@@ -26,6 +26,6 @@ export class SettlementsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SettlementStatement | StreamableFile> {
-    return answerStatement(this.statements, { owner: merchant, day }, request, reply);
+    return statementResponse(this.statements, { owner: merchant, day }, request, reply);
   }
 }

@@ -56,7 +56,7 @@ async function anOffice(owner: Partial<KeyOwner> = {}): Promise<Office> {
 }
 
 const netOf = (lines: readonly string[][]): number => lines.reduce((sum, line) => sum + Number(line.at(-1)), 0);
-/** What the ledger says that a merchant is owed. */
+/** The merchant's balance in the ledger. */
 async function balanceOf(mode = 'test'): Promise<number> {
   const [row] = await processor.dataSource.query<[{ balance: number }]>(
     `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::bigint AS balance
@@ -66,7 +66,7 @@ async function balanceOf(mode = 'test'): Promise<number> {
   return row.balance;
 }
 
-test('a day of mixed trade: what comes in, what goes off, and what is left, to the cent', async () => {
+test('a day of mixed trade: credits, debits and net, to the cent', async () => {
   // 2.85 % and R 1.99 of each payment: 351.8 and 299.3 cents, rounded, and twice 199.
   const fees = { test: { basisPoints: 285, fixedAmount: 199 } };
   const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
@@ -111,7 +111,7 @@ test('a day of mixed trade: what comes in, what goes off, and what is left, to t
 });
 
 describe('a statement is', () => {
-  test("its merchant's alone, and of the mode of its key", async () => {
+  test("only that of the key's merchant and mode", async () => {
     const [office, live] = [await anOffice(), await anOffice({ mode: 'live' })];
     await processor.pay(aPayable(merchant));
     await processor.pay(aPayable({ ...merchant, mode: 'live', amount: 77 }));
@@ -122,7 +122,7 @@ describe('a statement is', () => {
     expect((await live.movements()).map((line) => line.at(-1))).toEqual(['77']);
   });
 
-  test("with a site's key of that site alone", async () => {
+  test("with a site's key only that of the site", async () => {
     const [office, site] = [await anOffice(), await anOffice({ siteId: 5001 })];
     await processor.pay(aPayable({ ...merchant, amount: 11 }));
     await processor.pay(aPayable({ ...merchant, siteId: 5002, amount: 22 }));
@@ -131,7 +131,7 @@ describe('a statement is', () => {
     expect((await site.movements()).map((line) => line[4])).toEqual(['5001']);
   });
 
-  test('for administrators of any merchant, in either form', async () => {
+  test('for administrators that of any merchant, in either format', async () => {
     await processor.pay(aPayable({ ...merchant, mode: 'live' }));
     const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
     const get = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
@@ -143,7 +143,7 @@ describe('a statement is', () => {
     expect((await httpClient(processor.service)('GET', `${url}&mode=live`)).status).toBe(401);
   });
 
-  test('refused: of another merchant, for what is no day, in a form that nobody offers', async () => {
+  test('rejected for another merchant, an invalid day or an unsupported format', async () => {
     const { apiKey } = await anOffice();
     const get = async (url: string, headers: Record<string, string> = {}): Promise<number> =>
       (await httpClient(processor.service, { 'x-api-key': apiKey, ...headers })('GET', url)).status;
@@ -155,7 +155,7 @@ describe('a statement is', () => {
   });
 });
 
-test('large statements are read two at a time; who comes meanwhile is asked to come again', async () => {
+test('two large statements are read concurrently; a third caller gets a 503', async () => {
   const { apiKey } = await anOffice();
   const held = Promise.withResolvers<never>();
   const read = jest.spyOn(processor.service.app.get(SettlementRepository), 'read').mockReturnValue(held.promise);
@@ -175,7 +175,7 @@ test('large statements are read two at a time; who comes meanwhile is asked to c
 });
 
 describe('a day', () => {
-  test('has what was booked between its two midnights, the first of them inside', async () => {
+  test('contains the bookings from its first midnight to the next one, exclusive', async () => {
     const office = await anOffice();
     const { paymentReference } = await processor.pay(aPayable(merchant));
     const book = (at: string): Promise<unknown> =>
@@ -192,7 +192,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('of thousands of movements is exported whole, in order, and without what is committed meanwhile', async () => {
+  test('of thousands of movements is exported completely, in order, and without movements committed meanwhile', async () => {
     const office = await anOffice();
     const { paymentReference } = await processor.pay(aPayable(merchant));
     const book = (client: { query(text: string, values: unknown[]): Promise<unknown> }, count: number) =>
@@ -216,7 +216,7 @@ describe('a day', () => {
     expect(await amounts()).toHaveLength(3_001);
   });
 
-  test('is closed once the next one is five minutes old, and then names the root of its seals', async () => {
+  test('is closed five minutes after its end, and then has the root hash of its seals', async () => {
     const office = await anOffice();
     await processor.pay(aPayable(merchant));
     const sealer = processor.service.app.get(SealLedger);

@@ -8,10 +8,10 @@ import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 /**
- * Looks whether the payer has returned from the bank's page, and charges where he has passed: {@link ChargeAttempt}
- * reserves the payable again with a new attempt, and the acquirer charges what was verified, under the attempt's key.
+ * Queries the verification at the bank, and charges after a passed one: {@link ChargeAttempt} reserves the payable again with a new
+ * attempt, and the acquirer makes the verified charge with the attempt's key.
  *
- * The first payment wins: a verification passed after the payable was paid, closed or refused charges nothing.
+ * The first payment wins: a verification that is passed after the payable was paid, closed or refused charges nothing.
  */
 @Injectable()
 export class FinishVerification {
@@ -25,11 +25,11 @@ export class FinishVerification {
   async execute(verification: OpenVerification): Promise<void> {
     const { payment, challengeReference, route } = verification;
     const refusal = refusalOfState(payment.payable.state);
-    // Another payment holds the payable: whether this one can go on depends on how that one ends.
+    // Another payment has reserved the payable: its outcome decides if this one can continue.
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');
     if (refusal) return this.fail(verification, refusal);
-    const state = await this.acquirers.get(route.acquirer).askChallenge(challengeReference, route.account);
+    const state = await this.acquirers.get(route.acquirer).getChallengeState(challengeReference, route.account);
     if (state === 'failed') return this.fail(verification, 'verification.failed');
     if (state === 'passed') await this.charge(verification);
   }
@@ -38,7 +38,7 @@ export class FinishVerification {
     await this.verifications.fail(verification, error);
   }
 
-  /** Without a slot in time nothing has changed: the next look charges. */
+  /** Without a slot in time nothing has changed: the next query retries the charge. */
   private async charge(verification: OpenVerification): Promise<void> {
     const { challengeReference, payment, route } = verification;
     await this.chargeAttempt.execute({

@@ -1,10 +1,10 @@
-/** Each condition under which a payment leaves `verificationRequired`, or is looked after: everything else holds, only it is false. */
+/** Each condition for leaving `verificationRequired` and for leases, with only this condition false. */
 import { randomUUID } from 'node:crypto';
 import { type AnyPaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { factsOf, tamper } from '../../test/open-attempt.js';
+import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { aCard, aMerchant, aPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';
@@ -30,7 +30,7 @@ async function challenged(payable = aPayable()): Promise<OpenVerification> {
   return open!;
 }
 const look = (payableId: string): Promise<OpenVerification[]> =>
-  verifications.claimOpen(payableId, processor.clock.later(-1_000));
+  verifications.leaseOpen(payableId, processor.clock.later(-1_000));
 const paymentIds = (found: readonly OpenVerification[]): string[] => found.map(({ paymentId }) => paymentId).sort();
 
 const GO_ON = [
@@ -40,14 +40,14 @@ const GO_ON = [
 
 describe.each(GO_ON)('a payment that %s', (_, goOn) => {
   test.each([
-    ['the payment has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
+    ['the payment has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
     ['the payment has changed', `UPDATE payments SET version = version + 1 WHERE payment_id = $1`],
     ['the payment has an earlier version', `UPDATE payments SET version = version - 1 WHERE payment_id = $1`],
     ...['+', '-'].map((sign): [string, string] => [
       `the payable has version ${sign} 1`,
       `UPDATE payables SET version = version ${sign} 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ]),
-  ])('changes nothing where %s', async (__, statement) => {
+  ])('changes nothing when %s', async (__, statement) => {
     const open = await challenged();
     await tamper(processor, statement, open.paymentId);
     const before = await factsOf(processor, open.paymentId);
@@ -67,7 +67,7 @@ describe.each(GO_ON)('a payment that %s', (_, goOn) => {
   });
 });
 
-test('a payment resumes only where its payable is free', async () => {
+test('a payment resumes only when its payable is open', async () => {
   const open = await challenged();
   await tamper(
     processor,
@@ -79,7 +79,7 @@ test('a payment resumes only where its payable is free', async () => {
   expect(await factsOf(processor, open.paymentId)).toEqual(before);
 });
 
-describe('somebody who looks at a payable finds', () => {
+describe('a client that polls a payable finds', () => {
   test('its own open verification, at most once a second', async () => {
     const [payable, other] = [aPayable(), aPayable()];
     const open = await challenged(payable);
@@ -91,7 +91,7 @@ describe('somebody who looks at a payable finds', () => {
   });
 
   test.each([
-    ['that is over', `UPDATE verifications SET open = false WHERE payment_id = $1`],
+    ['that is closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('none %s', async (_, statement) => {
     const payable = aPayable();
@@ -102,10 +102,10 @@ describe('somebody who looks at a payable finds', () => {
   });
 });
 
-describe('verifications whose time is over', () => {
+describe('expired verifications', () => {
   const expired = async () => paymentIds(await verifications.findExpired(50));
 
-  test('are found from the millisecond on at which it is', async () => {
+  test('are found from the millisecond of their expiry', async () => {
     const open = await challenged();
     processor.clock.advance(899_999);
     expect(await expired()).toEqual([]);
@@ -116,7 +116,7 @@ describe('verifications whose time is over', () => {
   test.each([
     ['that ended before', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     [
-      'whose payable another payment holds',
+      'whose payable another payment has reserved',
       `UPDATE payables SET state = 'reserved', holder = gen_random_uuid() WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ],
   ])('are not found %s', async (_, statement) => {
@@ -129,7 +129,7 @@ describe('verifications whose time is over', () => {
 
 describe('verifications of partners', () => {
   const claim = async (limit = 50) =>
-    paymentIds(await verifications.claimPartners(processor.clock.later(5_000), limit));
+    paymentIds(await verifications.leaseDueOfPartners(processor.clock.later(5_000), limit));
   /** Returns the payment's id. */
   async function ofPartner(): Promise<string> {
     const [partner, merchant] = [await aPartner(processor), await aMerchant(processor)];
@@ -146,7 +146,7 @@ describe('verifications of partners', () => {
     return row.paymentId;
   }
 
-  test('are claimed every five seconds, those of pages never', async () => {
+  test('are leased every five seconds, those of pages never', async () => {
     const paymentId = await ofPartner();
     await challenged();
     expect(await claim()).toEqual([paymentId]);
@@ -156,7 +156,7 @@ describe('verifications of partners', () => {
     expect(await claim()).toEqual([paymentId]);
   });
 
-  test('are claimed in turn: one that waits longer comes first', async () => {
+  test('are leased in order: the longest waiting one first', async () => {
     const first = await ofPartner();
     expect(await claim(1)).toEqual([first]);
     processor.clock.advance(5_000);
@@ -165,14 +165,14 @@ describe('verifications of partners', () => {
   });
 
   test.each([
-    ['that are over', `UPDATE verifications SET open = false WHERE payment_id = $1`],
+    ['that are closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
-  ])('are not claimed %s', async (_, statement) => {
+  ])('are not leased %s', async (_, statement) => {
     await tamper(processor, statement, await ofPartner());
     expect(await claim()).toEqual([]);
   });
 
-  test('have a page to return to; those of pages, and other references, do not', async () => {
+  test('have a return page; those of pages, and other references, do not', async () => {
     const { payment } = await challenged();
     const [partners] = await processor.dataSource.query<[{ reference: string }]>(
       `SELECT payment_reference AS reference FROM payments WHERE payment_id = $1`,

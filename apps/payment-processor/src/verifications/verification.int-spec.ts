@@ -16,14 +16,14 @@ beforeEach(async () => {
 });
 afterEach(() => processor.stop());
 
-/** Presses Pay with a card whose owner the bank verifies. */
+/** Pays with a card that requires a verification. */
 async function challenged(payable = aPayable(), nth = 1): Promise<PaymentSnapshot> {
   const payment = await processor.pay(payable, { card: CARDS.verified, try: nth });
   expect(payment).toMatchObject({ state: 'verificationRequired', processedAmount: 0, payable: { state: 'open' } });
   return payment;
 }
 
-/** The payer comes back: the page looks, at least a second after the last look. */
+/** The payer returns, and the page polls, at least a second after the last poll. */
 async function look(payable: ReturnType<typeof aPayable>): Promise<PaymentSnapshot[]> {
   processor.clock.advance(1_000);
   return processor.check(payable);
@@ -32,7 +32,7 @@ async function look(payable: ReturnType<typeof aPayable>): Promise<PaymentSnapsh
 const errorsOf = (payment: PaymentSnapshot | undefined): string[] =>
   payment?.errors.map(({ errorReference }) => errorReference) ?? [];
 
-test('verified: charged once, after the payer has come back, and told in three events', async () => {
+test('verified: charged once, after the payer has returned, and published in three events', async () => {
   const payable = aPayable();
   const payment = await challenged(payable);
   expect(payment.verificationUrl).toMatch(/^http:.*\/challenges\//);
@@ -75,7 +75,7 @@ test('refused by the payer: failed with 16, and another card can be tried', asyn
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('abandoned: failed with 17 at 15 minutes, once, whether anybody looks or not', async () => {
+test('abandoned: failed with 17 at 15 minutes, once, with or without a poll', async () => {
   const [looked, left] = [aPayable(), aPayable()];
   await challenged(looked);
   await challenged(left);
@@ -90,7 +90,7 @@ test('abandoned: failed with 17 at 15 minutes, once, whether anybody looks or no
   expect(await processor.published(PaymentFailedV1)).toHaveLength(2);
 });
 
-test('an abandoned challenge blocks nobody; passed after somebody paid, it charges nothing', async () => {
+test('an abandoned challenge does not block other payers; passed after another payment, it charges nothing', async () => {
   const payable = aPayable();
   const payment = await challenged(payable);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
@@ -115,7 +115,7 @@ test('a merchant can cancel meanwhile; passed afterwards, it charges nothing', a
   expect(processor.charged()).toEqual([]);
 });
 
-test('two verified at once: one is charged; the other waits, and fails when that one has paid', async () => {
+test('two verified at the same time: one is charged; the other waits, and fails after that success', async () => {
   const payable = aPayable();
   const payments = [await challenged(payable), await challenged(payable, 2)];
   for (const payment of payments) await processor.answerChallenge(payment, 'confirm');
@@ -125,7 +125,7 @@ test('two verified at once: one is charged; the other waits, and fails when that
   expect(processor.charged()).toHaveLength(1);
 });
 
-test('the fifth try may be verified: nobody can begin a sixth, and if it fails the payable is refused', async () => {
+test('the fifth try may be verified: a sixth cannot begin, and if it fails the payable is refused', async () => {
   const payable = aPayable();
   for (let nth = 1; nth < 5; nth++) await processor.pay(payable, { card: CARDS.declined, try: nth });
   const payment = await challenged(payable, 5);
@@ -136,7 +136,7 @@ test('the fifth try may be verified: nobody can begin a sixth, and if it fails t
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('the answer with the challenge was lost: found out, and the payer can go on', async () => {
+test('the response with the challenge was lost: it is recovered, and the payer can continue', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
@@ -151,7 +151,7 @@ test('the answer with the challenge was lost: found out, and the payer can go on
   expect(await look(payable)).toMatchObject([{ state: 'success' }]);
 });
 
-test('died after the payer came back, before the charge was answered: found out as any other attempt', async () => {
+test('died after the payer returned, before the response to the charge: recovered like any other attempt', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = aPayable();
   await processor.answerChallenge(await challenged(payable), 'confirm');
@@ -169,7 +169,7 @@ test('died after the payer came back, before the charge was answered: found out 
   expect(processor.charged()).toHaveLength(1);
 });
 
-test('a repeat of the press gives the same challenge, and the bank asked once for many looks', async () => {
+test('a retry returns the same challenge, and many polls query the bank once', async () => {
   const payable = aPayable();
   const reference = randomUUID();
   const first = await processor.pay(payable, { card: CARDS.verified, reference });
@@ -178,7 +178,7 @@ test('a repeat of the press gives the same challenge, and the bank asked once fo
 
   const acquirer = processor.service.app.get(Acquirer);
   let asked = 0;
-  acquirer.askChallenge = () => (asked++, Promise.resolve('pending'));
+  acquirer.getChallengeState = () => (asked++, Promise.resolve('pending'));
   processor.clock.advance(1_000);
   await Promise.all(Array.from({ length: 10 }, () => processor.check(payable)));
   expect(asked).toBe(1);

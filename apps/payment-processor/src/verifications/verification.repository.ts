@@ -9,7 +9,7 @@ import {
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { nextAskAt } from '../payments/attempt.js';
+import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
@@ -19,7 +19,7 @@ export interface OpenVerification {
   readonly paymentId: string;
   readonly paymentVersion: number;
   readonly challengeReference: string;
-  /** Who asked for it: the charge that follows goes there, too. */
+  /** The acquirer that required it; the charge uses the same route. */
   readonly route: ChargeRoute;
   readonly expiresAt: Date;
   readonly triesMax: number;
@@ -29,8 +29,8 @@ export interface OpenVerification {
 }
 
 /**
- * Where a payment leaves `verificationRequired`. Each way is one statement that changes nothing unless the payment still
- * waits and the payable is as it was read; whoever is refused reads again.
+ * The transitions from `verificationRequired`. Each is one statement that changes nothing unless the payment still waits and the
+ * payable has not changed since it was read; otherwise the caller reads again.
  */
 @Injectable()
 export class VerificationRepository {
@@ -40,8 +40,8 @@ export class VerificationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** The open verifications of a payable, unless the acquirer was asked about them since `notSince`. */
-  async claimOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
+  /** Leases the open verifications of a payable without a query to the acquirer since `notSince`. */
+  async leaseOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $2
          FROM payments p, payables y
@@ -54,11 +54,10 @@ export class VerificationRepository {
   }
 
   /**
-   * Open verifications of partners' payments that the job has to ask about now; their next time is `nextAskAt`. Nobody may
-   * be looking at them, and their payers return to pages that are not ours. It holds up no payer who looks: see
-   * {@link claimOpen}.
+   * Leases open verifications of partners' payments that are due for a query by the job, until `leaseUntil`. Possibly no client polls
+   * them, and their payers return to pages of the partner. Does not delay clients that poll: see {@link leaseOpen}.
    */
-  async claimPartners(nextAskAt: Date, limit: number): Promise<OpenVerification[]> {
+  async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET next_ask_at = $2
          FROM (SELECT w.payment_id FROM verifications w JOIN payments q ON q.payment_id = w.payment_id
@@ -68,12 +67,12 @@ export class VerificationRepository {
         WHERE v.payment_id = due.payment_id AND p.payment_id = due.payment_id AND p.state = 'verificationRequired'
           AND y.payable_id = p.payable_id
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
-      [this.clock.now(), nextAskAt, limit],
+      [this.clock.now(), leaseUntil, limit],
     );
     return rows.map(asOpenVerification);
   }
 
-  /** Those whose time is over and whose payable nobody else holds. Two who find the same one end it once. */
+  /** Expired verifications whose payable no other payment has reserved. If two callers find the same one, it ends once. */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
       `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}
@@ -84,7 +83,7 @@ export class VerificationRepository {
     return rows.map(asOpenVerification);
   }
 
-  /** Reserves the payable, and commits the attempt that charges what was verified. Undefined when somebody was faster. */
+  /** Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster. */
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
     const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();
@@ -105,15 +104,15 @@ export class VerificationRepository {
       attemptId,
       acquirer: route.acquirer,
       account: route.account.accountReference,
-      nextAskAt: nextAskAt(startedAt, 0, startedAt),
+      nextAskAt: nextQueryAt(startedAt, 0, startedAt),
     };
     const [row] = await this.events.write(this.dataSource, RESUME, parameters, [event]);
     if (!row) return undefined;
-    const attempt = { attemptId, ...route, state: 'started', startedAt, asked: 0 } as const;
+    const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
     return { ...attempt, paymentId, paymentVersion: paymentVersion + 1, triesMax, feeTerms, payment };
   }
 
-  /** Fails the payment; nothing was charged. Undefined when somebody was faster. */
+  /** Fails the payment; nothing was charged. Undefined when another process was faster. */
   async fail(verification: OpenVerification, error: ErrorCode): Promise<AnyPaymentSnapshot | undefined> {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();

@@ -2,10 +2,10 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { TransformerSettings } from '../settings.js';
-import { mayCall } from './access.js';
+import { isCallerAllowed } from './access.js';
 
 /**
- * Refuses callers that are neither on the list nor have the key (A9), before anything of the request is looked at (C5).
+ * Refuses callers that have neither an allowed address nor the key (A9), before the request is validated (C5).
  *
  * @throws credentials.invalid
  */
@@ -24,7 +24,7 @@ export class AccessGuard implements CanActivate {
       fetchSite: typeof fetchSite === 'string' ? fetchSite : undefined,
       apiKey: typeof apiKey === 'string' ? apiKey : undefined,
     };
-    if (!mayCall(this.settings, caller)) throw new DomainError('credentials.invalid');
+    if (!isCallerAllowed(this.settings, caller)) throw new DomainError('credentials.invalid');
     return true;
   }
 }

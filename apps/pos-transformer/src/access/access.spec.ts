@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
-import { type Caller, mayCall } from './access.js';
-import { tillOf } from './calling-till.js';
+import { type Caller, isCallerAllowed } from './access.js';
+import { parseTill } from './calling-till.js';
 
 const KEY = 'a-key-of-the-store';
 const networks = new BlockList();
@@ -15,7 +15,7 @@ const caller = (changes: Partial<Caller> = {}): Caller => ({
 });
 const open = { apiKey: undefined, allowedClients: undefined, publicUrl: undefined };
 
-describe('A9: who may call', () => {
+describe('A9: allowed callers', () => {
   it.each<[string, Partial<typeof open> | object, Partial<Caller>, boolean]>([
     ['on loopback without a key', {}, {}, true],
     ['with the key', { apiKey: KEY }, { apiKey: KEY }, true],
@@ -71,16 +71,16 @@ describe('A9: who may call', () => {
       { apiKey: KEY, origin: 'https://evil.example', fetchSite: 'cross-site' },
       true,
     ],
-  ])('%s', (_, settings, changes, may) => expect(mayCall({ ...open, ...settings }, caller(changes))).toBe(may));
+  ])('%s', (_, settings, changes, may) => expect(isCallerAllowed({ ...open, ...settings }, caller(changes))).toBe(may));
 });
 
 describe('T3: the header x-till', () => {
   it.each([
     [undefined, ''],
     ['TILL 2', 'TILL 2'],
-  ])('%j is the till %j', (header, till) => expect(tillOf(header)).toBe(till));
+  ])('%j is the till %j', (header, till) => expect(parseTill(header)).toBe(till));
 
   it.each([[''], [' '], ['x'.repeat(101)], ['tïll'], [['a', 'b']]])('%j is refused', (header) =>
-    expect(() => tillOf(header)).toThrow('The request is not valid'),
+    expect(() => parseTill(header)).toThrow('The request is not valid'),
   );
 });

@@ -4,7 +4,7 @@ import { isIP, isIPv6 } from 'node:net';
 import type { TransformerSettings } from '../settings.js';
 
 export interface Caller {
-  /** Of the connection. */
+  /** Remote address of the connection. */
   readonly address: string;
   /** The header x-api-key. */
   readonly apiKey: string | undefined;
@@ -17,16 +17,16 @@ export interface Caller {
 }
 
 /**
- * The key is enough from every address; an allowed address needs no key. On loopback, with neither configured, no caller does.
- * Without the key the host has to be an address, or the configured name: a page on the internet that a browser in the store
- * opens must not reach the transformer under a name of its own (DNS rebinding). Nor may such a page send a form or a request to
- * the transformer's address: `reset` needs no body, so a browser asks for no permission first (cross-site request forgery).
+ * The key is enough from every address; an allowed address needs no key. With neither configured, the transformer listens on
+ * loopback only and no caller needs a key. Without the key, two checks protect against web pages that a browser in the store
+ * opens. The Host header must be an IP address or the configured name, against DNS rebinding. The Origin must be the
+ * transformer's own, against cross-site request forgery: `reset` has no body, so browsers send it without a CORS preflight.
  */
-export function mayCall(
+export function isCallerAllowed(
   { apiKey, allowedClients, publicUrl }: Pick<TransformerSettings, 'apiKey' | 'allowedClients' | 'publicUrl'>,
   caller: Caller,
 ): boolean {
-  if (apiKey !== undefined && isSame(caller.apiKey, apiKey)) return true;
+  if (apiKey !== undefined && isSameKey(caller.apiKey, apiKey)) return true;
   const isAllowed = allowedClients ? isListed(allowedClients, caller.address) : apiKey === undefined;
   return isAllowed && isOwnHost(caller.host, publicUrl) && isOwnPage(caller);
 }
@@ -45,19 +45,19 @@ function isOwnHost(host: string | undefined, publicUrl: string | undefined): boo
   return isIP(name) !== 0 || name === 'localhost' || (publicUrl !== undefined && name === new URL(publicUrl).hostname);
 }
 
-/** Whether the request is of a page of the transformer itself, or of no page at all. */
+/** Whether the request comes from a page of the transformer itself, or from no page at all. */
 function isOwnPage({ host, origin, fetchSite }: Caller): boolean {
   if (fetchSite === 'cross-site' || fetchSite === 'same-site') return false;
   if (origin === undefined) return true;
   if (!URL.canParse(origin)) return false;
   const { protocol, host: originHost } = new URL(origin);
-  // Parsed with the same scheme, so that its default port is left out of both.
+  // Parse both with the same scheme, so that its default port is left out of both.
   const own = `${protocol}//${host}`;
   return originHost !== '' && URL.canParse(own) && originHost === new URL(own).host;
 }
 
-/** In the same time for every wrong key. */
-function isSame(given: string | undefined, wanted: string): boolean {
+/** Constant-time comparison. */
+function isSameKey(given: string | undefined, wanted: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return given !== undefined && timingSafeEqual(digest(given), digest(wanted));
 }

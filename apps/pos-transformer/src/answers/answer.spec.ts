@@ -1,6 +1,6 @@
 import { combine, ok, rands, stop, warn } from './answer.js';
 
-test('T2: the most serious result, with each sentence once', () => {
+test('T2: merged answers have the most serious result, and each message once', () => {
   expect(combine(ok(), undefined)).toEqual({ Result: 'OK', Message: '' });
   expect(combine(ok('Paid.'), warn('Check.'))).toEqual({ Result: 'WARN', Message: 'Paid. Check.' });
   expect(combine(warn('Check.'), stop('No.'), warn('Check.'))).toEqual({ Result: 'STOP', Message: 'Check. No.' });

@@ -1,4 +1,4 @@
-/** The Result envelope (T1, T2), and the sentences in it: a cashier reads them. */
+/** The Result envelope (T1, T2). Its messages are shown to the cashier. */
 
 export type Result = 'OK' | 'WARN' | 'STOP';
 
@@ -22,15 +22,15 @@ export function stop(message: string): Answer {
   return { Result: 'STOP', Message: message };
 }
 
-/** One answer of what several checks say: the most serious result, with every sentence. */
+/** Merges the answers of several checks: the most serious result, with every message. */
 export function combine(...answers: readonly (Answer | undefined)[]): Answer {
-  const given = answers.filter((answer) => answer !== undefined);
-  const worst = (['STOP', 'WARN', 'OK'] as const).find((result) => given.some(({ Result }) => Result === result));
-  const sentences = given.map(({ Message }) => Message).filter((message) => message !== '');
-  return { Result: worst ?? 'OK', Message: [...new Set(sentences)].join(' ') };
+  const present = answers.filter((answer) => answer !== undefined);
+  const worst = (['STOP', 'WARN', 'OK'] as const).find((result) => present.some(({ Result }) => Result === result));
+  const messages = present.map(({ Message }) => Message).filter((message) => message !== '');
+  return { Result: worst ?? 'OK', Message: [...new Set(messages)].join(' ') };
 }
 
-/** Cents as a cashier reads them: `R 1 234.50`. */
+/** Formats cents: `R 1 234.50`. */
 export function rands(cents: number): string {
   const size = Math.abs(cents);
   const whole = String(Math.floor(size / 100)).replace(/\B(?=(\d{3})+$)/g, ' ');

@@ -16,7 +16,7 @@ const PAYMENT = {
   customer: { firstName: 'Thandi', lastName: 'Nkosi' },
 };
 
-it('T1, T2: OK, WARN and STOP are 200 with Result and Message alone, at each call that changes something', async () => {
+it('T1, T2: every call that changes something answers 200 with only Result and Message, for OK, WARN and STOP', async () => {
   const svcId = await pay();
   const dearer = { MerchantOrderId: '18', TotalToPay: 1, Products: [PRODUCT] };
   const path = (name: string): string => `/v1/sites/${SITE}/invoice/${name}`;
@@ -56,7 +56,7 @@ it('T1, T2: OK, WARN and STOP are 200 with Result and Message alone, at each cal
 it('T1: total adds InvoiceReference, Code and QrSvgUrl, and offline has none of them (T8)', async () => {
   const { status, body } = await pos.total(100, '17');
   expect([status, Object.keys(body as object)]).toEqual([200, [...ENVELOPE, 'InvoiceReference', 'Code', 'QrSvgUrl']]);
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   const offline = await pos.total(100, '18', 'TILL-2');
   expect([offline.status, Object.keys(offline.body as object)]).toEqual([200, ENVELOPE]);
 });
@@ -124,7 +124,7 @@ it('T6, T7, T9: every field of GetPayment, of a success and of a failure', async
   });
 });
 
-it('T4: amounts are cents, the same number from the till to the platform and back', async () => {
+it('T4: amounts are cents, unchanged between till and platform', async () => {
   for (const [amount, reference] of [
     [1, '1'],
     [100_000_000_000, '2'],
@@ -141,7 +141,7 @@ it('T4: amounts are cents, the same number from the till to the platform and bac
     expect((await pos.call('POST', path, { amount, reference: '3' })).status).toBe(400);
 });
 
-it('T12: reset after the basket was paid is OK, and begins the next one', async () => {
+it('T12: reset after the payment is OK, and the next line starts a new basket', async () => {
   await pay();
   expect((await pos.reset()).body).toEqual({ Result: 'OK', Message: '' });
   expect((await pos.total(100, '18')).body.Result).toBe('OK');

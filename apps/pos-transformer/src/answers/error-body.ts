@@ -1,7 +1,7 @@
 import { type ErrorBody, problemBody } from '@svc/service/standalone';
 import { stop } from './answer.js';
 
-/** Errors of the facade are a STOP envelope that names the fields (C5, T1); all others are RFC 9457. */
+/** Errors of the facade are a STOP envelope with the messages of the fields (C5, T1); all others follow RFC 9457. */
 export const transformerErrorBody: ErrorBody = (error, request, errorPage) => {
   const path = request.url.split('?', 1)[0] ?? '';
   if (!FACADE.has(path.toLowerCase().replace(/\/+$/, ''))) return problemBody(error, request, errorPage);

@@ -13,30 +13,30 @@ const order = (changes: object): number =>
   db.basket({ till: 'T', reference: '17', external_reference: String(Math.random()), ...changes });
 const idOf = (basket: { basketId: number } | undefined): number | undefined => basket?.basketId;
 
-it('finds the open basket of lines of the till and its site alone', () => {
+it('finds the open line-by-line basket only of the given till and site', () => {
   const basketId = db.basket({ dialect: 'lines', till: 'T' });
   expect(idOf(baskets.findOpen({ siteId: 1, till: 'T' }))).toBe(basketId);
   expect(baskets.findOpen({ siteId: 2, till: 'T' })).toBeUndefined();
   expect(baskets.findOpen({ siteId: 1, till: 'U' })).toBeUndefined();
-  db.store.transaction((tx) => baskets.keepState(tx, basketId, 'reset'));
+  db.store.transaction((tx) => baskets.setState(tx, basketId, 'reset'));
   expect(baskets.findOpen({ siteId: 1, till: 'T' })).toBeUndefined();
 });
 
 describe('an order', () => {
   const find = (till = 'T', siteId = 1): number | undefined => idOf(baskets.findOrder({ siteId, till }, '17'));
 
-  it.each(['open', 'saved'])('that is %s goes on at its till', (state) => {
+  it.each(['open', 'saved'])('that is %s is resumed at its till', (state) => {
     const basketId = order({ state });
     order({ till: 'U', state: 'saved' });
     expect([find(), find('T', 2)]).toEqual([basketId, undefined]);
   });
 
-  it.each(['complete', 'void', 'reset'])('that is %s does not', (state) => {
+  it.each(['complete', 'void', 'reset'])('that is %s is not resumed', (state) => {
     order({ state });
     expect(find()).toBeUndefined();
   });
 
-  it('goes on at another till where it was saved, and is not open', () => {
+  it('is resumed at another till if it is saved, and not if it is open', () => {
     order({ state: 'open' });
     expect(find('U')).toBeUndefined();
     const saved = order({ till: 'V', state: 'saved' });
@@ -49,14 +49,14 @@ describe('an order', () => {
 describe('the newest basket of an order', () => {
   const find = (till: string, siteId = 1): number | undefined => idOf(baskets.findNewestOrder({ siteId, till }, '17'));
 
-  it('is the till’s own, also a closed one', () => {
+  it('is the one of the till, also if it is closed', () => {
     order({ state: 'complete' });
     const newest = order({ state: 'void' });
     order({ till: 'U' });
     expect([find('T'), find('T', 2)]).toEqual([newest, undefined]);
   });
 
-  it.each(['open', 'saved'])('is at another till the only one that is %s', (state) => {
+  it.each(['open', 'saved'])('at another till is the only one that is %s', (state) => {
     order({ state: 'complete' });
     const kept = order({ state });
     expect(find('U')).toBe(kept);
@@ -64,7 +64,7 @@ describe('the newest basket of an order', () => {
     expect(find('U')).toBeUndefined();
   });
 
-  it('is at another till the only closed one, where none is kept', () => {
+  it('at another till is the only closed one, if none is open or saved', () => {
     const closed = order({ state: 'complete' });
     expect(find('U')).toBe(closed);
     order({ till: 'V', state: 'void' });
@@ -72,7 +72,7 @@ describe('the newest basket of an order', () => {
   });
 });
 
-it('T5: finds the newest basket with a reference, of the given sites', () => {
+it('T5: finds the newest basket with a reference at the given sites', () => {
   const first = order({ state: 'complete' });
   const other = order({ site_id: 2 });
   expect(idOf(baskets.findByReference('17', [1]))).toBe(first);
@@ -80,15 +80,15 @@ it('T5: finds the newest basket with a reference, of the given sites', () => {
   expect(baskets.findByReference('17', [3])).toBeUndefined();
 });
 
-it('finds the newest basket of an invoice’s reference at its site', () => {
+it('finds the newest basket with an external reference at its site', () => {
   const first = order({ external_reference: 'x', state: 'complete' });
   order({ external_reference: 'x', site_id: 2 });
   expect(idOf(baskets.findByExternalReference(1, 'x'))).toBe(first);
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('shows the basket of the till that changed last and is open, of two at the same time the newer', () => {
-  const shown = (siteId = 1): number | undefined => idOf(baskets.findShown({ siteId, till: 'T' }));
+it('displays the open basket of the till that changed last; of two with the same time the newer', () => {
+  const shown = (siteId = 1): number | undefined => idOf(baskets.findDisplayed({ siteId, till: 'T' }));
   order({ reference: '1' });
   const newer = order({ reference: '2' });
   order({ reference: '3', state: 'void' });
@@ -100,7 +100,7 @@ it('shows the basket of the till that changed last and is open, of two at the sa
   expect(shown()).toBe(last);
 });
 
-it('a reference at the platform is taken by another basket of the site that is open or saved', () => {
+it('an external reference is taken if another open or saved basket of the site has it', () => {
   const own = order({ external_reference: '17' });
   expect(baskets.isTaken(1, '17', own)).toBe(false);
   expect(baskets.isTaken(1, '17', own + 1)).toBe(true);
@@ -110,7 +110,7 @@ it('a reference at the platform is taken by another basket of the site that is o
     ['void', false],
     ['complete', false],
   ] as const) {
-    db.store.transaction((tx) => baskets.keepState(tx, own, state));
+    db.store.transaction((tx) => baskets.setState(tx, own, state));
     expect(baskets.isTaken(1, '17', own + 1)).toBe(isTaken);
   }
 });

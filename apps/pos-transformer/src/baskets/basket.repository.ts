@@ -17,7 +17,7 @@ export interface Basket {
   readonly state: BasketState;
 }
 
-/** A till of a site: the site's number and the header x-till, empty without. */
+/** A till of a site: the site's number and the header x-till, empty if it is missing. */
 export interface Till {
   readonly siteId: number;
   readonly till: string;
@@ -26,7 +26,6 @@ export interface Till {
 const COLUMNS = `basket_id AS basketId, token, site_id AS siteId, till, dialect, reference,
   external_reference AS externalReference, state`;
 
-/** Baskets and their lines. */
 @Injectable()
 export class BasketRepository {
   constructor(
@@ -57,23 +56,23 @@ export class BasketRepository {
     );
   }
 
-  /** The order's basket at this till, open or saved; or the one that another till of the site has saved. */
+  /** The open or saved basket of the order at this till; otherwise the only one that another till of the site has saved. */
   findOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const kept = this.listOrders(siteId, reference).filter(({ state }) => state === 'open' || state === 'saved');
-    return kept.find((basket) => basket.till === till) ?? theOnly(kept.filter(({ state }) => state === 'saved'));
+    return kept.find((basket) => basket.till === till) ?? onlyElement(kept.filter(({ state }) => state === 'saved'));
   }
 
   /**
-   * The newest basket of an order at this till, also when it is closed; or the site's only one, because MerchantOrderId alone
-   * tells orders apart (T3). Open ones count before closed ones: a site may use its numbers again.
+   * The newest basket of an order at this till, open or closed; otherwise the only one of the site, because only MerchantOrderId
+   * identifies an order (T3). Open and saved baskets come before closed ones: a site may reuse its order numbers.
    */
   findNewestOrder({ siteId, till }: Till, reference: string): Basket | undefined {
     const all = this.listOrders(siteId, reference);
     const kept = all.filter(({ state }) => state === 'open' || state === 'saved');
-    return all.find((basket) => basket.till === till) ?? theOnly(kept.length > 0 ? kept : all);
+    return all.find((basket) => basket.till === till) ?? onlyElement(kept.length > 0 ? kept : all);
   }
 
-  /** All baskets of an order at the tills of a site, the newest first. */
+  /** All baskets of an order at a site, the newest first. */
   private listOrders(siteId: number, reference: string): Basket[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM baskets
@@ -82,7 +81,7 @@ export class BasketRepository {
     );
   }
 
-  /** The newest basket with the reference, of one of these sites (T5). */
+  /** The newest basket with the reference at one of these sites (T5). */
   findByReference(reference: string, siteIds: readonly number[]): Basket | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM baskets
@@ -104,8 +103,8 @@ export class BasketRepository {
     return this.store.find(`SELECT ${COLUMNS} FROM baskets WHERE token = :token`, { token });
   }
 
-  /** The basket of the till that changed last and is not closed: what its customer display shows. */
-  findShown({ siteId, till }: Till): Basket | undefined {
+  /** The open basket of the till that changed last, for the customer display. */
+  findDisplayed({ siteId, till }: Till): Basket | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM baskets WHERE site_id = :siteId AND till = :till AND state = 'open'
        ORDER BY changed_at DESC, basket_id DESC LIMIT 1`,
@@ -113,7 +112,7 @@ export class BasketRepository {
     );
   }
 
-  /** Whether another basket that is not closed holds the reference at the platform. */
+  /** Whether another open or saved basket uses the reference at the platform. */
   isTaken(siteId: number, externalReference: string, exceptBasketId: number): boolean {
     const other = this.store.find(
       `SELECT 1 FROM baskets WHERE site_id = :siteId AND external_reference = :externalReference
@@ -123,7 +122,7 @@ export class BasketRepository {
     return other !== undefined;
   }
 
-  keepReference(tx: Tx, basketId: number, reference: string, externalReference: string): void {
+  setReference(tx: Tx, basketId: number, reference: string, externalReference: string): void {
     tx.run(
       `UPDATE baskets SET reference = :reference, external_reference = :externalReference, changed_at = :now
        WHERE basket_id = :basketId`,
@@ -131,12 +130,12 @@ export class BasketRepository {
     );
   }
 
-  /** Another till goes on with a basket that was saved. */
-  moveTo(tx: Tx, basketId: number, till: string): void {
+  /** Assigns a saved basket to the till that resumes it. */
+  moveToTill(tx: Tx, basketId: number, till: string): void {
     tx.run('UPDATE baskets SET till = :till WHERE basket_id = :basketId', { basketId, till });
   }
 
-  keepState(tx: Tx, basketId: number, state: BasketState): void {
+  setState(tx: Tx, basketId: number, state: BasketState): void {
     tx.run('UPDATE baskets SET state = :state, changed_at = :now WHERE basket_id = :basketId', {
       basketId,
       state,
@@ -173,6 +172,6 @@ export class BasketRepository {
   }
 }
 
-function theOnly(baskets: readonly Basket[]): Basket | undefined {
+function onlyElement(baskets: readonly Basket[]): Basket | undefined {
   return baskets.length === 1 ? baskets[0] : undefined;
 }

@@ -24,7 +24,7 @@ describe('lines of a basket (T3)', () => {
     expect([after.change, after.lines.map(({ id }) => id)]).toEqual([change, ids]);
   });
 
-  it('has 500 lines; the next is refused and changes nothing, and a known one is still replaced and removed', () => {
+  it('are at most 500: another line is refused and changes nothing, and an existing line can be replaced and removed', () => {
     const full = Array.from({ length: MAX_LINES }, (_, id) => line({ id }));
     expect(putLine(full.slice(1), line({ id: 0 })).change).toBe('added');
     expect(putLine(full, line({ id: 500 }))).toEqual({ lines: full, change: 'full' });
@@ -32,7 +32,7 @@ describe('lines of a basket (T3)', () => {
     expect(putLine(full, line({ id: 499, quantity: 0 })).lines).toHaveLength(499);
   });
 
-  it('is, after any lines, the last line of each id that is not removed', () => {
+  it('are the last line of each id that was not removed', () => {
     const anyLine = fc.record({ id: fc.integer({ min: 0, max: 9 }), quantity: fc.integer({ min: -2, max: 2 }) });
     fc.assert(
       fc.property(fc.array(anyLine, { maxLength: 40 }), (changes) => {
@@ -86,7 +86,7 @@ describe('the sum of the lines is the amount', () => {
     expect(isSumRight({ lines: lines.map((changes, id) => line({ id, ...changes })), order }, amount)).toBe(isRight),
   );
 
-  it('is right for the sum of any lines of whole cents, and for no other amount', () => {
+  it('is right for lines of whole cents only if it is their exact sum', () => {
     const totals = fc.array(fc.integer({ min: -1e8, max: 1e8 }), { minLength: 1, maxLength: 30 });
     fc.assert(
       fc.property(totals, fc.integer({ min: 1, max: 1_000 }), (each, wrongBy) => {
@@ -99,7 +99,7 @@ describe('the sum of the lines is the amount', () => {
   });
 });
 
-test('baskets are compared with all that they hold', () => {
+test('baskets are compared with all of their fields', () => {
   const content = { lines: [line()] };
   expect(isSameContent(content, { lines: [line()] })).toBe(true);
   expect(isSameContent(content, { lines: [line({ name: 'Honeybush' })] })).toBe(false);

@@ -1,7 +1,7 @@
-/** The rules of a till's basket: its lines, its sums, and what it owes. */
+/** The rules of a till's basket: its lines, its sums and the amount due. */
 import { add, type Decimal, decimalOf, multiply, roundHalfUp, subtract, ZERO } from './decimal.js';
 
-/** Most lines of one basket (T3). */
+/** Of one basket (T3). */
 export const MAX_LINES = 500;
 
 /** One line as the till sent it; amounts are cents. */
@@ -20,7 +20,7 @@ export interface BasketLine {
 
 export type LineChange = 'added' | 'replaced' | 'removed' | 'nothing-to-remove' | 'full';
 
-/** The basket after a line: the same id replaces the line, quantity 0 removes it (T3). `full` changes nothing. */
+/** Adds a line. The same id replaces the line, quantity 0 removes it (T3). `full` changes nothing. */
 export function putLine(
   lines: readonly BasketLine[],
   line: BasketLine,
@@ -54,8 +54,8 @@ export interface OrderContent {
 }
 
 /**
- * Whether the lines, less discounts and what was paid otherwise, make the amount (T3, T11). A till may round each line or the
- * sum: both are right. A basket without lines says nothing about its amount.
+ * Whether the sum of the lines, less discounts and other tenders, equals the amount (T3, T11). A till may round each line or the
+ * sum: both are right. Without lines there is nothing to compare, so every amount is right.
  */
 export function isSumRight({ lines, order }: BasketContent, amountCents: number): boolean {
   if (lines.length === 0 && order === undefined) return true;
@@ -63,7 +63,7 @@ export function isSumRight({ lines, order }: BasketContent, amountCents: number)
     ...(order?.BasketDiscounts.map(({ DiscountValue }) => DiscountValue) ?? []),
     ...(order?.Tenders.map(({ TenderValue }) => TenderValue) ?? []),
   ].reduce<Decimal>((sum, value) => add(sum, decimalOf(value)), ZERO);
-  // An order has no totals of lines: they are price times quantity.
+  // The lines of an order have no totals: compute price times quantity.
   const totals = lines.map(({ price, quantity, total }) =>
     order === undefined ? decimalOf(total) : multiply(decimalOf(price), decimalOf(quantity)),
   );
@@ -72,7 +72,7 @@ export function isSumRight({ lines, order }: BasketContent, amountCents: number)
   return [exact, rounded].some((sum) => roundHalfUp(subtract(sum, deducted)) === amountCents);
 }
 
-/** Whether two baskets ask for the same, so that a repeated call needs no new invoice. */
+/** Whether two baskets have the same content, so that a repeated call needs no new invoice. */
 export function isSameContent(a: BasketContent, b: BasketContent): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,4 +1,4 @@
-/** Address of the image of a basket's code: the basket's, so that it shows the newest code also after a change. */
+/** Address of the QR code image of a basket. It identifies the basket, not the invoice, so it always shows the newest code. */
 export function codeUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/codes/${token}.svg`;
 }

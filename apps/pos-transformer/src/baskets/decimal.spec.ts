@@ -30,12 +30,12 @@ test.each([
   [0, 0],
 ])('%d is rounded to %d', (number, cents) => expect(roundHalfUp(decimalOf(number))).toBe(cents));
 
-test('floats do not take part: 0.1 + 0.2 is 0.3, and 1.005 of 100 is 100.5', () => {
+test('the arithmetic uses no floats: 0.1 + 0.2 is 0.3, and 1.005 × 100 is 100.5', () => {
   expect(add(decimalOf(0.1), decimalOf(0.2))).toEqual(decimalOf(0.3));
   expect(roundHalfUp(multiply(decimalOf(1.005), decimalOf(100)))).toBe(101);
 });
 
-test('every number is exact, sums and products are those of the numbers', () => {
+test('numbers, sums and products are exact', () => {
   fc.assert(
     fc.property(finite, (a) => {
       expect(valueOf(decimalOf(a))).toBeCloseTo(a, 6);

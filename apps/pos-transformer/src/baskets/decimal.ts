@@ -1,4 +1,4 @@
-/** Exact decimal numbers, so that no float takes part in arithmetic: weighed goods have fractional quantities. */
+/** Exact decimal numbers, for arithmetic without floats: weighed goods have fractional quantities. */
 export interface Decimal {
   /** The number is `units / 10 ** scale`. */
   readonly units: bigint;
@@ -7,7 +7,7 @@ export interface Decimal {
 
 export const ZERO: Decimal = { units: 0n, scale: 0 };
 
-/** The number that its shortest text names: 0.1 is a tenth. The number must be finite. */
+/** Converts the shortest decimal notation of the number: 0.1 is a tenth. The number must be finite. */
 export function decimalOf(value: number): Decimal {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
@@ -31,8 +31,7 @@ export function multiply(a: Decimal, b: Decimal): Decimal {
 }
 
 /**
- * Whole cents, rounded half up in the sense of SQL and Java: a half is rounded away from zero, so that a return is exactly the
- * opposite of its sale.
+ * Rounds to whole cents, half away from zero as SQL's `round(numeric)` does, so that a return is exactly the negative of its sale.
  */
 export function roundHalfUp({ units, scale }: Decimal): number {
   const divisor = 10n ** BigInt(scale);

@@ -10,7 +10,7 @@ const invoice = {
   createdUTCDate: '2026-03-01T10:00:00.000Z',
 };
 
-test('a basket as an invoice (D6)', () => {
+test('converts a basket to an invoice (D6)', () => {
   expect(invoiceRequestOf(invoice)).toEqual({
     externalReference: '17#ab',
     siteReference: 'STORE-1',
@@ -23,13 +23,13 @@ test('a basket as an invoice (D6)', () => {
   });
 });
 
-test('a basket without lines has no line items, a line without code or name gets what the platform requires', () => {
+test('a basket without lines has no line items; a line without product code gets one, and an empty name is left out', () => {
   expect(invoiceRequestOf({ ...invoice, lines: [] })).not.toHaveProperty('lineItems');
   const bare = invoiceRequestOf({ ...invoice, lines: [{ ...line, name: ' ', productCode: '' }] });
   expect(bare.lineItems).toEqual([{ productCode: 'line-7', unitPrice: '129', quantity: 0.543 }]);
 });
 
-test('T5: the reference is the till’s; where another basket holds it, one of its own, never longer than 100', () => {
+test('T5: the reference is the till’s, with a suffix if another basket has it, and at most 100 characters long', () => {
   const token = 'abcdefghijklmnopqrstuv';
   expect(externalReferenceOf('0017', token, false)).toBe('0017');
   expect(externalReferenceOf('0017', token, true)).toBe('0017#abcdefghij');

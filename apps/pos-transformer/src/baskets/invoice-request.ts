@@ -1,13 +1,13 @@
-/** A basket as an invoice of the platform (D6). */
+/** Converts a basket to the platform's request for an invoice (D6). */
 import type { CreateInvoiceRequest } from '@svc/sdk';
 import type { BasketLine } from './basket.js';
 
-/** Longest reference that the platform takes (C6). */
+/** The platform's limit (C6). */
 export const MAX_REFERENCE_LENGTH = 100;
 
 export interface InvoiceOfBasket {
   readonly externalReference: string;
-  /** The till's own reference, which the external one may have a suffix to. */
+  /** The till's own reference; the external reference may have an additional suffix. */
   readonly reference: string;
   readonly siteReference: string;
   readonly amountCents: number;
@@ -32,7 +32,7 @@ export function invoiceRequestOf(invoice: InvoiceOfBasket): CreateInvoiceRequest
 function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): LineItem {
   return {
     ...(name.trim() === '' ? {} : { name }),
-    // The platform requires a code of each line; some tills have goods without one.
+    // The platform requires a product code for each line; some tills have goods without one.
     productCode: productCode.trim() === '' ? `line-${id}` : productCode,
     unitPrice: String(price),
     quantity,
@@ -42,9 +42,8 @@ function lineItemOf({ id, name, productCode, price, quantity }: BasketLine): Lin
 type LineItem = NonNullable<CreateInvoiceRequest['lineItems']>[number];
 
 /**
- * The reference under which the platform knows a basket: the till's own, so that the merchant finds the payment by it (T5).
- * Where another basket of the site holds that reference, one with a random suffix: equal references replace each other's
- * invoice (D6).
+ * The basket's reference at the platform. It is the till's own reference, so that the merchant can find the payment by it (T5). If
+ * another basket of the site uses that reference, a random suffix is added: equal references replace each other's invoice (D6).
  *
  * @param token random text of the basket
  */

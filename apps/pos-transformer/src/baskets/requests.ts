@@ -15,10 +15,10 @@ const MAX_AMOUNT = 100_000_000_000;
 const MAX_QUANTITY = 1_000_000;
 const MAX_NAME_LENGTH = 200;
 const MAX_CODE_LENGTH = 100;
-/** Of what is kept as it is: extra information, reasons. */
+/** Of text that is stored but not sent to the platform: extra information, reasons. */
 const MAX_NOTE_LENGTH = 512;
 const MAX_DEDUCTIONS = 500;
-/** Far above the 500 lines that a basket may have: one that has more is a STOP (T3), and no error of form. */
+/** Far above the 500 lines that a basket may have: a basket above that limit gets a STOP (T3), not a validation error. */
 const MAX_PRODUCTS = 1_500;
 
 function Is(name: string, message: string, validate: (value: unknown) => boolean): PropertyDecorator {
@@ -32,10 +32,10 @@ function Is(name: string, message: string, validate: (value: unknown) => boolean
     });
 }
 
-/** Text that is sent on: without control characters, which the platform refuses. May be empty. */
+/** Text that is sent to the platform, which refuses control characters. May be empty. */
 const IsLabel = (max: number): PropertyDecorator =>
   Is('isLabel', `text of at most ${max} characters without control characters`, (value) => isLabel(value, max));
-/** Text that is only kept. */
+/** Text that is stored but not sent to the platform. */
 const IsNote = (): PropertyDecorator =>
   Is(
     'isNote',
@@ -54,14 +54,14 @@ const IsCents = (): PropertyDecorator =>
     `whole cents from 0 to ${MAX_AMOUNT}`,
     (value) => isNumber(value, 0, MAX_AMOUNT) && Number.isInteger(value),
   );
-/** What a basket owes: negative where the customer gets money back. */
+/** The amount due for a basket: negative if the customer gets money back. */
 const IsAmountOwed = (): PropertyDecorator =>
   Is(
     'isAmountOwed',
     `whole cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`,
     (value) => isNumber(value, -MAX_AMOUNT, MAX_AMOUNT) && Number.isInteger(value),
   );
-/** The only amount of money that may be fractional: the total of a line of weighed goods (C1). */
+/** The total of a line of weighed goods, the only amount that may be fractional (C1). */
 const IsLineTotal = (): PropertyDecorator =>
   Is('isLineTotal', `a number of cents from -${MAX_AMOUNT} to ${MAX_AMOUNT}`, (value) =>
     isNumber(value, -MAX_AMOUNT, MAX_AMOUNT),
@@ -99,7 +99,7 @@ export class LineRequest {
   @IsCents()
   itemPrice: number;
 
-  /** 0 removes the line, a negative one is a return. */
+  /** 0 removes the line; a negative quantity is a return. */
   @IsQuantity()
   itemQuantity: number;
 
@@ -229,17 +229,17 @@ export class BasketClosedRequest {
   @IsReference()
   MerchantOrderId: string;
 
-  /** `Complete`, `Void` or `Saved`; another is a STOP (T12). */
+  /** `Complete`, `Void` or `Saved`; any other value is a STOP (T12). */
   @IsLabel(MAX_CODE_LENGTH)
   OrderStatus: string;
 }
 
-/** "Refund request" of the specification, and the optional reference that tells two equal refunds apart (T10). */
+/** "Refund request" of the specification, and an optional reference that distinguishes two equal refunds (T10). */
 export class RefundRequest {
   @IsReference()
   SvcId: string;
 
-  /** One that is not of whole cents above 0 is a STOP (T10). */
+  /** Whole cents above 0; any other number is a STOP (T10). */
   @Is('isRefundAmount', 'a number', (value) => typeof value === 'number' && Number.isFinite(value))
   RefundAmount: number;
 

@@ -22,7 +22,7 @@ it('the current total is the newest that was not refused', () => {
   expect(totals.findCurrent(basketId)?.totalId).toBe(first);
 });
 
-describe('invoices that may have a payment that is not known', () => {
+describe('invoices that may have an unknown payment', () => {
   const HOUR = 3_600_000;
   const list = (siteId = 1): string[] => totals.listPayable(siteId, { expiry: after(HOUR), end: after(0) });
 
@@ -45,14 +45,14 @@ describe('invoices that may have a payment that is not known', () => {
   }
 });
 
-describe('invoices that are made again', () => {
+describe('invoices that are renewed', () => {
   const list = (): number[] =>
     totals
-      .listExpired({ now: after(0), madeBefore: after(0), touchedAfter: after(-1_000) })
+      .listExpired({ now: after(0), createdBefore: after(0), changedAfter: after(-1_000) })
       .map(({ totalId }) => totalId);
   const expired = (): Record<string, string> => ({ expires_at: after(0), created_at: after(-1) });
 
-  it('are those that have expired, are not young, and whose basket is open and not forgotten', () => {
+  it('have expired, have a minimum age, and belong to an open basket that was not abandoned', () => {
     const totalId = db.total(db.basket({ changed_at: after(-1_000) }), 'open', expired());
     expect(list()).toEqual([totalId]);
   });
@@ -63,13 +63,13 @@ describe('invoices that are made again', () => {
     ['that were paid', 'paid', () => ({}), () => ({})],
     ['of a basket that is saved', 'open', () => ({}), () => ({ state: 'saved' })],
     ['of a basket that was forgotten', 'open', () => ({}), () => ({ changed_at: after(-1_001) })],
-  ])('are none %s', (_, state, total, basket) => {
+  ])('are not those %s', (_, state, total, basket) => {
     db.total(db.basket(basket()), state, { ...expired(), ...total() });
     expect(list()).toEqual([]);
   });
 });
 
-describe('whether the platform may hold an invoice that can be paid', () => {
+describe('whether the platform may have a payable invoice', () => {
   it.each<[string, number, string, boolean]>([
     ['open', 0, 'make-invoice', true],
     ['queued', 0, 'make-invoice', false],
@@ -84,7 +84,7 @@ describe('whether the platform may hold an invoice that can be paid', () => {
   });
 });
 
-it.each(STATES)('a total that is %s and older than the one that replaces it', (state) => {
+it.each(STATES)('a newer total replaces an older one that is %s', (state) => {
   const [older, own, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
   db.store.transaction((tx) => totals.replaceEarlier(tx, basketId, own));
   expect([older, own, other].map(stateOf)).toEqual([
@@ -94,7 +94,7 @@ it.each(STATES)('a total that is %s and older than the one that replaces it', (s
   ]);
 });
 
-it.each(STATES)('a total that is %s is closed with its basket, up to the one that the call closes', (state) => {
+it.each(STATES)('closing a basket closes its totals up to the given one: %s', (state) => {
   const [own, newer, other] = [db.total(basketId, state), db.total(basketId, 'open'), db.total(db.basket())];
   db.store.transaction((tx) => totals.closeUpTo(tx, basketId, own));
   expect([own, newer, other].map(stateOf)).toEqual([

@@ -6,13 +6,13 @@ import type { BasketContent } from './basket.js';
 
 export type TotalState = 'without-invoice' | 'queued' | 'open' | 'replaced' | 'closed' | 'paid' | 'refused';
 
-/** The amount that a till named for a basket, and the invoice of it. */
+/** An amount that a till requested for a basket, and its invoice. */
 export interface Total {
   readonly totalId: number;
   readonly basketId: number;
   readonly amountCents: number;
   readonly content: BasketContent;
-  /** Null where no invoice is made. */
+  /** Null if there is no invoice. */
   readonly request: CreateInvoiceRequest | null;
   readonly state: TotalState;
   readonly invoiceReference: string | null;
@@ -58,7 +58,7 @@ export class TotalRepository {
     return totalOf(from.find<TotalRow>(`SELECT ${COLUMNS} FROM totals WHERE total_id = :totalId`, { totalId }))!;
   }
 
-  /** The newest that was not refused. */
+  /** The newest total that was not refused. */
   findCurrent(basketId: number, from: Reader = this.store): Total | undefined {
     return totalOf(
       from.find<TotalRow>(
@@ -77,8 +77,8 @@ export class TotalRepository {
   }
 
   /**
-   * Those with an invoice at the platform, perhaps, under a reference that is not known here: the answer was lost. A repeat of
-   * the call brings the reference of another invoice where the first was paid meanwhile.
+   * Totals that may have an invoice at the platform whose reference is unknown here, because the response was lost. If that
+   * invoice was paid meanwhile, a repeated call creates another invoice.
    */
   listUnanswered(basketId: number, from: Reader = this.store): Total[] {
     return from
@@ -94,8 +94,8 @@ export class TotalRepository {
   }
 
   /**
-   * Whether the platform may hold an invoice of the basket that can be paid: one that is open, or one whose call was tried
-   * without an answer. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
+   * Whether the platform may have a payable invoice of the basket: an open one, or one whose call was attempted without a
+   * response. A newer total may have cancelled that call since; the invoice stays until the platform replaces it.
    */
   mayBePayable(basketId: number, from: Reader = this.store): boolean {
     const found = from.find(
@@ -111,7 +111,7 @@ export class TotalRepository {
     return found !== undefined;
   }
 
-  /** References of the site's invoices that may have a payment that is not known here, the newest first. */
+  /** References of the site's invoices that may have a payment that is unknown here, the newest first. */
   listPayable(siteId: number, after: { readonly expiry: string; readonly end: string }): string[] {
     return this.store
       .list<{ invoiceReference: string }>(
@@ -125,20 +125,20 @@ export class TotalRepository {
       .map(({ invoiceReference }) => invoiceReference);
   }
 
-  /** Invoices older than `madeBefore` that have expired while their basket is open, of baskets that a till has touched since. */
-  listExpired({ now, ...limits }: { now: string; madeBefore: string; touchedAfter: string }): Total[] {
+  /** Expired invoices of open baskets: created before `createdBefore`, and the basket changed at `changedAfter` or later. */
+  listExpired({ now, ...limits }: { now: string; createdBefore: string; changedAfter: string }): Total[] {
     return this.store
       .list<TotalRow>(
         `SELECT ${COLUMNS} FROM totals JOIN baskets ON baskets.basket_id = totals.basket_id
          WHERE totals.state = 'open' AND totals.expires_at <= :now AND baskets.state = 'open'
-           AND baskets.changed_at >= :touchedAfter AND totals.created_at < :madeBefore`,
+           AND baskets.changed_at >= :changedAfter AND totals.created_at < :createdBefore`,
         { now, ...limits },
       )
       .map((row) => totalOf(row)!);
   }
 
-  /** `expiresAt` is a time of the store's own clock. */
-  keepInvoice(
+  /** `expiresAt` is a time of the store's local clock. */
+  setInvoice(
     tx: Tx,
     totalId: number,
     invoice: { state: 'open' | 'replaced'; reference: string; code: string; expiresAt: string },
@@ -158,7 +158,7 @@ export class TotalRepository {
     );
   }
 
-  keepState(tx: Tx, totalId: number, state: TotalState): void {
+  setState(tx: Tx, totalId: number, state: TotalState): void {
     tx.run('UPDATE totals SET state = :state, ended_at = :now WHERE total_id = :totalId', {
       totalId,
       state,
@@ -166,7 +166,7 @@ export class TotalRepository {
     });
   }
 
-  /** Those before this one can no longer be paid: the platform has replaced them. */
+  /** Earlier totals of the basket can no longer be paid: the platform has replaced their invoices. */
   replaceEarlier(tx: Tx, basketId: number, beforeTotalId: number): void {
     tx.run(
       `UPDATE totals SET state = 'replaced', ended_at = :now

@@ -1,4 +1,4 @@
-/** A till's basket as the customer display and the till page show it. */
+/** View model of a till's basket, for the customer display and the till page. */
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
 import { multiply, decimalOf, roundHalfUp } from '../baskets/decimal.js';
 import type { Total } from '../baskets/total.repository.js';
@@ -7,7 +7,7 @@ import type { BasketPayment } from '../payments/payment.repository.js';
 
 export interface BasketView {
   /**
-   * `filling`: the till has named no total. `waiting`: its code has not been made. `payable`: it can be scanned. `closed`: it
+   * `filling`: the till has sent no total. `waiting`: there is no code yet. `payable`: the code can be scanned. `closed`: the basket
    * cannot be paid.
    */
   readonly state: 'empty' | 'filling' | 'waiting' | 'payable' | 'paid' | 'closed';
@@ -20,16 +20,16 @@ export interface BasketView {
 
 export const NO_BASKET: BasketView = { state: 'empty', reference: null, lines: [], amountCents: null, codePath: null };
 
-export interface ShownBasket {
+export interface BasketViewInput {
   readonly reference: string | null;
   readonly token: string;
-  /** As the till has sent them; of an order those of its newest total. */
+  /** The lines that the till sent one by one; an order has its lines in its newest total. */
   readonly lines: readonly BasketLine[];
   readonly current: Total | undefined;
   readonly payment: BasketPayment | undefined;
 }
 
-export function basketView({ reference, token, lines, current, payment }: ShownBasket): BasketView {
+export function basketView({ reference, token, lines, current, payment }: BasketViewInput): BasketView {
   const isOrder = current?.content.order !== undefined;
   const shown = isOrder ? current.content : { lines };
   const isPaid = payment?.payment.status === 'Success';
@@ -38,7 +38,7 @@ export function basketView({ reference, token, lines, current, payment }: ShownB
     reference,
     lines: shown.lines.map((line) => viewOf(line, shown)),
     amountCents: isPaid ? coveredAmount(payment.payment) : (current?.amountCents ?? null),
-    // Another address for each invoice: a browser shows the image it has for as long as the address stays.
+    // Another address for each invoice, because a browser keeps showing the loaded image of the same address.
     codePath: !isPaid && current?.state === 'open' ? `/codes/${token}.svg?total=${current.totalId}` : null,
   };
 }

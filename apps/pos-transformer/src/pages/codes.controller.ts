@@ -4,8 +4,8 @@ import { BasketRepository } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 
 /**
- * The QR code of a basket that can be paid. Without a key: screens load images without headers, the address is random, and the
- * image is what customers are shown.
+ * The QR code of a payable basket. It needs no key: screens load images without headers, the address is random, and the image is
+ * meant for customers.
  */
 @Controller('codes')
 export class CodesController {
@@ -23,7 +23,7 @@ export class CodesController {
   @Get(':file')
   @Header('content-type', 'image/svg+xml; charset=utf-8')
   @Header('cache-control', 'no-store')
-  // A till page of another origin may show it.
+  // So that a till page of another origin can embed the image.
   @Header('cross-origin-resource-policy', 'cross-origin')
   code(@Param('file') file: string): string {
     const token = /^([\w-]{22})\.svg$/.exec(file)?.[1];

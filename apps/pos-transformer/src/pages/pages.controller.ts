@@ -5,15 +5,15 @@ import { DomainError } from '@svc/kernel';
 import { sendEventStream } from '@svc/service/standalone';
 import type { FastifyReply } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
-import { tillOf } from '../access/calling-till.js';
+import { parseTill } from '../access/calling-till.js';
 import type { Till } from '../baskets/basket.repository.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { Sender } from '../platform/sender.js';
-import { ShowBasket } from './show-basket.js';
+import { CallSender } from '../platform/call-sender.js';
+import { BasketDisplays } from './basket-displays.js';
 
-/** Two folders up from here in src as in dist. */
+/** The same relative path in src and in dist. */
 const FOLDER = join(import.meta.dirname, '../../assets');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
 };
 
-/** Nothing from elsewhere, and no script in a page. */
+/** Only the transformer's own files, and no inline script. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -35,8 +35,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The customer display and the till page. The pages hold no data, so they need no key; what they show is asked for with the
- * key behind `#key=` in their address, which a browser keeps to itself and the page keeps out of sight.
+ * The customer display and the till page. The pages contain no data, so they need no key. They fetch their data with the key
+ * behind `#key=` in their address: a browser does not send that part, and the page removes it from the address bar.
  *
  * @internal
  */
@@ -45,10 +45,10 @@ export class PagesController {
   private readonly files = new Map(readdirSync(FOLDER).map((file) => [file, readFileSync(join(FOLDER, file))]));
 
   constructor(
-    @Inject(ShowBasket) private readonly showBasket: ShowBasket,
+    @Inject(BasketDisplays) private readonly showBasket: BasketDisplays,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
-    @Inject(Sender) private readonly sender: Sender,
+    @Inject(CallSender) private readonly sender: CallSender,
     @Inject(Platform) private readonly platform: Platform,
   ) {}
 
@@ -77,14 +77,14 @@ export class PagesController {
     await sendEventStream(reply, this.showBasket.stream(this.tillOf(siteId, till)));
   }
 
-  /** The till page's data: the basket, calls that wait, and alerts. */
+  /** The till page's data: the basket, the number of waiting calls, and alerts. */
   @Get('till/:siteId/state')
   @UseGuards(AccessGuard)
   state(@Param('siteId') siteId: string, @Query('till') till: unknown): object {
     const of = this.tillOf(siteId, till);
     return {
       basket: this.showBasket.view(of),
-      isAway: this.sender.isAway(of.siteId),
+      isAway: this.sender.isUnreachable(of.siteId),
       waitingCalls: this.calls.countWaiting(of.siteId),
       alerts: this.alerts.list(of.siteId, of.till),
     };
@@ -103,6 +103,6 @@ export class PagesController {
   private tillOf(siteId: string, till: unknown): Till {
     if (!/^\d{1,16}$/.test(siteId) || !this.platform.siteIds.includes(Number(siteId)))
       throw new DomainError('resource.not-found', { message: 'This site is not configured here.' });
-    return { siteId: Number(siteId), till: till === '' ? '' : tillOf(till) };
+    return { siteId: Number(siteId), till: till === '' ? '' : parseTill(till) };
   }
 }

@@ -37,7 +37,7 @@ async function openDisplay(
   return { shown, close: () => ended.abort() };
 }
 
-test('the customer display follows its basket, and turns to paid', async () => {
+test('the customer display shows each change of its basket, and its payment', async () => {
   const { shown, close } = await openDisplay();
   const line = {
     id: 1,
@@ -62,7 +62,7 @@ test('the customer display follows its basket, and turns to paid', async () => {
   close();
 });
 
-test('a display shows its own till, and orders of the facade', async () => {
+test('a display shows only baskets of its own till, also orders of the facade', async () => {
   const [own, other] = [await openDisplay(), await openDisplay('?till=TILL-2')];
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [{ ActualUnitPrice: 50, Quantity: 2 }] });
   await waitUntil('the display', 5_000, async () => own.shown.at(-1)?.state === 'payable');
@@ -79,7 +79,7 @@ test.each([
   '/assets/till.js',
   '/assets/pos.css',
   '/assets/connection.js',
-])('%s holds no data, needs no key, and allows no script but ours', async (path) => {
+])('%s contains no data, needs no key, and allows only its own scripts', async (path) => {
   const answer = await fetch(`${url}${path}`);
   expect(answer.status).toBe(200);
   const policy = answer.headers.get('content-security-policy');
@@ -108,7 +108,7 @@ describe('A9: without the key', () => {
     ['POST', '/v1/sites/5001/invoice/line'],
     ['POST', '/v1/sites/5001/invoice/total'],
     ['POST', '/v1/sites/5001/invoice/reset'],
-  ])('%s %s is a 401, whatever is wrong with it', async (method, path) => {
+  ])('%s %s is a 401, also if the request is invalid', async (method, path) => {
     expect((await fetch(`${url}${path}`, { method })).status).toBe(401);
     expect((await fetch(`${url}${path}`, { method, headers: { 'x-api-key': `${KEY}x` } })).status).toBe(401);
   });
@@ -122,12 +122,12 @@ test.each(['/display/9/events', '/till/9/state', '/till/x/state', '/till/5001/st
   },
 );
 
-test('the till page shows what no call waits for', async () => {
-  pos.platform.trouble = 'unreachable';
+test('the till page shows waiting calls and alerts', async () => {
+  pos.platform.outage = 'unreachable';
   await post('/Basket', { MerchantOrderId: '17', TotalToPay: 100, Products: [] });
   const state = async (): Promise<unknown> => (await fetch(`${url}/till/${SITE}/state`, { headers: keyed })).json();
   expect(await state()).toMatchObject({ isAway: true, waitingCalls: 1, alerts: [], basket: { state: 'waiting' } });
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'odd' }] } });
   await pos.later();
   expect(await state()).toMatchObject({
@@ -137,7 +137,7 @@ test('the till page shows what no call waits for', async () => {
   });
 });
 
-test('a page takes its key out of the address bar, and keeps it for a reload', async () => {
+test('a page removes its key from the address bar, and keeps it for a reload', async () => {
   const script = await (await fetch(`${url}/assets/connection.js`)).text();
   const kept = new Map<string, string>();
   const addresses: string[] = [];
@@ -154,7 +154,7 @@ test('a page takes its key out of the address bar, and keeps it for a reload', a
   expect(addresses).toEqual(['/display/5001?till=T']);
 });
 
-test('a display that is closed leaves its place', async () => {
+test('a closed display no longer counts towards the limit', async () => {
   for (let opened = 0; opened < 105; opened++) (await openDisplay()).close();
   await waitUntil('a place', 5_000, async () => {
     const answer = await fetch(`${url}/display/${SITE}/events`, { headers: keyed });

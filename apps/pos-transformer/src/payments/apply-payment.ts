@@ -5,14 +5,14 @@ import { type Basket, BasketRepository } from '../baskets/basket.repository.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
-import { Changes } from '../store/changes.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import type { Tx } from '../store/store.js';
 import { amountsOf, coveredAmount } from './payment.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Keeps a payment that the platform reports, with the basket that it paid. The stream and look-ups report the same payment:
- * the second report changes nothing, because `svc_id` is unique.
+ * Stores a payment that the platform reports, with its basket. The stream and polling may report the same payment: the second
+ * report changes nothing, because `svc_id` is unique.
  */
 @Injectable()
 export class ApplyPayment {
@@ -22,22 +22,22 @@ export class ApplyPayment {
     @Inject(TotalRepository) private readonly totals: TotalRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
   ) {}
 
-  /** Of one of the configured sites. */
+  /** @param siteId one of the configured sites */
   apply(tx: Tx, siteId: number, payment: MerchantPayment): void {
     const total = this.totals.findByInvoice(payment.invoiceReference, tx);
     const basket = total ? this.baskets.get(total.basketId, tx) : this.findUnanswered(tx, siteId, payment);
     const of = { basketId: basket?.basketId ?? null, totalId: total?.totalId ?? null };
     if (!this.payments.insertIfAbsent(tx, siteId, payment, of)) return;
-    if (basket && payment.status === 'Success') this.takeSuccess(tx, basket, of.totalId, payment);
+    if (basket && payment.status === 'Success') this.applySuccess(tx, basket, of.totalId, payment);
     this.changes.notify(siteId);
   }
 
   /**
-   * The basket of an invoice whose answer was lost, or is still on its way: the external reference says whose it is. A web
-   * shop of the same site may use the same reference, so it must be a basket with such an invoice, of this amount.
+   * The basket of an invoice whose response was lost or has not arrived, found by the external reference. A web shop of the same
+   * site may use the same reference, so the basket must also have an unanswered total of the same amount.
    */
   private findUnanswered(tx: Tx, siteId: number, payment: MerchantPayment): Basket | undefined {
     const { invoiceExternalReference, invoicedAmount, siteReference } = payment;
@@ -47,20 +47,20 @@ export class ApplyPayment {
     return basket && this.totals.listUnanswered(basket.basketId, tx).some(isOurs) ? basket : undefined;
   }
 
-  /** An invoice whose answer has just come: its payments may have been reported before. */
+  /** Links payments that were reported before the response with the invoice's reference arrived. */
   attachTo(tx: Tx, totalId: number, invoiceReference: string): void {
     const { basketId } = this.totals.get(totalId, tx);
     const attached = this.payments.attach(tx, invoiceReference, { basketId, totalId });
     const success = attached.find(({ payment }) => payment.status === 'Success');
-    if (success) this.takeSuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
+    if (success) this.applySuccess(tx, this.baskets.get(basketId, tx), totalId, success.payment);
   }
 
-  private takeSuccess(tx: Tx, basket: Basket, totalId: number | null, payment: MerchantPayment): void {
-    if (totalId !== null) this.totals.keepState(tx, totalId, 'paid');
+  private applySuccess(tx: Tx, basket: Basket, totalId: number | null, payment: MerchantPayment): void {
+    if (totalId !== null) this.totals.setState(tx, totalId, 'paid');
     const current = this.totals.findCurrent(basket.basketId, tx);
     // Close the newer invoice, so that the customer does not pay twice.
     if (current && current.totalId !== totalId && ['open', 'queued'].includes(current.state))
-      this.endInvoice(tx, basket, current.totalId);
+      this.closeInvoice(tx, basket, current.totalId);
     if (basket.state !== 'open' && basket.state !== 'saved')
       this.alert(tx, basket, payment, 'after it was closed. Refund it, or hand out the goods.');
     else if (coveredAmount(payment) !== payment.invoicedAmount)
@@ -74,7 +74,7 @@ export class ApplyPayment {
       this.alert(tx, basket, payment, `for an earlier version of it. It now owes ${rands(current?.amountCents ?? 0)}.`);
   }
 
-  private endInvoice(tx: Tx, basket: Basket, totalId: number): void {
+  private closeInvoice(tx: Tx, basket: Basket, totalId: number): void {
     this.calls.cancelOfBasket(tx, basket.basketId, 'make-invoice');
     if (this.totals.mayBePayable(basket.basketId, tx))
       this.calls.append(tx, {

@@ -6,19 +6,19 @@ let db: TestStore;
 beforeEach(() => (db = new TestStore()));
 afterEach(() => db.close());
 
-it('each site has its own position in its stream', () => {
+it('each site has its own stream position', () => {
   const payments = new PaymentRepository(db.store, db.clock);
   const position = (siteId: number): string | undefined => payments.findPosition(siteId);
   db.store.transaction((tx) => {
-    payments.keepPosition(tx, 1, 'a');
-    payments.keepPosition(tx, 2, 'b');
+    payments.savePosition(tx, 1, 'a');
+    payments.savePosition(tx, 2, 'b');
   });
   expect([position(1), position(2), position(3)]).toEqual(['a', 'b', undefined]);
-  db.store.transaction((tx) => payments.forgetPosition(tx, 1));
+  db.store.transaction((tx) => payments.deletePosition(tx, 1));
   expect([position(1), position(2)]).toEqual([undefined, 'b']);
 });
 
-it('a till sees the alerts of its site, its own and those of no till', () => {
+it('a till sees its own alerts, and those of its site without a till', () => {
   const alerts = new AlertRepository(db.store, db.clock);
   db.store.transaction((tx) => {
     alerts.append(tx, 1, 'T', 'own');

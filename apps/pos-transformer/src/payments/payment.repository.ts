@@ -4,7 +4,7 @@ import type { MerchantPayment } from '@svc/sdk';
 import { type Reader, Store, type Tx } from '../store/store.js';
 import { decisivePayment, type LocalPayment } from './payment.js';
 
-/** A payment with what it paid. */
+/** A payment with its basket and total. */
 export interface BasketPayment extends LocalPayment {
   readonly siteId: number;
   readonly basketId: number | null;
@@ -24,7 +24,7 @@ export class PaymentRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** False when the payment is known: it is reported by the stream and by look-ups. */
+  /** Returns false if the payment is known: the stream and polling may report the same one. */
   insertIfAbsent(
     tx: Tx,
     siteId: number,
@@ -52,7 +52,7 @@ export class PaymentRepository {
     return paymentOf(this.store.find(`SELECT ${COLUMNS} FROM payments WHERE svc_id = :svcId`, { svcId }));
   }
 
-  /** The one that counts of a basket (T7). */
+  /** The basket's payment that counts (T7). */
   findDecisive(basketId: number, from: Reader = this.store): BasketPayment | undefined {
     const payments = from
       .list<PaymentRow>(`SELECT ${COLUMNS} FROM payments WHERE basket_id = :basketId`, { basketId })
@@ -60,7 +60,7 @@ export class PaymentRepository {
     return decisivePayment(payments) as BasketPayment | undefined;
   }
 
-  /** Payments of an invoice that were reported before the answer that named it. */
+  /** Links the payments that were reported before the response with the invoice's reference arrived. */
   attach(tx: Tx, invoiceReference: string, to: { basketId: number; totalId: number }): BasketPayment[] {
     tx.run(
       `UPDATE payments SET basket_id = :basketId, total_id = :totalId WHERE invoice_reference = :invoiceReference`,
@@ -79,7 +79,7 @@ export class PaymentRepository {
     })?.id;
   }
 
-  keepPosition(tx: Tx, siteId: number, lastEventId: string): void {
+  savePosition(tx: Tx, siteId: number, lastEventId: string): void {
     tx.run(
       `INSERT INTO stream_positions (site_id, last_event_id) VALUES (:siteId, :lastEventId)
        ON CONFLICT (site_id) DO UPDATE SET last_event_id = excluded.last_event_id`,
@@ -87,7 +87,7 @@ export class PaymentRepository {
     );
   }
 
-  forgetPosition(tx: Tx, siteId: number): void {
+  deletePosition(tx: Tx, siteId: number): void {
     tx.run('DELETE FROM stream_positions WHERE site_id = :siteId', { siteId });
   }
 }

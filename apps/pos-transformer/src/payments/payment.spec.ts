@@ -31,7 +31,7 @@ const failed: MerchantPayment = { ...payment, status: 'Failed' };
 const basket = { siteId: 5001, reference: '0017', isVoided: false };
 const local = (of: MerchantPayment, paymentId = 42) => ({ paymentId, payment: of });
 
-test('T9: paid is what was processed, the merchant receives it and the vouchers that the service pays', () => {
+test('T9: the paid amount is the processed amount; the merchant also receives the vouchers that the service pays', () => {
   const vouchers = { merchantVouchers: 1_000, genericVouchers: 2_030 };
   expect(amountsOf(payment)).toEqual({ paid: 7_470, ...vouchers, merchant: 9_500, service: 2_030 });
   expect(amountsOf(failed)).toEqual({ paid: 0, ...vouchers, merchant: 0, service: 0 });
@@ -90,14 +90,14 @@ test.each([
   expect(invoicePaymentResponse({ ...basket, isVoided }, local(of))).toMatchObject({ ReceiptStatus, PaymentStatus });
 });
 
-test('T7: a success wins over failures before and after it, otherwise the newest counts', () => {
+test('T7: a success counts before earlier and later failures; otherwise the newest payment counts', () => {
   const [first, second, third] = [local(failed, 1), local(payment, 2), local(failed, 3)];
   expect(decisivePayment([first, second, third])).toBe(second);
   expect(decisivePayment([third, first])).toBe(third);
   expect(decisivePayment([])).toBeUndefined();
 });
 
-test('T13: names that are not known make no blank', () => {
+test('T13: missing names add no blanks', () => {
   const anonymous = { ...payment, customer: { firstName: '', lastName: '' } };
   expect(getPaymentResponse(basket, local(anonymous)).CustomerFullName).toBe('');
   const single = { ...payment, customer: { firstName: '', lastName: 'Nkosi' } };

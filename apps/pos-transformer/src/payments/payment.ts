@@ -1,4 +1,4 @@
-/** A payment as the platform reports it, and as tills read it (T6, T7, T9, T13). */
+/** Converts a payment of the platform to the responses for tills (T6, T7, T9, T13). */
 import type { MerchantPayment } from '@svc/sdk';
 
 /** A final payment in the local store. */
@@ -15,7 +15,7 @@ export interface PaidBasket {
   readonly isVoided: boolean;
 }
 
-/** Of several, the one that counts: a success wins over failures, a later payment over an earlier one (T7). */
+/** Selects the payment that counts: a success before failures, a later payment before an earlier one (T7). */
 export function decisivePayment(payments: readonly LocalPayment[]): LocalPayment | undefined {
   const newestFirst = [...payments].sort((a, b) => b.paymentId - a.paymentId);
   return newestFirst.find(({ payment }) => payment.status === 'Success') ?? newestFirst[0];
@@ -29,7 +29,7 @@ export interface Amounts {
   readonly genericVouchers: number;
   /** The amount that the merchant receives. */
   readonly merchant: number;
-  /** The part of it that the service pays: vouchers that the merchant does not answer for. */
+  /** The part of it that the service pays: vouchers for which the merchant is not liable. */
   readonly service: number;
 }
 
@@ -44,8 +44,8 @@ export function amountsOf({ status, tenderedAmount, vouchers }: MerchantPayment)
 }
 
 /**
- * Cents that the customer gave for what is owed: tip left out, vouchers counted. It is less than what was invoiced where the
- * merchant lets customers choose the amount: to a till such a basket is not paid, whatever the payment's state says.
+ * Cents paid towards the invoiced amount: without the tip, with vouchers. If the merchant lets customers choose the amount, it may
+ * be less than the invoiced amount: then a till must treat the basket as unpaid, although the payment succeeded.
  */
 export function coveredAmount({ tenderedAmount, tipAmount }: MerchantPayment): number {
   return tenderedAmount - tipAmount;
@@ -152,7 +152,7 @@ function fullName({ customer: { firstName, lastName } }: MerchantPayment): strin
   return `${firstName.trim()} ${lastName.trim()}`.trim();
 }
 
-/** A reference as an integer of a path or query: digits, of which leading zeros count (T5). */
+/** An integer in a path or query, whose leading zeros are significant (T5). */
 export function isIntegerReference(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,100}$/.test(text);
 }

@@ -15,7 +15,7 @@ import {
 } from './payment.js';
 import { PaymentRepository } from './payment.repository.js';
 
-/** Tills ask for payments every second (T7, T13): answered from the store alone. 404 until a payment is final. */
+/** Tills poll payments every second (T7, T13), so the responses use only the local store. 404 until a payment is final. */
 @Controller()
 @UseGuards(AccessGuard)
 export class PaymentsController {
@@ -51,7 +51,7 @@ export class PaymentsController {
     return getPaymentResponse(...this.find('MerchantOrderId', merchantOrderId, [this.settings.facadeSiteId]));
   }
 
-  /** The newest basket with the reference answers (T5). */
+  /** Uses the newest basket with the reference (T5). */
   private find(field: string, reference: unknown, siteIds: readonly number[]): [PaidBasket, LocalPayment] {
     if (!isIntegerReference(reference)) throw invalidField(field, `${field} must be an integer of at most 100 digits`);
     const basket = this.baskets.findByReference(reference, siteIds);

@@ -8,7 +8,7 @@ let pos: TestTransformer;
 beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
-describe('T7: a payment as tills read it', () => {
+describe('T7: a payment', () => {
   it('is not found until it is final, and the same after a restart', async () => {
     await pos.basket('17', 100);
     expect(await pos.getPayment('17')).toMatchObject({ status: 404, body: { Result: 'STOP' } });
@@ -23,7 +23,7 @@ describe('T7: a payment as tills read it', () => {
     expect([(await pos.getPayment('17')).body, (await pos.invoicePayment('17')).body]).toEqual(before);
   });
 
-  it('that succeeded wins over those that failed', async () => {
+  it('that succeeded counts before failed ones', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
     await pos.pay(invoice, { status: 2 });
@@ -70,16 +70,16 @@ describe('a payment of an older version of the basket', () => {
   async function payOlder(): Promise<void> {
     await pos.basket('17', 100);
     const older = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.pay(older);
   }
 
-  it('is found, closes the newer code, and every answer says so', async () => {
+  it('is found, closes the newer code, and every answer warns about it', async () => {
     await payOlder();
     await pos.later();
-    await pos.lookUp();
+    await pos.poll();
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
     expect(pos.platform.openInvoices()).toEqual([]);
     const said = { Result: 'WARN', Message: expect.stringContaining('R 1.00 was paid for an earlier version') };
@@ -87,7 +87,7 @@ describe('a payment of an older version of the basket', () => {
     expect((await pos.closed('17', 'Complete')).body).toEqual(said);
   });
 
-  it('that the platform had replaced is found by look-ups for as long as it may still have been paid', async () => {
+  it('whose invoice was replaced is found by polling, as long as that invoice may still have been paid', async () => {
     await pos.basket('17', 100);
     const older = pos.openInvoice();
     await pos.basket('17', 150);
@@ -98,8 +98,8 @@ describe('a payment of an older version of the basket', () => {
 });
 
 describe('payments reach the store', () => {
-  it('by the stream, from the position that was kept before a restart', async () => {
-    await pos.followStream();
+  it('by the stream, from the position that was saved before a restart', async () => {
+    await pos.startStreams();
     await pos.basket('17', 100);
     pos.platform.pay(pos.openInvoice());
     await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
@@ -109,13 +109,13 @@ describe('payments reach the store', () => {
     await pos.transformer.close();
     pos.platform.pay(invoice);
     await pos.startAgain();
-    await pos.followStream();
+    await pos.startStreams();
     await waitUntil('the payment made meanwhile', 5_000, async () => (await pos.getPayment('18')).status === 200);
     expect((await pos.getPayment('18')).body).toMatchObject({ PaymentId: 2, PaidAmount: 200 });
   });
 
   it('by the stream, when its connection was cut', async () => {
-    await pos.followStream();
+    await pos.startStreams();
     await pos.basket('17', 100);
     pos.platform.cutStreams();
     pos.platform.pay(pos.openInvoice());
@@ -123,22 +123,22 @@ describe('payments reach the store', () => {
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('by look-ups while the stream is silent, and not while it speaks', async () => {
-    await pos.followStream();
+  it('by polling only while the stream is silent', async () => {
+    await pos.startStreams();
     await pos.basket('17', 100);
-    const lookUps = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
-    await pos.lookUp();
-    expect(lookUps()).toBe(0);
+    const polls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
+    await pos.poll();
+    expect(polls()).toBe(0);
     pos.clock.advance(20_000);
-    await pos.lookUp();
-    expect(lookUps()).toBe(1);
+    await pos.poll();
+    expect(polls()).toBe(1);
   });
 
-  it('before the answer that names their invoice, which was lost', async () => {
-    pos.platform.trouble = 'lost-answers';
+  it('also if the response with the reference of their invoice was lost', async () => {
+    pos.platform.outage = 'lost-answers';
     expect((await pos.basket('17', 100)).body.Result).toBe('WARN');
-    pos.platform.trouble = undefined;
-    await pos.followStream();
+    pos.platform.outage = undefined;
+    await pos.startStreams();
     const [invoice] = pos.platform.openInvoices();
     pos.platform.pay(invoice!);
     await waitUntil('the payment', 5_000, async () => (await pos.getPayment('17')).status === 200);
@@ -148,15 +148,15 @@ describe('payments reach the store', () => {
   });
 });
 
-describe('an invoice whose answer was lost, and which is paid before the call is repeated', () => {
+describe('an invoice whose response was lost, and which is paid before the retry', () => {
   const loseAnswer = async (): Promise<FakeInvoice> => {
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     return pos.openInvoice();
   };
 
-  it('is looked up before, and not made again', async () => {
+  it('is polled first, and not created again', async () => {
     pos.platform.pay(await loseAnswer());
     await pos.later();
     expect(pos.platform.invoices).toHaveLength(1);
@@ -167,7 +167,7 @@ describe('an invoice whose answer was lost, and which is paid before the call is
     });
   });
 
-  it('is made again where look-ups fail, because they are not what tills wait for', async () => {
+  it('is created again if polling fails, because tills wait for the code', async () => {
     const invoice = await loseAnswer();
     pos.platform.refusals.push({ method: 'GET', status: 500 });
     await pos.later();
@@ -176,7 +176,7 @@ describe('an invoice whose answer was lost, and which is paid before the call is
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST', 'POST', 'GET', 'POST']);
   });
 
-  it('is looked up before another version of its basket is made', async () => {
+  it('is polled before the invoice of another version of its basket is created', async () => {
     pos.platform.pay(await loseAnswer());
     pos.clock.advance(60_000);
     expect((await pos.basket('17', 150)).body.Result).toBe('WARN');
@@ -184,8 +184,8 @@ describe('an invoice whose answer was lost, and which is paid before the call is
     expect((await pos.getPayment('17')).body.PaidAmount).toBe(100);
   });
 
-  it('pays its basket also when the payment is reported after a second invoice was made, which is closed', async () => {
-    await pos.followStream();
+  it('also pays its basket if the payment is reported after a second invoice was created, which is then closed', async () => {
+    await pos.startStreams();
     const first = await loseAnswer();
     first.state = 'paid';
     await pos.later();
@@ -198,7 +198,7 @@ describe('an invoice whose answer was lost, and which is paid before the call is
   });
 });
 
-describe('a customer who paid less than the basket owes, as a merchant may let them', () => {
+describe('a customer who paid less than the amount due, if the merchant allows it', () => {
   const little = { tenderedAmount: 150, tipAmount: 50 };
   const INSTEAD = expect.stringMatching(/R 1\.00 instead of R 89\.50 was paid .* owes R 89\.50/) as string;
 
@@ -211,13 +211,13 @@ describe('a customer who paid less than the basket owes, as a merchant may let t
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('gives back what was paid, when the order is void', async () => {
+  it('leads to a WARN with the paid amount to refund, if the order is voided', async () => {
     await pos.basket('17', 8_950);
     await pos.pay(pos.openInvoice(), little);
     expect((await pos.closed('17', 'Void')).body.Message).toBe('This order was paid: R 1.00. Refund it.');
   });
 
-  it('is told to the cashier without being asked', async () => {
+  it('causes an alert for the cashier', async () => {
     await pos.basket('17', 8_950);
     await pos.pay(pos.openInvoice(), little);
     const alerts = pos.transformer.app
@@ -231,11 +231,11 @@ describe('a customer who paid less than the basket owes, as a merchant may let t
 test('a payment of a web shop that uses the same reference pays no basket', async () => {
   await pos.basket('17', 100);
   const invoice = pos.openInvoice();
-  await pos.followStream();
+  await pos.startStreams();
   pos.platform.pay({ ...invoice, reference: 'a-session' });
-  pos.platform.trouble = 'lost-answers';
+  pos.platform.outage = 'lost-answers';
   await pos.basket('18', 100);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   const unanswered = pos.platform.openInvoices().find(({ body }) => body['externalReference'] === '18')!;
   pos.platform.pay({ ...unanswered, reference: 'another-session' }, { invoicedAmount: 99 });
   pos.platform.pay({ ...unanswered, reference: 'a-third' }, { siteReference: 'WEB' });
@@ -248,8 +248,8 @@ test('a payment of a web shop that uses the same reference pays no basket', asyn
   expect([(await pos.getPayment('17')).status, (await pos.getPayment('18')).status]).toEqual([404, 404]);
 });
 
-test('an id of the stream that is too old is given up, and payments go on', async () => {
-  await pos.followStream();
+test('a stream position that is too old is deleted, and payments still arrive', async () => {
+  await pos.startStreams();
   await pos.basket('17', 100);
   pos.platform.refusals.push({ method: 'GET', status: 410 });
   pos.platform.cutStreams();
@@ -257,41 +257,41 @@ test('an id of the stream that is too old is given up, and payments go on', asyn
   pos.platform.pay(pos.openInvoice());
   pos.clock.advance(20_000);
   await waitUntil('the payment', 10_000, async () => {
-    await pos.lookUp();
+    await pos.poll();
     return (await pos.getPayment('17')).status === 200;
   });
   expect((await pos.invoicePayment('17')).body.MerchantSiteId).toBe(SITE);
 });
 
-describe('a stream that does not bring every payment', () => {
+describe('a stream that does not report every payment', () => {
   const isHere = async (reference: string): Promise<boolean> => (await pos.getPayment(reference)).status === 200;
 
-  it('because it begins without a position: what may have been paid before is looked up once', async () => {
+  it('because it begins without a position: invoices that may have been paid before are polled once', async () => {
     const references = Array.from({ length: 9 }, (_, index) => `${index + 17}`);
     for (const reference of references) await pos.basket(reference, 100);
     for (const invoice of pos.platform.openInvoices()) pos.platform.pay(invoice);
-    await pos.followStream();
+    await pos.startStreams();
     const position = (): unknown => pos.transformer.app.get(PaymentRepository).findPosition(SITE);
     await waitUntil('the position', 5_000, async () => position() !== undefined);
-    await pos.lookUp();
-    await pos.lookUp();
+    await pos.poll();
+    await pos.poll();
     for (const reference of references) expect([reference, await isHere(reference)]).toEqual([reference, true]);
-    const lookUps = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
+    const polls = (): number => pos.platform.requests.filter(({ path }) => path.endsWith('/payments')).length;
     await pos.basket('99', 100);
-    await pos.lookUp();
-    expect(lookUps()).toBe(9);
+    await pos.poll();
+    expect(polls()).toBe(9);
   });
 
-  it('because a message cannot be read: payments are looked up, and the stream is opened again more and more slowly', async () => {
-    await pos.followStream();
+  it('because a message cannot be parsed: payments are polled, and the stream is reopened with backoff', async () => {
+    await pos.startStreams();
     await pos.basket('17', 100);
     const opened = (): number =>
       pos.platform.requests.filter(({ path }) => path === `/sites/${SITE}/payments/stream`).length;
     const started = performance.now();
-    pos.platform.tell(SITE, { type: 'payment' });
+    pos.platform.sendNotice(SITE, { type: 'payment' });
     pos.platform.pay(pos.openInvoice());
     await waitUntil('the payment', 10_000, async () => {
-      await pos.lookUp();
+      await pos.poll();
       return isHere('17');
     });
     await waitUntil('three more streams', 10_000, async () => opened() >= 4);

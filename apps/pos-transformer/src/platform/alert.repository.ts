@@ -9,7 +9,7 @@ export interface Alert {
   readonly message: string;
 }
 
-/** Messages for the cashier about calls that no till waits for any more; the till page shows them. */
+/** Messages for the cashier about calls for which no till waits any more; the till page shows them. */
 @Injectable()
 export class AlertRepository {
   constructor(
@@ -26,7 +26,7 @@ export class AlertRepository {
     });
   }
 
-  /** The newest first; those of refunds, which name no till, are shown at every till of the site. */
+  /** The newest first. Alerts of refunds have no till, so every till of the site shows them. */
   list(siteId: number, till: string): Alert[] {
     return this.store.list(
       `SELECT alert_id AS alertId, at, message FROM alerts WHERE site_id = :siteId AND till IN (:till, '')

@@ -1,7 +1,7 @@
-const FIRST_MS = 500;
+const INITIAL_BACKOFF_MS = 500;
 
-/** The pause after so many failures in a row: twice as long each time up to `maxMs`, ±25 %, so that stores spread. */
+/** Exponential backoff up to `maxMs`, with ±25 % jitter so that stores do not retry at the same time. */
 export function backoffMs(failures: number, maxMs: number, random: () => number = Math.random): number {
-  const pause = Math.min(maxMs, FIRST_MS * 2 ** Math.min(failures - 1, 30));
+  const pause = Math.min(maxMs, INITIAL_BACKOFF_MS * 2 ** Math.min(failures - 1, 30));
   return Math.round(pause * (0.75 + random() / 2));
 }

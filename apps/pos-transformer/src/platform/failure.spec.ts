@@ -24,7 +24,7 @@ test.each<[string, unknown, string]>([
   ['the key of another refund', error(409, 'request.idempotency-conflict'), 'refused'],
 ])('%s', (_, given, kind) => expect(classifyFailure(given)).toMatchObject({ kind }));
 
-test('a refusal says why in the words of the platform', () => {
+test('a refusal has the messages of the platform', () => {
   expect(classifyFailure(error(422))).toEqual({ kind: 'refused', message: 'why' });
 });
 

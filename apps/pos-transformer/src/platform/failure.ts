@@ -1,21 +1,21 @@
-/** Classifies an error of the platform for a call that waits to be made. */
+/** Classifies an error of a call to the platform. */
 import { SvcApiError } from '@svc/sdk';
 
 export type Failure =
-  /** Nothing can be sent to the platform now: every call of the lane waits. */
+  /** Nothing can be sent to the platform now: every call of the queue waits. */
   | { readonly kind: 'unreachable'; readonly message: string }
   /** A customer is paying the invoice. */
   | { readonly kind: 'in-progress'; readonly message: string }
   | { readonly kind: 'already-paid'; readonly message: string }
   | { readonly kind: 'not-found'; readonly message: string }
-  /** This call alone is tried again later. */
+  /** Only this call is retried later. */
   | { readonly kind: 'later'; readonly message: string }
-  /** It would be refused each time. */
+  /** A retry would be refused again. */
   | { readonly kind: 'refused'; readonly message: string };
 
-/** No answer, too busy, or away. */
+/** No response, overloaded or unavailable. */
 const UNREACHABLE: ReadonlySet<number> = new Set([0, 429, 502, 503, 504]);
-/** The key is wrong or revoked. An administrator mends that: it is no reason to drop what tills have sent. */
+/** The key is wrong or revoked. An administrator can correct that, so the calls of tills are kept. */
 const NO_ACCESS: ReadonlySet<number> = new Set([401, 403]);
 
 export function classifyFailure(error: unknown): Failure {
@@ -25,7 +25,7 @@ export function classifyFailure(error: unknown): Failure {
   if (NO_ACCESS.has(httpStatus)) return { kind: 'unreachable', message: `The site's key is refused. ${message}` };
   if (code === 'payment.in-progress') return { kind: 'in-progress', message };
   if (code === 'payable.paid') return { kind: 'already-paid', message };
-  // Without the platform's code it is the answer of a proxy, or of a wrong address: it tells nothing about the call.
+  // Without the platform's code the 404 is of a proxy or of a wrong address: it means nothing for the call.
   if (httpStatus === 404) return { kind: code === 'resource.not-found' ? 'not-found' : 'later', message };
   if (retryable || httpStatus >= 500 || httpStatus < 400) return { kind: 'later', message };
   return { kind: 'refused', message: error.errors.map((each) => each.message).join(' ') || message };

@@ -18,110 +18,113 @@ const alerts = (): string[] =>
     .map(({ message }) => message);
 
 describe('T8: while the platform cannot be reached', () => {
-  beforeEach(() => (pos.platform.trouble = 'unreachable'));
+  beforeEach(() => (pos.platform.outage = 'unreachable'));
 
-  it('total and Basket are kept, and sent when it is back', async () => {
+  it('total and Basket are stored, and sent when it is back', async () => {
     await pos.line();
     expect((await pos.total(8_950, '17')).body).toStrictEqual(QUEUED);
     expect((await pos.basket('18', 200)).body).toStrictEqual(QUEUED);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([8_950, 200]);
     expect((await pos.total(8_950, '17')).body).toMatchObject({ Result: 'OK', Code: expect.any(String) });
     expect(pos.platform.invoices).toHaveLength(2);
   });
 
-  it('and again at once when a till asks, because nothing is sent before the pause is over', async () => {
+  it('later calls of tills are answered at once, because nothing is sent during the backoff', async () => {
     await pos.basket('17', 100);
     const started = performance.now();
     expect((await pos.basket('18', 100)).body).toStrictEqual(QUEUED);
-    // The first has tried; the second does not wait for tries of its own.
+    // The first call was attempted; the second does not wait for an attempt of its own.
     expect(performance.now() - started).toBeLessThan(500);
   });
 
-  it('what is kept survives a restart', async () => {
+  it('stored calls survive a restart', async () => {
     await pos.line();
     await pos.total(8_950, '17');
     await pos.restart();
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.send();
     expect(amounts()).toEqual([8_950]);
     await pos.pay();
     expect((await pos.getPayment('17')).body.StatusId).toBe('2');
   });
 
-  it('only the last version of a basket is made', async () => {
+  it('only the invoice of the last version of a basket is created', async () => {
     for (const amount of [100, 200, 300]) await pos.basket('17', amount);
     await pos.basket('18', 50);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.invoices.map(({ body }) => body['amount'])).toEqual([300, 50]);
   });
 
-  it('a basket that is closed before its invoice was sent makes none', async () => {
-    // The first call is tried, and may have arrived; the second waits behind it.
+  it('a basket that is closed before its invoice was sent has none', async () => {
+    // The first call is attempted, and may have arrived; the second waits behind it.
     await pos.basket('17', 100);
     await pos.basket('18', 200);
     expect((await pos.closed('18', 'Complete')).body).toEqual({ Result: 'OK', Message: '' });
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([100]);
-    // The first was tried: before its repeat the platform is asked whether it was paid.
+    // The first call was attempted: before the retry, its payments are polled.
     expect(pos.platform.requests.map(({ method }) => method)).toEqual(['GET', 'POST']);
   });
 
-  it('a basket whose invoice may have arrived is closed there', async () => {
-    pos.platform.trouble = 'lost-answers';
+  it('a basket whose invoice may have been created is closed at the platform', async () => {
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
     expect(amounts()).toEqual([100]);
     expect((await pos.closed('17', 'Void')).body).toEqual(QUEUED);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([]);
     expect(waiting()).toBe(0);
   });
 
-  it.each(['Complete', 'Void', 'Saved'])('an earlier version that may have arrived is closed by %s', async (status) => {
-    pos.platform.trouble = 'lost-answers';
-    await pos.basket('17', 100);
-    pos.platform.trouble = 'unreachable';
-    await pos.basket('17', 200);
-    await pos.closed('17', status);
-    pos.platform.trouble = undefined;
-    await pos.later();
-    expect(amounts()).toEqual([]);
-    expect(pos.platform.invoices).toHaveLength(1);
-  });
+  it.each(['Complete', 'Void', 'Saved'])(
+    'the invoice of an earlier version that may have been created is closed by %s',
+    async (status) => {
+      pos.platform.outage = 'lost-answers';
+      await pos.basket('17', 100);
+      pos.platform.outage = 'unreachable';
+      await pos.basket('17', 200);
+      await pos.closed('17', status);
+      pos.platform.outage = undefined;
+      await pos.later();
+      expect(amounts()).toEqual([]);
+      expect(pos.platform.invoices).toHaveLength(1);
+    },
+  );
 
-  it('an earlier version is closed when the basket owes nothing any more', async () => {
-    pos.platform.trouble = undefined;
+  it('the invoice of an earlier version is closed when nothing is due any more', async () => {
+    pos.platform.outage = undefined;
     await pos.line();
     await pos.total(8_950, '17');
-    pos.platform.trouble = 'unreachable';
-    // This call is tried; the basket's next one waits behind it.
+    pos.platform.outage = 'unreachable';
+    // This call is attempted; the next call waits behind it.
     await pos.basket('18', 100);
     await pos.total(4_475, '17');
     expect((await pos.total(0, '17')).body.Message).toContain('cannot be reached');
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([100]);
   });
 
-  it('an order that is closed and used again is sent in order', async () => {
-    pos.platform.trouble = undefined;
+  it('the calls of an order that is closed and used again are sent in order', async () => {
+    pos.platform.outage = undefined;
     await pos.basket('17', 100);
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     expect((await pos.closed('17', 'Complete')).body).toEqual(QUEUED);
     await pos.basket('17', 200);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(amounts()).toEqual([200]);
   });
 
-  it('an answer that was lost makes no second invoice', async () => {
-    pos.platform.trouble = 'lost-answers';
+  it('a lost response creates no second invoice', async () => {
+    pos.platform.outage = 'lost-answers';
     await pos.basket('17', 100);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.invoices).toHaveLength(1);
     await pos.pay();
@@ -129,16 +132,16 @@ describe('T8: while the platform cannot be reached', () => {
   });
 });
 
-it('T8: a platform that does not answer holds a till up no longer than a till is patient', async () => {
+it('T8: a platform that does not answer delays a till only up to the response timeout', async () => {
   await pos.stop();
-  pos = await TestTransformer.start({ answerWithinMs: { invoices: 100, refunds: 100 } });
-  pos.platform.trouble = 'silent';
+  pos = await TestTransformer.start({ responseTimeoutMs: { invoices: 100, refunds: 100 } });
+  pos.platform.outage = 'silent';
   const started = performance.now();
   expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
 
-it('T8: an invoice that has expired while its basket is open is made again, and not for a basket that was forgotten', async () => {
+it('T8: an expired invoice of an open basket is renewed, except for an abandoned basket', async () => {
   await pos.line();
   await pos.total(8_950, '17');
   const first = pos.openInvoice();
@@ -160,7 +163,7 @@ it('T8: an invoice that has expired while its basket is open is made again, and 
 it.each([
   ['ahead', 2],
   ['behind', -2],
-])('T8: a clock of the store that is two hours %s makes no difference to that', async (_, hours) => {
+])('T8: renewal also works if the clock of the store is two hours %s', async (_, hours) => {
   pos.platform.now = () => pos.clock.later(-hours * 3_600_000);
   await pos.total(100, '17');
   pos.clock.advance(3_599_000);
@@ -172,7 +175,7 @@ it.each([
   expect(pos.openInvoice()).toBe(pos.platform.invoices[1]);
 });
 
-it('T8: an invoice that is minutes old is not made again, whatever its expiry says', async () => {
+it('T8: an invoice that is only minutes old is not renewed, regardless of its expiry', async () => {
   pos.platform.lifetimeMs = -1_000;
   await pos.total(100, '17');
   pos.clock.advance(300_000);
@@ -183,7 +186,7 @@ it('T8: an invoice that is minutes old is not made again, whatever its expiry sa
   expect(pos.platform.invoices).toHaveLength(2);
 });
 
-it('a connection that breaks off while a code is closed holds up no other till', async () => {
+it('a connection that is lost while a code is closed delays no other till', async () => {
   await pos.basket('17', 100);
   pos.platform.refusals.push({ method: 'DELETE', status: 503 });
   expect((await pos.closed('17', 'Complete')).body.Result).toBe('OK');
@@ -191,7 +194,7 @@ it('a connection that breaks off while a code is closed holds up no other till',
   expect(amounts()).toEqual([200]);
 });
 
-it.each([200, 404])('the answer %d of a proxy closes no code: the call is made again', async (status) => {
+it.each([200, 404])('a %d of a proxy does not count as closed: the call is retried', async (status) => {
   await pos.basket('17', 100);
   pos.platform.refusals.push({ method: 'DELETE', status, body: { page: 'Sign in to the network' } });
   expect((await pos.closed('17', 'Complete')).body).toStrictEqual(QUEUED);
@@ -199,8 +202,8 @@ it.each([200, 404])('the answer %d of a proxy closes no code: the call is made a
   expect(amounts()).toEqual([]);
 });
 
-it('a version whose newer one is refused is closed with its basket, also when its answer came late', async () => {
-  const release = pos.platform.holdAnswer();
+it('a version whose newer one is refused is closed with its basket, also if its response was late', async () => {
+  const release = pos.platform.holdResponse();
   const first = pos.basket('17', 100);
   await waitUntil('the first invoice', 5_000, async () => amounts().length === 1);
   pos.platform.refusals.push({ method: 'POST', status: 400, body: { code: 'request.invalid' } });
@@ -213,12 +216,12 @@ it('a version whose newer one is refused is closed with its basket, also when it
   expect(amounts()).toEqual([]);
 });
 
-describe('what the platform refuses', () => {
-  it('for good is marked, shown, and blocks no other basket', async () => {
-    pos.platform.trouble = 'unreachable';
+describe('a call that the platform refuses', () => {
+  it('permanently is marked, causes an alert, and blocks no other basket', async () => {
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 100);
     await pos.basket('18', 200);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
     await pos.later();
     expect(amounts()).toEqual([200]);
@@ -226,7 +229,7 @@ describe('what the platform refuses', () => {
     expect(waiting()).toBe(0);
   });
 
-  it('for now is tried again, after the others', async () => {
+  it('temporarily is retried, after the other calls', async () => {
     pos.platform.refusals.push({ method: 'POST', status: 500 });
     expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
     expect((await pos.basket('18', 200)).body.Result).toBe('OK');
@@ -238,9 +241,9 @@ describe('what the platform refuses', () => {
   it('because a customer is paying is retried until they have paid, and the next answer reports the payment', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     invoice.state = 'reserved';
     await pos.later();
     await pos.basket('18', 50);
@@ -254,14 +257,14 @@ describe('what the platform refuses', () => {
     });
   });
 
-  it('again and again is given up, and shown', async () => {
+  it('again and again is given up, with an alert', async () => {
     pos.platform.refusals.push(...Array.from({ length: 60 }, () => ({ method: 'POST', status: 500 })));
     await pos.basket('17', 100);
     for (let tries = 1; tries < 50; tries++) await pos.later();
     expect([waiting(), alerts().length]).toEqual([0, 1]);
   });
 
-  it('does not give up because of an outage before, however long, and is tried again soon after it (T8)', async () => {
+  it('is not given up because of an earlier outage of any length, and is retried soon after it (T8)', async () => {
     const outage = Array.from({ length: 60 }, () => ({ method: 'POST', status: 401 }));
     pos.platform.refusals.push(...outage, { method: 'POST', status: 500 });
     await pos.basket('17', 100);
@@ -273,12 +276,12 @@ describe('what the platform refuses', () => {
     expect([waiting(), amounts()]).toEqual([0, [100]]);
   });
 
-  it('because a customer is paying uses up no try either', async () => {
+  it('because a customer is paying does not count as a failure', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.basket('17', 150);
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     invoice.state = 'reserved';
     for (let tries = 0; tries < 60; tries++) await pos.later();
     invoice.state = 'open';
@@ -289,7 +292,7 @@ describe('what the platform refuses', () => {
     expect(amounts()).toEqual([150]);
   });
 
-  it('with a wrong key keeps everything until the key is right', async () => {
+  it('because of a wrong key is stored until the key is right', async () => {
     pos.platform.refusals.push({ method: 'POST', status: 401 });
     expect((await pos.basket('17', 100)).body).toStrictEqual(QUEUED);
     await pos.later();
@@ -297,19 +300,19 @@ describe('what the platform refuses', () => {
   });
 });
 
-it('a refund that is refused after the till was answered is shown', async () => {
+it('a refund that is refused after the till was answered causes an alert', async () => {
   await pos.basket('17', 1_000);
   const svcId = await pos.pay();
-  pos.platform.trouble = 'unreachable';
+  pos.platform.outage = 'unreachable';
   await pos.refund(svcId, 400);
-  pos.platform.trouble = undefined;
+  pos.platform.outage = undefined;
   const problem = { code: 'refund.amount-exceeded', errors: [{ message: 'More than is left.' }] };
   pos.platform.refusals.push({ method: 'POST', status: 422, body: problem });
   await pos.later();
   expect(alerts()).toEqual([`The refund of R 4.00 for ${svcId} was not made: More than is left.`]);
 });
 
-it('a payment that arrives after its basket was closed is shown', async () => {
+it('a payment that arrives after its basket was closed causes an alert', async () => {
   await pos.basket('17', 1_000);
   const invoice = pos.openInvoice();
   await pos.closed('17', 'Void');
@@ -317,7 +320,7 @@ it('a payment that arrives after its basket was closed is shown', async () => {
   expect(alerts()).toEqual(['Order 17: R 10.00 was paid after it was closed. Refund it, or hand out the goods.']);
 });
 
-it('T8: eight tills at once lose nothing and share nothing', async () => {
+it('T8: eight concurrent tills lose no call, and do not share baskets', async () => {
   const tills = Array.from({ length: 8 }, (_, index) => `TILL-${index + 1}`);
   await Promise.all(
     tills.map(async (till, index) => {
@@ -328,16 +331,16 @@ it('T8: eight tills at once lose nothing and share nothing', async () => {
   expect(amounts().sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-it('two transformers do not share a file', async () => {
+it('two transformers cannot use the same file', async () => {
   const file = pos.settings().database;
   expect(() => new Store(file)).toThrow('database is locked');
 });
 
-it('calls that wait are made without a till, as soon as the platform answers the stream', async () => {
-  pos.platform.trouble = 'unreachable';
+it('waiting calls are made without a till, as soon as the stream is connected', async () => {
+  pos.platform.outage = 'unreachable';
   await pos.basket('17', 100);
-  pos.platform.trouble = undefined;
-  await pos.followStream();
+  pos.platform.outage = undefined;
+  await pos.startStreams();
   await waitUntil('the invoice', 5_000, async () => amounts().length === 1);
   expect(waiting()).toBe(0);
 });

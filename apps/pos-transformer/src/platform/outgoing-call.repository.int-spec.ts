@@ -13,7 +13,7 @@ const after = (milliseconds: number): string => db.clock.later(milliseconds).toI
 const next = (siteId = 1): number | undefined => calls.findNext(siteId, 'invoices')?.callId;
 const ENDED = ['done', 'cancelled', 'refused'];
 
-it('the next call is the oldest that is due, of its site and lane', () => {
+it('the next call is the oldest due call of its site and queue', () => {
   db.call({ subject: 'later', due_at: after(1) });
   db.call({ kind: 'refund' });
   db.call({ site_id: 2 });
@@ -23,7 +23,7 @@ it('the next call is the oldest that is due, of its site and lane', () => {
   expect([next(), next(3)]).toEqual([due, undefined]);
 });
 
-it('a call waits for those of its subject at its site, and for no other', () => {
+it('a call waits only for earlier calls of the same subject and site', () => {
   const first = db.call({ due_at: after(1) });
   db.call({});
   expect(next()).toBeUndefined();
@@ -33,7 +33,7 @@ it('a call waits for those of its subject at its site, and for no other', () => 
   expect(next()).toBe(first + 1);
 });
 
-it('knows when the next call of a lane is due', () => {
+it('knows when the next call of a queue is due', () => {
   const dueAt = (siteId = 1): string | undefined => calls.nextDueAt(siteId, 'invoices');
   expect(dueAt()).toBeUndefined();
   db.call({ due_at: after(5) });
@@ -44,7 +44,7 @@ it('knows when the next call of a lane is due', () => {
   expect([dueAt(), dueAt(2), dueAt(3)]).toEqual([after(5), after(1), undefined]);
 });
 
-it('finds the call that makes the invoice of a total while it waits', () => {
+it('finds the waiting call that creates the invoice of a total', () => {
   const total_id = db.total(db.basket());
   db.call({ total_id, kind: 'close-invoice' });
   for (const state of ENDED) db.call({ total_id, state });
@@ -53,14 +53,14 @@ it('finds the call that makes the invoice of a total while it waits', () => {
   expect(calls.findWaiting(total_id)).toBe(waiting);
 });
 
-it('counts the calls of a site that wait', () => {
+it('counts the waiting calls of a site', () => {
   db.call();
   db.call({ kind: 'refund' });
   for (const state of ENDED) db.call({ state });
   expect([calls.countWaiting(1), calls.countWaiting(2)]).toEqual([2, 0]);
 });
 
-it('cancels the calls of a basket that wait; one that has ended stays as it was', () => {
+it('cancels the waiting calls of a basket; calls that have ended stay unchanged', () => {
   const basket_id = db.basket();
   const ids = ['waiting', ...ENDED].map((state) => db.call({ basket_id, state }));
   const others = [db.call({ basket_id, kind: 'close-invoice' }), db.call({ basket_id: db.basket() })];

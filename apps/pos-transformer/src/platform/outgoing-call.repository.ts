@@ -4,10 +4,10 @@ import { Store, type Tx } from '../store/store.js';
 
 export type CallKind = 'make-invoice' | 'close-invoice' | 'refund';
 
-/** Calls of a lane are made one after the other: a refund may take 20 s (M5), and no invoice waits for it. */
-export type LaneName = 'invoices' | 'refunds';
+/** Calls of a queue are made one after the other. Refunds have their own, because a refund may take 20 s (M5). */
+export type QueueName = 'invoices' | 'refunds';
 
-export const KINDS_OF_LANE: Readonly<Record<LaneName, readonly CallKind[]>> = {
+export const KINDS_OF_QUEUE: Readonly<Record<QueueName, readonly CallKind[]>> = {
   invoices: ['make-invoice', 'close-invoice'],
   refunds: ['refund'],
 };
@@ -15,7 +15,7 @@ export const KINDS_OF_LANE: Readonly<Record<LaneName, readonly CallKind[]>> = {
 export interface NewCall {
   readonly siteId: number;
   readonly kind: CallKind;
-  /** Calls of one subject are made in their order. */
+  /** Calls of one subject are made in the order in which they were appended. */
   readonly subject: string;
   readonly basketId?: number;
   readonly totalId?: number;
@@ -31,9 +31,9 @@ export interface OutgoingCall {
   readonly totalId: number | null;
   readonly refundId: number | null;
   readonly state: 'waiting' | 'done' | 'cancelled' | 'refused';
-  /** Tries that have begun. */
+  /** Attempts that have begun. */
   readonly tries: number;
-  /** Those of them that the platform answered with an error: the sender gives up after a number of these. */
+  /** Attempts that the platform answered with an error. The queue gives up after a number of these. */
   readonly failures: number;
   readonly dueAt: string;
 }
@@ -41,7 +41,7 @@ export interface OutgoingCall {
 const COLUMNS = `call_id AS callId, site_id AS siteId, kind, subject, basket_id AS basketId, total_id AS totalId,
   refund_id AS refundId, state, tries, failures, due_at AS dueAt`;
 
-/** The calls that wait for the platform: kept with what causes them, in one transaction. */
+/** The outbox of calls to the platform: a call is stored in one transaction with its cause. */
 @Injectable()
 export class OutgoingCallRepository {
   constructor(
@@ -65,8 +65,8 @@ export class OutgoingCallRepository {
     ).id;
   }
 
-  /** The next of a lane: the oldest that is due and before which no call of its subject waits. */
-  findNext(siteId: number, lane: LaneName): OutgoingCall | undefined {
+  /** The next call of a queue: the oldest due call without an earlier waiting call of the same subject. */
+  findNext(siteId: number, queue: QueueName): OutgoingCall | undefined {
     return this.store.find(
       `SELECT ${COLUMNS} FROM outgoing_calls AS next
        WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds)) AND due_at <= :now
@@ -74,22 +74,22 @@ export class OutgoingCallRepository {
                          WHERE earlier.site_id = next.site_id AND earlier.subject = next.subject
                            AND earlier.state = 'waiting' AND earlier.call_id < next.call_id)
        ORDER BY call_id LIMIT 1`,
-      { siteId, kinds: JSON.stringify(KINDS_OF_LANE[lane]), now: this.clock.nowISO() },
+      { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]), now: this.clock.nowISO() },
     );
   }
 
-  /** When the next call of a lane may be made, ISO 8601; undefined when none waits. */
-  nextDueAt(siteId: number, lane: LaneName): string | undefined {
+  /** Due time of the next call of a queue, ISO 8601; undefined if none waits. */
+  nextDueAt(siteId: number, queue: QueueName): string | undefined {
     return (
       this.store.find<{ dueAt: string | null }>(
         `SELECT min(due_at) AS dueAt FROM outgoing_calls
          WHERE site_id = :siteId AND state = 'waiting' AND kind IN (SELECT value FROM json_each(:kinds))`,
-        { siteId, kinds: JSON.stringify(KINDS_OF_LANE[lane]) },
+        { siteId, kinds: JSON.stringify(KINDS_OF_QUEUE[queue]) },
       )?.dueAt ?? undefined
     );
   }
 
-  /** The call that makes the invoice of a total, where it has not ended. */
+  /** The waiting call that creates the invoice of a total. */
   findWaiting(totalId: number): number | undefined {
     return this.store.find<{ callId: number }>(
       `SELECT call_id AS callId FROM outgoing_calls
@@ -98,8 +98,8 @@ export class OutgoingCallRepository {
     )?.callId;
   }
 
-  /** Before each try, in a transaction of its own: from then on the call may have reached the platform. */
-  countTry(callId: number): void {
+  /** Before each attempt, in a transaction of its own: from then on the call may have reached the platform. */
+  countAttempt(callId: number): void {
     this.store.transaction((tx) =>
       tx.run('UPDATE outgoing_calls SET tries = tries + 1 WHERE call_id = :callId', { callId }),
     );
@@ -122,7 +122,7 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** Cancels the calls of a basket that wait. One that was tried may have reached the platform. */
+  /** Cancels the waiting calls of a basket. A call with an attempt may still have reached the platform. */
   cancelOfBasket(tx: Tx, basketId: number, kind: CallKind): void {
     tx.run(
       `UPDATE outgoing_calls SET state = 'cancelled' WHERE basket_id = :basketId AND kind = :kind AND state = 'waiting'`,
@@ -130,7 +130,6 @@ export class OutgoingCallRepository {
     );
   }
 
-  /** Calls that wait, and how many of them there are of each kind. */
   countWaiting(siteId: number): number {
     return this.store.find<{ waiting: number }>(
       `SELECT count(*) AS waiting FROM outgoing_calls WHERE site_id = :siteId AND state = 'waiting'`,

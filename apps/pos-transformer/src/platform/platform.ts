@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { MerchantClient, type MerchantSite } from '@svc/sdk';
 import { type SiteSettings, TransformerSettings } from '../settings.js';
 
-/** For a call that a till waits for; the SDK takes at most three times as long. */
+/** For a call that a till waits for; with retries the SDK takes at most three times as long. */
 const CALL_TIMEOUT_MS = 5_000;
 /** The platform answers a refund within 20 s (M5). */
 const REFUND_TIMEOUT_MS = 30_000;
@@ -12,14 +12,14 @@ interface PlatformSite {
   readonly settings: SiteSettings;
   readonly site: MerchantSite;
   readonly client: MerchantClient;
-  readonly refunds: MerchantClient;
-  /** When the stream's connection last brought anything, a comment included; 0 before. */
-  streamHeardAt: number;
-  /** Milliseconds by which the platform's clock is ahead of the store's, by its newest answer. */
-  aheadMs: number;
+  readonly refundClient: MerchantClient;
+  /** Time of the last bytes from the event stream, heartbeats included; 0 before. */
+  lastStreamActivityAt: number;
+  /** Milliseconds by which the platform's clock is ahead of the store's, from the Date header of the newest response. */
+  clockOffsetMs: number;
 }
 
-/** The platform, as each configured site reaches it: through its public API with the site's key, and in no other way. */
+/** Clients for the platform's public API, with the key of each configured site. */
 @Injectable()
 export class Platform {
   private readonly sites: ReadonlyMap<number, PlatformSite>;
@@ -32,10 +32,20 @@ export class Platform {
       settings.sites.map((site) => {
         const { siteId, apiKey } = site;
         const options = { apiUrl: settings.apiUrl, merchantId: settings.merchantId, apiKey };
-        const fetchAndListen: typeof fetch = async (url, init) => this.listen(siteId, await fetch(url, init));
-        const client = new MerchantClient({ ...options, timeoutMs: CALL_TIMEOUT_MS, fetch: fetchAndListen });
-        const refunds = new MerchantClient({ ...options, timeoutMs: REFUND_TIMEOUT_MS });
-        return [siteId, { settings: site, client, refunds, site: client.site(siteId), streamHeardAt: 0, aheadMs: 0 }];
+        const monitoredFetch: typeof fetch = async (url, init) => this.monitor(siteId, await fetch(url, init));
+        const client = new MerchantClient({ ...options, timeoutMs: CALL_TIMEOUT_MS, fetch: monitoredFetch });
+        const refundClient = new MerchantClient({ ...options, timeoutMs: REFUND_TIMEOUT_MS });
+        return [
+          siteId,
+          {
+            settings: site,
+            client,
+            refundClient,
+            site: client.site(siteId),
+            lastStreamActivityAt: 0,
+            clockOffsetMs: 0,
+          },
+        ];
       }),
     );
   }
@@ -45,53 +55,53 @@ export class Platform {
   }
 
   site(siteId: number): MerchantSite {
-    return this.of(siteId).site;
+    return this.getSite(siteId).site;
   }
 
   refunds(siteId: number): MerchantClient {
-    return this.of(siteId).refunds;
+    return this.getSite(siteId).refundClient;
   }
 
   settingsOf(siteId: number): SiteSettings {
-    return this.of(siteId).settings;
+    return this.getSite(siteId).settings;
   }
 
-  /** Milliseconds since the stream of the site brought anything. */
-  streamSilentMs(siteId: number): number {
-    return this.clock.now().getTime() - this.of(siteId).streamHeardAt;
+  /** Milliseconds since the last bytes from the event stream of the site. */
+  streamIdleMs(siteId: number): number {
+    return this.clock.now().getTime() - this.getSite(siteId).lastStreamActivityAt;
   }
 
-  /** A stream whose messages cannot be taken is as good as silent, although it has just spoken. */
-  streamFailed(siteId: number): void {
-    this.of(siteId).streamHeardAt = 0;
+  /** Treats the stream as silent: it is alive, but its messages cannot be processed. */
+  markStreamFailed(siteId: number): void {
+    this.getSite(siteId).lastStreamActivityAt = 0;
   }
 
-  /** A time of the platform as the clock of the store shows it, ISO 8601: that clock may be hours wrong. */
+  /** Converts a time of the platform to the store's clock, which may be hours wrong. ISO 8601. */
   localTime(siteId: number, utcDate: string): string {
-    return new Date(Date.parse(utcDate) - this.of(siteId).aheadMs).toISOString();
+    return new Date(Date.parse(utcDate) - this.getSite(siteId).clockOffsetMs).toISOString();
   }
 
-  private of(siteId: number): PlatformSite {
+  private getSite(siteId: number): PlatformSite {
     const found = this.sites.get(siteId);
     if (!found) throw new Error(`Site ${siteId} is not configured`);
     return found;
   }
 
-  /** A proxy that cuts streams may leave the connection open: only what arrives shows that the stream works. */
-  private listen(siteId: number, response: Response): Response {
+  /** Records the arrival of bytes: a proxy may block a stream but leave the connection open. */
+  private monitor(siteId: number, response: Response): Response {
     const date = Date.parse(String(response.headers.get('date')));
-    if (!Number.isNaN(date)) this.of(siteId).aheadMs = date - this.clock.now().getTime();
+    if (!Number.isNaN(date)) this.getSite(siteId).clockOffsetMs = date - this.clock.now().getTime();
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) return response;
-    const site = this.of(siteId);
-    const heard = (): void => void (site.streamHeardAt = this.clock.now().getTime());
-    heard();
+    const site = this.getSite(siteId);
+    const recordActivity = (): void => void (site.lastStreamActivityAt = this.clock.now().getTime());
+    recordActivity();
     const body = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (chunk, controller) => {
-          heard();
+          recordActivity();
           controller.enqueue(chunk);
         },
-        flush: () => void (site.streamHeardAt = 0),
+        flush: () => void (site.lastStreamActivityAt = 0),
       }),
     );
     return new Response(body, { status: response.status, headers: response.headers });

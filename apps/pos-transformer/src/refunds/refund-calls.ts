@@ -2,53 +2,53 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SvcApiError } from '@svc/sdk';
 import { rands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
-import type { CallHandler, TryResult } from '../platform/call-handler.js';
+import type { CallHandler, AttemptResult } from '../platform/call-handler.js';
 import { classifyFailure } from '../platform/failure.js';
 import type { OutgoingCall } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { Changes } from '../store/changes.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Asks the platform for refunds. A repeat is harmless: it has the Idempotency-Key that was stored before the first try. */
+/** Requests refunds at the platform. A retry is harmless: it has the Idempotency-Key that was stored before the first attempt. */
 @Injectable()
 export class RefundCalls implements CallHandler {
   constructor(
     @Inject(Platform) private readonly platform: Platform,
     @Inject(RefundRepository) private readonly refunds: RefundRepository,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
   ) {}
 
-  async send(call: OutgoingCall, isAwaited: () => boolean): Promise<TryResult> {
+  async send(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
     const { svcId, amountCents, idempotencyKey, refundId } = this.refunds.get(call.refundId!);
     try {
       const { status, refundReference } = await this.platform
         .refunds(call.siteId)
         .refund(svcId, { idempotencyKey, amount: amountCents });
       const write = (tx: Tx): void => {
-        this.refunds.keepOutcome(tx, refundId, { state: status, refundReference });
+        this.refunds.setOutcome(tx, refundId, { state: status, refundReference });
         if (status === 'failed' && !isAwaited()) this.alertOf(tx, call, 'was not made: The bank declined it');
       };
       return { kind: 'done', write };
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind !== 'refused' && failure.kind !== 'not-found') return { kind: 'failed', failure };
-      // A proxy's refusal tells nothing about the tries before: the refund may have been made.
+      // The error of a proxy means nothing for earlier attempts: the refund may have been made.
       if (!(error instanceof SvcApiError) || error.code === undefined)
         return { kind: 'failed', failure: { kind: 'later', message: failure.message } };
       const write = (tx: Tx): void => {
-        this.refunds.keepOutcome(tx, refundId, { state: 'refused', refusal: failure.message });
+        this.refunds.setOutcome(tx, refundId, { state: 'refused', refusal: failure.message });
         if (!isAwaited()) this.alertOf(tx, call, `was not made: ${failure.message}`);
       };
       return { kind: 'refused', reason: failure, write };
     }
   }
 
-  /** A try may have reached the platform, so the refund still counts: a press of the cashier must not give the money twice. */
+  /** An attempt may have reached the platform, so the refund still counts: a repeat by the cashier must not pay twice. */
   giveUp(tx: Tx, call: OutgoingCall, message: string): void {
-    this.refunds.keepOutcome(tx, call.refundId!, { state: 'pending', refusal: message });
-    this.alertOf(tx, call, `may have been made or not. Ask for it at the payment service. ${message}`);
+    this.refunds.setOutcome(tx, call.refundId!, { state: 'pending', refusal: message });
+    this.alertOf(tx, call, `may have been made or not. Check it with the payment service. ${message}`);
   }
 
   private alertOf(tx: Tx, call: OutgoingCall, outcome: string): void {

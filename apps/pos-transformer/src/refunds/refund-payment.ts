@@ -7,29 +7,29 @@ import { amountsOf } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { Sender } from '../platform/sender.js';
+import { CallSender } from '../platform/call-sender.js';
 import { Store } from '../store/store.js';
-import { isRefundAmount, type Refund, refundRefusal, repeatedRefund } from './refund.js';
+import { isRefundAmount, type Refund, refundRefusal, findRepeatedRefund } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
-export interface RefundCall {
+export interface RefundCommand {
   readonly svcId: string;
   readonly amount: number;
   readonly reference: string | undefined;
 }
 
-const UNKNOWN = stop('There is no such payment.');
+const PAYMENT_NOT_FOUND = stop('There is no such payment.');
 const OFFLINE = stop('The payment service cannot be reached, and this payment is not known here. Try again later.');
 const QUEUED = warn('The refund is queued, because the payment service has not answered. Hand out no cash.');
 const PENDING = warn('The bank has not decided on the refund. Hand out no cash.');
-const NOT_KNOWN = warn(
-  'It is not known whether this refund was made. Ask for it at the payment service. Hand out no cash.',
+const OUTCOME_UNKNOWN = warn(
+  'It is not known whether this refund was made. Check it with the payment service. Hand out no cash.',
 );
-const REPEAT = warn('The same refund was asked for before: this is its answer.');
+const REPEATED = warn('The same refund was requested before: this is its result.');
 
 /**
- * Gives money of a payment back (T10): the refund and its call are kept before the platform is asked, so that a cashier who
- * presses twice, a restart and a lost answer are all the same refund.
+ * Refunds a payment (T10). The refund and its call are stored before the call is made, so that a cashier who presses twice, a
+ * restart and a lost response all lead to the same refund.
  */
 @Injectable()
 export class RefundPayment {
@@ -40,52 +40,52 @@ export class RefundPayment {
     @Inject(ApplyPayment) private readonly applyPayment: ApplyPayment,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(Platform) private readonly platform: Platform,
-    @Inject(Sender) private readonly sender: Sender,
+    @Inject(CallSender) private readonly sender: CallSender,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** @param siteId the site of the facade, whose payments alone its key can refund */
-  async execute(siteId: number, { svcId: given, amount, reference }: RefundCall): Promise<Answer> {
+  /** @param siteId the site of the facade, whose key can refund only payments of this site */
+  async execute(siteId: number, { svcId: svcIdText, amount, reference }: RefundCommand): Promise<Answer> {
     if (!isRefundAmount(amount)) return stop('RefundAmount must be whole cents of more than 0.');
-    const svcId = parsePaymentReference(given);
-    if (svcId === undefined) return UNKNOWN;
-    const asked = { svcId, amountCents: amount, reference };
+    const svcId = parsePaymentReference(svcIdText);
+    if (svcId === undefined) return PAYMENT_NOT_FOUND;
+    const newRefund = { svcId, amountCents: amount, reference };
     const earlier = this.refunds.listEarlier(siteId, svcId, reference);
-    const repeated = repeatedRefund(asked, earlier, this.clock.now());
-    if (repeated) return this.answerAgain(repeated, svcId, amount);
+    const repeated = findRepeatedRefund(newRefund, earlier, this.clock.now());
+    if (repeated) return this.repeatAnswer(repeated, svcId, amount);
 
     const payment = await this.findPayment(siteId, svcId);
     if ('Result' in payment) return payment;
-    // Another call for this payment may have come while the platform was asked for it.
-    const again = repeatedRefund(asked, this.refunds.listEarlier(siteId, svcId, reference), this.clock.now());
-    if (again) return this.answerAgain(again, svcId, amount);
+    // A concurrent call may have created the refund while this one fetched the payment.
+    const again = findRepeatedRefund(newRefund, this.refunds.listEarlier(siteId, svcId, reference), this.clock.now());
+    if (again) return this.repeatAnswer(again, svcId, amount);
     const refusal = refundRefusal(payment, this.refunds.listEarlier(siteId, svcId, undefined), amount);
     if (refusal === 'payment-failed') return stop('This payment failed: there is nothing to give back.');
     if (refusal === 'more-than-is-left')
       return stop(`This is more than is left of the payment of ${rands(amountsOf(payment).paid)}.`);
 
     const { refundId, callId } = this.store.transaction((tx) => {
-      const id = this.refunds.create(tx, siteId, asked);
+      const id = this.refunds.create(tx, siteId, newRefund);
       return { refundId: id, callId: this.calls.append(tx, { siteId, kind: 'refund', subject: svcId, refundId: id }) };
     });
     await this.sender.outcomeOf(siteId, 'refunds', callId);
     return answerOf(this.refunds.get(refundId));
   }
 
-  private answerAgain(refund: Refund, svcId: string, amountCents: number): Answer {
+  private repeatAnswer(refund: Refund, svcId: string, amountCents: number): Answer {
     if (refund.svcId !== svcId || refund.amountCents !== amountCents)
       return stop('This RefundReference was used for another refund.');
-    return combine(answerOf(refund), REPEAT);
+    return combine(answerOf(refund), REPEATED);
   }
 
-  /** The payment as it is known here, or at the platform; or the answer where it is not. */
+  /** The payment from the store or from the platform; otherwise the answer for the till. */
   private async findPayment(siteId: number, svcId: string): Promise<MerchantPayment | Answer> {
     const known = this.payments.findBySvcId(svcId);
-    if (known) return known.siteId === siteId ? known.payment : UNKNOWN;
-    if (this.sender.isAway(siteId)) return OFFLINE;
+    if (known) return known.siteId === siteId ? known.payment : PAYMENT_NOT_FOUND;
+    if (this.sender.isUnreachable(siteId)) return OFFLINE;
     try {
       const payment = await this.platform.site(siteId).payment(svcId);
-      if (!payment) return UNKNOWN;
+      if (!payment) return PAYMENT_NOT_FOUND;
       this.store.transaction((tx) => this.applyPayment.apply(tx, siteId, payment));
       return payment;
     } catch {
@@ -103,7 +103,7 @@ function answerOf({ state, refusal }: Refund): Answer {
     case 'refused':
       return stop(`The payment service refuses the refund: ${refusal ?? 'it gave no reason'}`);
     case 'pending':
-      return refusal === null ? PENDING : NOT_KNOWN;
+      return refusal === null ? PENDING : OUTCOME_UNKNOWN;
     case 'queued':
       return QUEUED;
   }

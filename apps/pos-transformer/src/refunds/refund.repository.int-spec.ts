@@ -11,7 +11,7 @@ afterEach(() => db.close());
 
 const ids = (found: readonly { refundId: number }[]): number[] => found.map(({ refundId }) => refundId);
 
-it('T10: lists the refunds of a payment, and the one of the reference at the site', () => {
+it('T10: lists the refunds of a payment, and the refund of the site with the reference', () => {
   const ofPayment = db.refund();
   const ofReference = db.refund({ svc_id: 'Q', reference: 'R' });
   db.refund({ svc_id: 'Q', reference: 'R', site_id: 2 });
@@ -19,7 +19,7 @@ it('T10: lists the refunds of a payment, and the one of the reference at the sit
   expect(ids(refunds.listEarlier(1, 'P', undefined))).toEqual([ofPayment]);
 });
 
-it('lists those of a site on which the bank has not decided, and that are old enough', () => {
+it('lists the pending refunds of a site that are old enough', () => {
   const pending = db.refund({ refund_reference: 'a' });
   for (const [index, state] of ['queued', 'succeeded', 'failed', 'refused'].entries())
     db.refund({ state, refund_reference: `b${index}` });
@@ -35,7 +35,7 @@ it.each([
   ['succeeded', false],
   ['failed', false],
   ['refused', false],
-])('the platform’s name finds a refund that is %s: %s', (state, isFound) => {
+])('the platform’s reference finds a refund that is %s: %s', (state, isFound) => {
   db.refund({ state, refund_reference: 'a' });
   expect(refunds.findPending('a') !== undefined).toBe(isFound);
 });

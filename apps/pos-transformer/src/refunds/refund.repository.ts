@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { type Reader, Store, type Tx } from '../store/store.js';
-import type { AskedRefund, Refund, RefundState } from './refund.js';
+import type { NewRefund, Refund, RefundState } from './refund.js';
 
 const COLUMNS = `refund_id AS refundId, site_id AS siteId, svc_id AS svcId, amount AS amountCents, reference,
   idempotency_key AS idempotencyKey, state, refusal, created_at AS createdAt`;
@@ -14,7 +14,7 @@ export class RefundRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  create(tx: Tx, siteId: number, { svcId, amountCents, reference }: AskedRefund): number {
+  create(tx: Tx, siteId: number, { svcId, amountCents, reference }: NewRefund): number {
     return tx.run(
       `INSERT INTO refunds (site_id, svc_id, amount, reference, idempotency_key, state, created_at)
        VALUES (:siteId, :svcId, :amountCents, :reference, :key, 'queued', :now)`,
@@ -26,7 +26,7 @@ export class RefundRepository {
     return from.find<Refund>(`SELECT ${COLUMNS} FROM refunds WHERE refund_id = :refundId`, { refundId })!;
   }
 
-  /** Of the payment, and the one with this reference of the site, whatever it gave back. */
+  /** The refunds of the payment, and the site's refund with this reference, of any payment. */
   listEarlier(siteId: number, svcId: string, reference: string | undefined): Refund[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM refunds
@@ -35,7 +35,7 @@ export class RefundRepository {
     );
   }
 
-  keepOutcome(
+  setOutcome(
     tx: Tx,
     refundId: number,
     outcome: { state: RefundState; refundReference?: string; refusal?: string },
@@ -52,7 +52,7 @@ export class RefundRepository {
     );
   }
 
-  /** Those of the site on which the bank has not decided, and which the platform has named, asked for before a time. */
+  /** Refunds of the site that are known to the platform and pending at the bank, created at `before` or earlier. */
   listPending(siteId: number, before: string): Refund[] {
     return this.store.list(
       `SELECT ${COLUMNS} FROM refunds
@@ -62,7 +62,7 @@ export class RefundRepository {
     );
   }
 
-  /** The refund that the platform calls so, while it has no outcome. */
+  /** The refund with the platform's reference, if it has no final state. */
   findPending(refundReference: string, from: Reader = this.store): Refund | undefined {
     return from.find(
       `SELECT ${COLUMNS} FROM refunds WHERE refund_reference = :refundReference AND state IN ('queued', 'pending')`,

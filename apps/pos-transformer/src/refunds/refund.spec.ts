@@ -1,5 +1,5 @@
 import type { MerchantPayment } from '@svc/sdk';
-import { isRefundAmount, type Refund, refundRefusal, REPEAT_MS, repeatedRefund } from './refund.js';
+import { isRefundAmount, type Refund, refundRefusal, REPEAT_WINDOW_MS, findRepeatedRefund } from './refund.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const before = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();
@@ -17,11 +17,11 @@ const refund = (changes: Partial<Refund> = {}): Refund => ({
 });
 const asked = (reference?: string) => ({ svcId: 'A', amountCents: 100, reference });
 
-describe('T10: the refund that another repeats', () => {
+describe('T10: a request repeats an earlier refund', () => {
   it.each<[string, Partial<Refund>, string | undefined, boolean]>([
     ['of the same payment and amount', {}, undefined, true],
-    ['at two minutes', { createdAt: before(REPEAT_MS) }, undefined, true],
-    ['after two minutes', { createdAt: before(REPEAT_MS + 1) }, undefined, false],
+    ['at two minutes', { createdAt: before(REPEAT_WINDOW_MS) }, undefined, true],
+    ['after two minutes', { createdAt: before(REPEAT_WINDOW_MS + 1) }, undefined, false],
     ['of another amount', { amountCents: 101 }, undefined, false],
     ['of another payment', { svcId: 'B' }, undefined, false],
     ['that is queued, however old', { state: 'queued', createdAt: before(1e9) }, undefined, true],
@@ -30,11 +30,16 @@ describe('T10: the refund that another repeats', () => {
     ['that was refused', { state: 'refused' }, undefined, true],
     [
       'that the bank declined, after two minutes',
-      { state: 'failed', createdAt: before(REPEAT_MS + 1) },
+      { state: 'failed', createdAt: before(REPEAT_WINDOW_MS + 1) },
       undefined,
       false,
     ],
-    ['that was refused, after two minutes', { state: 'refused', createdAt: before(REPEAT_MS + 1) }, undefined, false],
+    [
+      'that was refused, after two minutes',
+      { state: 'refused', createdAt: before(REPEAT_WINDOW_MS + 1) },
+      undefined,
+      false,
+    ],
     ['that had a reference, without one', { reference: 'R' }, undefined, true],
     ['without a reference, with one', {}, 'R', false],
     ['of another reference', { reference: 'R' }, 'S', false],
@@ -42,16 +47,16 @@ describe('T10: the refund that another repeats', () => {
     ['of the same reference, also declined', { reference: 'R', state: 'failed' }, 'R', true],
     ['of the same reference, whatever it is of', { reference: 'R', svcId: 'B' }, 'R', true],
   ])('%s', (_, changes, reference, isRepeat) => {
-    expect(repeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
+    expect(findRepeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
   });
 
-  it('is the newest of several', () => {
+  it('of several earlier ones it repeats the newest', () => {
     const [first, second] = [refund(), refund({ refundId: 2 })];
-    expect(repeatedRefund(asked(), [second, first], NOW)).toBe(second);
+    expect(findRepeatedRefund(asked(), [second, first], NOW)).toBe(second);
   });
 });
 
-describe('T10: more than is left', () => {
+describe('T10: the refundable amount', () => {
   const payment = {
     paymentReference: 'A',
     status: 'Success',
@@ -64,16 +69,11 @@ describe('T10: more than is left', () => {
     ['more than was processed', [], 401, 'more-than-is-left'],
     ['the rest', [refund(), refund({ state: 'queued' })], 200, undefined],
     ['more than the rest', [refund(), refund({ state: 'pending' })], 201, 'more-than-is-left'],
-    [
-      'refunds that gave nothing back do not count',
-      [refund({ state: 'failed' }), refund({ state: 'refused' })],
-      400,
-      undefined,
-    ],
+    ['unsuccessful refunds do not count', [refund({ state: 'failed' }), refund({ state: 'refused' })], 400, undefined],
     ['refunds of other payments do not count', [refund({ svcId: 'B' })], 400, undefined],
   ])('%s', (_, earlier, amount, refusal) => expect(refundRefusal(payment, earlier, amount)).toBe(refusal));
 
-  it('is nothing of a payment that failed', () => {
+  it('is 0 for a failed payment', () => {
     expect(refundRefusal({ ...payment, status: 'Failed' }, [], 1)).toBe('payment-failed');
   });
 });
@@ -87,4 +87,4 @@ test.each([
   [-1, false],
   [1.5, false],
   [1e300, false],
-])('T10: %d cents can be given back: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));
+])('T10: %d cents can be refunded: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));

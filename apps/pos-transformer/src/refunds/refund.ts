@@ -1,10 +1,10 @@
-/** The rules of refunds that a till asks for (T10). */
+/** The rules of refunds that a till requests (T10). */
 import type { MerchantPayment } from '@svc/sdk';
 import { amountsOf } from '../payments/payment.js';
 
 /**
- * `queued`: the platform has not answered. `pending`: the bank has not decided, or, with a `refusal`, the calls were given up
- * and the outcome is not known. The other three are final.
+ * `queued`: the platform has not answered. `pending`: the bank has not decided; or, with a `refusal`, the transformer gave up and
+ * the outcome is unknown. The other three are final.
  */
 export type RefundState = 'queued' | 'pending' | 'succeeded' | 'failed' | 'refused';
 
@@ -15,55 +15,55 @@ export interface Refund {
   readonly amountCents: number;
   /** The till's RefundReference. */
   readonly reference: string | null;
-  /** Sent with every try, so that the platform makes the refund once (C7). */
+  /** Sent with every attempt, so that the platform makes the refund once (C7). */
   readonly idempotencyKey: string;
   readonly state: RefundState;
-  /** Why the platform refused it, or why its outcome is not known. */
+  /** Why the platform refused it, or why its outcome is unknown. */
   readonly refusal: string | null;
   /** ISO 8601. */
   readonly createdAt: string;
 }
 
 /** A repeat within this time is the same refund: SvcRefund has no key (T10). */
-export const REPEAT_MS = 120_000;
+export const REPEAT_WINDOW_MS = 120_000;
 
-export interface AskedRefund {
+export interface NewRefund {
   readonly svcId: string;
   readonly amountCents: number;
   readonly reference: string | undefined;
 }
 
 /**
- * The earlier refund that this one repeats. With a RefundReference only one of the same reference, at any time. Without, the
- * newest of the last two minutes: a cashier who got no answer presses again. One without an outcome is repeated at any age:
- * the cashier presses again until there is one. One that gave nothing back may be tried again after that.
+ * The earlier refund that this request repeats. With a RefundReference it is the refund with the same reference, of any age.
+ * Without one it is the newest refund of the same payment and amount that has no outcome, or is at most two minutes old: a cashier
+ * who got no answer presses again. After these two minutes an unsuccessful refund may be tried again.
  */
-export function repeatedRefund(asked: AskedRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
-  if (asked.reference !== undefined) return earlier.find(({ reference }) => reference === asked.reference);
+export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
+  if (newRefund.reference !== undefined) return earlier.find(({ reference }) => reference === newRefund.reference);
   return [...earlier]
     .sort((a, b) => b.refundId - a.refundId)
     .find(
       (refund) =>
-        refund.svcId === asked.svcId &&
-        refund.amountCents === asked.amountCents &&
-        (isWithoutOutcome(refund) || now.getTime() - Date.parse(refund.createdAt) <= REPEAT_MS),
+        refund.svcId === newRefund.svcId &&
+        refund.amountCents === newRefund.amountCents &&
+        (isWithoutOutcome(refund) || now.getTime() - Date.parse(refund.createdAt) <= REPEAT_WINDOW_MS),
     );
 }
 
-/** Why nothing of this payment, or not so much, can be given back; undefined where it can, as far as is known here. */
+/** Why this amount of the payment cannot be refunded; undefined if it can be, as far as the store knows. */
 export function refundRefusal(
   payment: MerchantPayment,
   earlier: readonly Refund[],
   amountCents: number,
 ): 'payment-failed' | 'more-than-is-left' | undefined {
   if (payment.status !== 'Success') return 'payment-failed';
-  const given = earlier
+  const refunded = earlier
     .filter((refund) => refund.svcId === payment.paymentReference && !isWithoutEffect(refund))
     .reduce((sum, refund) => sum + refund.amountCents, 0);
-  return given + amountCents > amountsOf(payment).paid ? 'more-than-is-left' : undefined;
+  return refunded + amountCents > amountsOf(payment).paid ? 'more-than-is-left' : undefined;
 }
 
-/** Whole cents of more than nothing, at most what the platform takes. */
+/** Whole cents above 0, within the platform's limit. */
 export function isRefundAmount(amount: number): boolean {
   return Number.isSafeInteger(amount) && amount > 0 && amount <= 100_000_000_000;
 }

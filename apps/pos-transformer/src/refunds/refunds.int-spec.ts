@@ -14,7 +14,7 @@ async function paid(reference = '17'): Promise<string> {
 }
 
 describe('T10: SvcRefund', () => {
-  it('gives money back through the platform, under a key of its own', async () => {
+  it('makes a refund at the platform with an idempotency key of its own', async () => {
     const svcId = await paid();
     expect(await pos.refund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(pos.platform.refunds).toMatchObject([
@@ -28,7 +28,7 @@ describe('T10: SvcRefund', () => {
     pos.clock.advance(120_000);
     expect((await pos.refund(svcId.toLowerCase(), 400)).body).toEqual({
       Result: 'WARN',
-      Message: expect.stringContaining('asked for before'),
+      Message: expect.stringContaining('requested before'),
     });
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(1);
@@ -36,7 +36,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toHaveLength(2);
   });
 
-  it('with a RefundReference is the refund of that reference, whenever', async () => {
+  it('with the same RefundReference is the same refund, at any time', async () => {
     const svcId = await paid();
     expect((await pos.refund(svcId, 400, 'R-1')).body.Result).toBe('OK');
     expect((await pos.refund(svcId, 400, 'R-2')).body.Result).toBe('OK');
@@ -71,7 +71,7 @@ describe('T10: SvcRefund', () => {
       Result: 'STOP',
       Message: expect.stringContaining('More than is left.'),
     });
-    expect((await pos.refund(other, 1_000)).body.Message).toContain('asked for before');
+    expect((await pos.refund(other, 1_000)).body.Message).toContain('requested before');
     pos.clock.advance(120_001);
     expect((await pos.refund(other, 1_000)).body.Result).toBe('OK');
   });
@@ -100,49 +100,49 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('of a payment that is not known here is asked for at the platform; offline it is a STOP', async () => {
+  it('of a payment that is unknown here reads it from the platform; offline it is a STOP', async () => {
     await pos.basket('17', 1_000);
     const { paymentReference } = pos.platform.pay(pos.openInvoice());
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     expect((await pos.refund(paymentReference, 100)).body).toEqual({
       Result: 'STOP',
       Message: expect.stringContaining('cannot be reached'),
     });
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     expect((await pos.refund(paymentReference, 100)).body.Result).toBe('OK');
     expect((await pos.getPayment('17')).body.SvcId).toBe(paymentReference);
   });
 
   it('offline is queued, "hand out no cash", and sent once when the platform is back, also after a restart', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     const queued = { Result: 'WARN', Message: expect.stringContaining('Hand out no cash') };
     expect((await pos.refund(svcId, 400)).body).toEqual(queued);
     expect((await pos.refund(svcId, 400)).body).toEqual(queued);
     await pos.restart();
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     await pos.later();
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
   });
 
-  it('whose answer was lost is sent again under the same key, and made once', async () => {
+  it('whose response was lost is retried with the same key, and made once', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'lost-answers';
+    pos.platform.outage = 'lost-answers';
     expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
-    pos.platform.trouble = undefined;
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.refunds).toHaveLength(1);
     expect((await pos.refund(svcId, 700)).body.Result).toBe('STOP');
   });
 
-  it('that is asked for again long after it was queued is the same refund', async () => {
+  it('that is requested again long after it was queued is the same refund', async () => {
     const svcId = await paid();
-    pos.platform.trouble = 'unreachable';
+    pos.platform.outage = 'unreachable';
     await pos.refund(svcId, 400);
     await pos.later(180_000);
-    expect((await pos.refund(svcId, 400)).body.Message).toContain('asked for before');
-    pos.platform.trouble = undefined;
+    expect((await pos.refund(svcId, 400)).body.Message).toContain('requested before');
+    pos.platform.outage = undefined;
     await pos.later();
     expect(pos.platform.refunds).toHaveLength(1);
   });
@@ -151,9 +151,9 @@ describe('T10: SvcRefund', () => {
     'whose answer was lost, and whose repeat a proxy refuses with %d, is made once',
     async (status) => {
       const svcId = await paid();
-      pos.platform.trouble = 'lost-answers';
+      pos.platform.outage = 'lost-answers';
       await pos.refund(svcId, 400);
-      pos.platform.trouble = undefined;
+      pos.platform.outage = undefined;
       pos.platform.refusals.push({ method: 'POST', status });
       await pos.later();
       expect((await pos.refund(svcId, 400)).body.Message).toContain('Hand out no cash');
@@ -163,7 +163,7 @@ describe('T10: SvcRefund', () => {
     },
   );
 
-  it('whose calls are given up still counts, because it may have been made', async () => {
+  it('whose call was given up still counts, because it may have been made', async () => {
     const svcId = await paid();
     pos.platform.refusals.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
     await pos.refund(svcId, 400);
@@ -177,7 +177,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toEqual([]);
   });
 
-  it('that the bank declines is a STOP, and may be tried again after two minutes; one that it has not decided is a WARN', async () => {
+  it('that the bank declines is a STOP, and may be tried again after two minutes; a pending one is a WARN', async () => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'failed';
     expect((await pos.refund(svcId, 400)).body).toEqual({
@@ -188,7 +188,7 @@ describe('T10: SvcRefund', () => {
     expect((await pos.refund(svcId, 400)).body.Result).toBe('STOP');
     expect(pos.platform.refunds).toHaveLength(1);
     pos.clock.advance(120_001);
-    await pos.followStream();
+    await pos.startStreams();
     expect((await pos.refund(svcId, 400)).body).toEqual({
       Result: 'WARN',
       Message: expect.stringContaining('has not decided'),
@@ -203,31 +203,31 @@ describe('T10: SvcRefund', () => {
   it.each<['succeeded' | 'failed', string]>([
     ['succeeded', 'WARN'],
     ['failed', 'STOP'],
-  ])('that the bank decides without a word on the stream is looked up: %s', async (status, result) => {
+  ])('that the stream does not report is polled: %s', async (status, result) => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'pending';
     expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
     pos.platform.decide(pos.platform.refunds[0]!, status);
-    await pos.lookUpRefunds();
+    await pos.pollRefunds();
     expect((await pos.refund(svcId, 400, 'R-1')).body.Message).toContain('has not decided');
     pos.clock.advance(10_000);
-    await pos.lookUpRefunds();
+    await pos.pollRefunds();
     const { body } = await pos.refund(svcId, 400, 'R-1');
     expect(body.Message).not.toContain('has not decided');
     expect(body.Result).toBe(result);
   });
 
-  it('that stays pending is looked up once a minute', async () => {
+  it('that stays pending is polled once a minute', async () => {
     const svcId = await paid();
     pos.platform.bankDecidesRefunds = 'pending';
     await pos.refund(svcId, 400);
-    const lookUps = (): number =>
+    const polls = (): number =>
       pos.platform.requests.filter(({ method, path }) => method === 'GET' && path.startsWith('/refunds')).length;
     pos.clock.advance(59_000);
-    for (let round = 0; round < 3; round++) await pos.lookUpRefunds();
-    expect(lookUps()).toBe(1);
+    for (let round = 0; round < 3; round++) await pos.pollRefunds();
+    expect(polls()).toBe(1);
     pos.clock.advance(60_000);
-    await pos.lookUpRefunds();
-    expect(lookUps()).toBe(2);
+    await pos.pollRefunds();
+    expect(polls()).toBe(2);
   });
 });

@@ -5,7 +5,7 @@ import { AlertRepository } from '../platform/alert.repository.js';
 import type { Tx } from '../store/store.js';
 import { RefundRepository } from './refund.repository.js';
 
-/** Keeps the bank's decision on a pending refund. The stream and look-ups report it: the second report changes nothing. */
+/** Stores the bank's decision on a pending refund. The stream and polling may report it: the second report changes nothing. */
 @Injectable()
 export class SettleRefund {
   constructor(
@@ -16,7 +16,7 @@ export class SettleRefund {
   execute(tx: Tx, siteId: number, { refundReference, status, amount }: MerchantRefund): void {
     const pending = this.refunds.findPending(refundReference, tx);
     if (!pending || status === 'pending') return;
-    this.refunds.keepOutcome(tx, pending.refundId, { state: status });
+    this.refunds.setOutcome(tx, pending.refundId, { state: status });
     if (status === 'failed')
       this.alerts.append(tx, siteId, '', `The bank declined the refund of ${rands(amount)} for ${pending.svcId}.`);
   }

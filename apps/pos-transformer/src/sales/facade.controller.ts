@@ -10,7 +10,7 @@ import { RequestPayment } from './request-payment.js';
 import { BasketClosedRequest, BasketRequest } from '../baskets/requests.js';
 
 /**
- * Tills that send whole baskets (T1, T3). They name no site: the configuration says which one it is (T5).
+ * For tills that send whole baskets (T1, T3). They do not send a site: it is configured (T5).
  */
 @Controller()
 @UseGuards(AccessGuard)
@@ -22,7 +22,7 @@ export class FacadeController {
     @Inject(TransformerSettings) private readonly settings: TransformerSettings,
   ) {}
 
-  /** Takes a whole basket with a new or updated total; its QR code is on the customer display (T1, T3). */
+  /** Accepts a whole basket with a new or updated total; its QR code is on the customer display (T1, T3). */
   @Post('Basket')
   @HttpCode(200)
   async basket(@CallingTill() tillName: string, @Body() body: BasketRequest): Promise<Answer> {
@@ -48,7 +48,7 @@ export class FacadeController {
   }
 }
 
-/** Products are the lines; everything of the basket is kept (T3). A product of quantity 0 is no line. */
+/** The products are the lines, except those of quantity 0. All fields of the basket are stored (T3). */
 function contentOf({ Products, BasketDiscounts, Tenders }: BasketRequest): BasketContent {
   const products = Products ?? [];
   return {

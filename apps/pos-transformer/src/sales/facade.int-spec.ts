@@ -7,7 +7,7 @@ beforeEach(async () => (pos = await TestTransformer.start()));
 afterEach(() => pos.stop());
 
 describe('T1: Basket and BasketClosed', () => {
-  it('answer with Result and Message alone', async () => {
+  it('answer with only Result and Message', async () => {
     expect(await pos.basket('17', 4_475)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(Object.keys((await pos.basket('17', 4_475)).body as object)).toEqual(['Result', 'Message']);
     expect((await pos.closed('17', 'Complete')).body).toStrictEqual({ Result: 'OK', Message: '' });
@@ -126,12 +126,12 @@ describe('T3: a basket of the facade', () => {
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 300]);
   });
 
-  it('without the optional lists is taken', async () => {
+  it('without the optional lists is accepted', async () => {
     const body = { MerchantOrderId: '17', TotalToPay: 100, Products: null };
     expect((await pos.call('POST', '/Basket', body)).status).toBe(200);
   });
 
-  it('keeps every field, and no other', async () => {
+  it('stores every field of the specification, and no other', async () => {
     const discount = { DiscountReason: 'Tuesday', DiscountName: 'Pensioner', DiscountCode: 'D1', DiscountValue: 300 };
     const tender = { TenderReference: 'R', TenderType: 'Coupon', TenderExtraInfo: 'x', TenderValue: 175 };
     await pos.basket('17', 4_000, {
@@ -170,7 +170,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toHaveLength(1);
   });
 
-  it('of an order that is not known is a WARN, because a code may be open; reset without a basket is OK', async () => {
+  it('of an unknown order is a WARN, because a code may be open; reset without a basket is OK', async () => {
     expect((await pos.closed('17', 'Complete')).body.Result).toBe('WARN');
     expect((await pos.reset()).body.Result).toBe('OK');
   });
@@ -196,7 +196,7 @@ describe('T12: BasketClosed', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('Saved is resumed by another till, whose basket it is from then on', async () => {
+  it('Saved is resumed by another till, which then owns the basket', async () => {
     await pos.basket('17', 100, {}, 'TILL-1');
     await pos.closed('17', 'Saved', 'TILL-1');
     await pos.basket('17', 100, {}, 'TILL-2');
@@ -237,16 +237,16 @@ describe('T12: BasketClosed', () => {
     expect(state()).toBe('open');
   });
 
-  it('of an order that is closed changes nothing, but Void', async () => {
+  it('of a closed order changes nothing, except Void', async () => {
     await pos.basket('17', 100);
     await pos.pay();
     await pos.closed('17', 'Void');
     for (const status of ['Complete', 'Saved'])
-      expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is closed already.' });
+      expect((await pos.closed('17', status)).body).toEqual({ Result: 'OK', Message: 'This order is already closed.' });
     expect((await pos.invoicePayment('17')).body.ReceiptStatus).toBe('Voided');
   });
 
-  it('Saved is not kept saved by a STOP of its next Basket when it was voided meanwhile', async () => {
+  it('Saved is not restored by a STOP of the next Basket if the order was voided meanwhile', async () => {
     await pos.basket('17', 100);
     await pos.closed('17', 'Saved');
     const { promise: after, resolve: refuse } = Promise.withResolvers<void>();
@@ -261,7 +261,7 @@ describe('T12: BasketClosed', () => {
     expect(state()).toBe('void');
   });
 
-  it('while a customer pays is a WARN, and the invoice is closed when they have not paid', async () => {
+  it('while a customer pays is a WARN, and the invoice is closed if the payment fails', async () => {
     await pos.basket('17', 100);
     const invoice = pos.openInvoice();
     invoice.state = 'reserved';
@@ -274,7 +274,7 @@ describe('T12: BasketClosed', () => {
     expect(invoice.state).toBe('closed');
   });
 
-  it('while a customer pays, who then succeeds, loses nothing', async () => {
+  it('while a customer pays does not lose the payment', async () => {
     await pos.line();
     await pos.total(8_950, '17');
     const invoice = pos.openInvoice();
@@ -286,7 +286,7 @@ describe('T12: BasketClosed', () => {
   });
 });
 
-test('T5: GetPayment asks the facade’s site, the path of invoices all sites', async () => {
+test('T5: GetPayment searches the facade’s site, the invoice path all sites', async () => {
   await pos.total(100, '17', undefined, OTHER_SITE);
   await pos.pay();
   expect((await pos.getPayment('17')).status).toBe(404);

@@ -4,22 +4,22 @@ import { rands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
-import { Changes } from '../store/changes.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store, type Tx } from '../store/store.js';
 import { AlertRepository } from '../platform/alert.repository.js';
-import type { CallHandler, TryResult } from '../platform/call-handler.js';
+import type { CallHandler, AttemptResult } from '../platform/call-handler.js';
 import { classifyFailure, type Failure } from '../platform/failure.js';
 import { type OutgoingCall, OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
 
-/** Makes and closes the invoices of baskets. Repeats are harmless: the same body is the same invoice, closing is final (D6). */
+/** Creates and closes invoices. Retries are harmless: the same body returns the same invoice, and closing is idempotent (D6). */
 @Injectable()
 export class InvoiceCalls {
-  readonly making: CallHandler = {
-    send: (call, isAwaited) => this.make(call, isAwaited),
-    giveUp: (tx, call, message) => this.refuse(tx, call, message),
+  readonly createHandler: CallHandler = {
+    send: (call, isAwaited) => this.create(call, isAwaited),
+    giveUp: (tx, call, message) => this.refuseTotal(tx, call, message),
   };
-  readonly closing: CallHandler = {
+  readonly closeHandler: CallHandler = {
     send: (call, isAwaited) => this.close(call, isAwaited),
     giveUp: (tx, call, message) =>
       this.alertOf(tx, call, `The code of an earlier basket could not be closed: ${message}`),
@@ -33,20 +33,20 @@ export class InvoiceCalls {
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(ApplyPayment) private readonly payments: ApplyPayment,
     @Inject(AlertRepository) private readonly alerts: AlertRepository,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
   ) {}
 
-  private async make(call: OutgoingCall, isAwaited: () => boolean): Promise<TryResult> {
+  private async create(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
     const total = this.totals.get(call.totalId!);
     try {
       if (await this.isPaidAlready(call, total))
         return { kind: 'refused', reason: { kind: 'already-paid', message: 'It has been paid.' } };
       const invoice = await this.platform.site(call.siteId).createInvoice(total.request!);
       const write = (tx: Tx): void => {
-        // A newer total of the basket may have come meanwhile: this invoice can be paid until that one's own call replaces it.
+        // The basket may have a newer total meanwhile. This invoice can be paid until the newer total's call replaces it.
         const isQueued = this.totals.get(total.totalId, tx).state === 'queued';
         const expiresAt = this.platform.localTime(call.siteId, invoice.expiresUTCDate);
-        this.totals.keepInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
+        this.totals.setInvoice(tx, total.totalId, { ...invoice, state: isQueued ? 'open' : 'replaced', expiresAt });
         this.totals.replaceEarlier(tx, total.basketId, total.totalId);
         this.payments.attachTo(tx, total.totalId, invoice.reference);
         this.changes.notify(call.siteId);
@@ -56,13 +56,15 @@ export class InvoiceCalls {
       const failure = classifyFailure(error);
       switch (failure.kind) {
         case 'in-progress':
-          // The till gets a STOP, and its basket stays as it was (T11). Without a till that waits, retry until the payment ends.
-          return isAwaited() ? refused(failure, (tx) => this.drop(tx, call)) : { kind: 'failed', failure };
+          // The till gets a STOP, and its basket stays as it was (T11). If no till waits, retry until the payment ends.
+          return isAwaited() ? refused(failure, (tx) => this.dropTotal(tx, call)) : { kind: 'failed', failure };
         case 'already-paid':
-          return refused(failure, (tx) => this.totals.keepState(tx, total.totalId, 'without-invoice'));
+          return refused(failure, (tx) => this.totals.setState(tx, total.totalId, 'without-invoice'));
         case 'refused':
-          return refused(failure, (tx) => (isAwaited() ? this.drop(tx, call) : this.refuse(tx, call, failure.message)));
-        // An address that is not there is a matter of the line, and no word about the basket.
+          return refused(failure, (tx) =>
+            isAwaited() ? this.dropTotal(tx, call) : this.refuseTotal(tx, call, failure.message),
+          );
+        // A 404 here means that the API was not found, for example behind a proxy. It means nothing for the basket.
         case 'not-found':
         case 'unreachable':
         case 'later':
@@ -72,8 +74,8 @@ export class InvoiceCalls {
   }
 
   /**
-   * Whether an invoice of the basket whose answer was lost has been paid: the platform would make another one, and the customer
-   * would be asked for the money again. The payment ends the basket's calls, this one among them.
+   * Whether an earlier invoice of the basket, whose response was lost, has been paid. Without this check the platform would create
+   * another invoice, and the customer could pay twice. Applying the payment cancels the basket's calls, including this one.
    */
   private async isPaidAlready(
     { siteId, subject, tries }: OutgoingCall,
@@ -83,14 +85,14 @@ export class InvoiceCalls {
     if (tries === 0 && !this.totals.listUnanswered(basketId).some(isOther)) return false;
     const payments = await this.paymentsOf(siteId, subject);
     if (this.calls.findWaiting(totalId) === undefined) return false;
-    // The newest is first; they are kept in the order in which they were made.
+    // The response has the newest first; store them in the order in which they were made.
     this.store.transaction((tx) => {
       for (const payment of payments.reverse()) this.payments.apply(tx, siteId, payment);
     });
     return this.calls.findWaiting(totalId) === undefined;
   }
 
-  /** None where the platform answers with an error: payments are another service of it, whose outage must not stop the invoices. */
+  /** Empty if the platform answers with an error: payments are another service, whose outage must not block invoices. */
   private async paymentsOf(siteId: number, externalReference: string): Promise<MerchantPayment[]> {
     try {
       return await this.platform.site(siteId).paymentsOfExternalReference(externalReference);
@@ -100,7 +102,7 @@ export class InvoiceCalls {
     }
   }
 
-  private async close(call: OutgoingCall, isAwaited: () => boolean): Promise<TryResult> {
+  private async close(call: OutgoingCall, isAwaited: () => boolean): Promise<AttemptResult> {
     const upTo = call.totalId;
     const write = (tx: Tx): void => {
       if (upTo !== null) this.totals.closeUpTo(tx, call.basketId!, upTo);
@@ -112,18 +114,19 @@ export class InvoiceCalls {
     } catch (error) {
       const failure = classifyFailure(error);
       if (failure.kind === 'not-found') return { kind: 'done', write };
-      // Nothing is left to close, and the payment arrives by itself.
+      // There is nothing to close; the stream or polling reports the payment.
       if (failure.kind === 'already-paid') return { kind: 'refused', reason: failure };
-      if (failure.kind === 'in-progress' && isAwaited() && this.isOfTotal(call))
-        return refused(failure, (tx) => this.drop(tx, call));
-      if (failure.kind === 'refused') return refused(failure, (tx) => this.closing.giveUp(tx, call, failure.message));
+      if (failure.kind === 'in-progress' && isAwaited() && this.closesForTotal(call))
+        return refused(failure, (tx) => this.dropTotal(tx, call));
+      if (failure.kind === 'refused')
+        return refused(failure, (tx) => this.closeHandler.giveUp(tx, call, failure.message));
       return { kind: 'failed', failure };
     }
   }
 
   /**
-   * The SDK tries this call once. A kept connection that the platform has just closed is no outage: without the second try, the
-   * site's tills would be answered with WARN for the pause that follows.
+   * The SDK does not retry this call. A keep-alive connection that the platform has just closed is no outage: without the retry,
+   * the site's tills would get a WARN during the backoff.
    */
   private async closeAtPlatform({ siteId, subject }: OutgoingCall): Promise<void> {
     const site = this.platform.site(siteId);
@@ -135,14 +138,14 @@ export class InvoiceCalls {
     }
   }
 
-  /** Whether the call closes the invoice because a new total owes nothing: that total is refused with it. */
-  private isOfTotal(call: OutgoingCall): boolean {
+  /** Whether the call closes the invoice because nothing is due for a new total. If the call is refused, so is that total. */
+  private closesForTotal(call: OutgoingCall): boolean {
     return call.totalId !== null && this.totals.get(call.totalId).state === 'without-invoice';
   }
 
-  /** The total before it counts again, and is sent where it was not: the new one had cancelled its call. */
-  private drop(tx: Tx, call: OutgoingCall): void {
-    this.totals.keepState(tx, call.totalId!, 'refused');
+  /** The previous total becomes current again. If it was not sent, its call is queued again, because the new total cancelled it. */
+  private dropTotal(tx: Tx, call: OutgoingCall): void {
+    this.totals.setState(tx, call.totalId!, 'refused');
     const { siteId, subject } = call;
     const basketId = call.basketId!;
     const current = this.totals.findCurrent(basketId, tx);
@@ -150,9 +153,9 @@ export class InvoiceCalls {
       this.calls.append(tx, { siteId, kind: 'make-invoice', subject, basketId, totalId: current.totalId });
   }
 
-  private refuse(tx: Tx, call: OutgoingCall, message: string): void {
+  private refuseTotal(tx: Tx, call: OutgoingCall, message: string): void {
     const total: Total = this.totals.get(call.totalId!, tx);
-    this.drop(tx, call);
+    this.dropTotal(tx, call);
     this.alertOf(tx, call, `No code was made for ${rands(total.amountCents)}. The platform refused it: ${message}`);
   }
 
@@ -163,6 +166,6 @@ export class InvoiceCalls {
   }
 }
 
-function refused(reason: Failure, write: (tx: Tx) => void): TryResult {
+function refused(reason: Failure, write: (tx: Tx) => void): AttemptResult {
   return { kind: 'refused', reason, write };
 }

@@ -13,17 +13,17 @@ import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
 import { LineRequest, TotalRequest } from '../baskets/requests.js';
 
-/** `total` says where a customer can pay as well (T1); offline without the three (T8). */
+/** The result of `total`, with the QR code (T1). Offline it has only the result (T8). */
 export interface TotalResponse extends Answer {
   InvoiceReference?: string;
   /** Text of the QR code. */
   Code?: string;
-  /** Address of the QR code's image, here. */
+  /** Address of the QR code's image at the transformer. */
   QrSvgUrl?: string;
 }
 
 /**
- * Tills that send a basket line by line (T1, T3).
+ * For tills that send a basket line by line (T1, T3).
  *
  * @group Lines
  */
@@ -58,7 +58,7 @@ export class InvoiceController {
   }
 
   /**
-   * Asks for the payment of the basket (T1, T11).
+   * Requests the payment of the basket (T1, T11).
    *
    * @throws resource.not-found The site is not configured here.
    */
@@ -73,8 +73,8 @@ export class InvoiceController {
     const till = this.tillOf(siteId, tillName);
     const basket = this.baskets.findOpen(till);
     const lines = basket ? this.baskets.lines(basket.basketId) : [];
-    const asked = { till, dialect: 'lines' as const, basket, reference, amountCents: amount, content: { lines } };
-    const { answer, code } = await this.requestPayment.execute(asked);
+    const command = { till, dialect: 'lines' as const, basket, reference, amountCents: amount, content: { lines } };
+    const { answer, code } = await this.requestPayment.execute(command);
     if (!code) return answer;
     const qrSvgUrl = codeUrl(this.settings.publicUrl ?? `${request.protocol}://${request.host}`, code.token);
     return { ...answer, InvoiceReference: code.invoiceReference, Code: code.code, QrSvgUrl: qrSvgUrl };

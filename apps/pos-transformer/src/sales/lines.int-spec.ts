@@ -7,7 +7,7 @@ afterEach(() => pos.stop());
 const UUID = /^[0-9a-f-]{36}$/;
 
 describe('T1: line, total and reset', () => {
-  it('answer 200 with the Result envelope, and total says where to pay', async () => {
+  it('answer 200 with the Result envelope, and total also returns the code', async () => {
     expect(await pos.line()).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     const total = await pos.total(8_950, '17');
     expect(total.status).toBe(200);
@@ -24,7 +24,7 @@ describe('T1: line, total and reset', () => {
     expect(pos.platform.openInvoices()).toEqual([]);
   });
 
-  it('make the invoice that the basket is', async () => {
+  it('create the invoice of the basket', async () => {
     await pos.line();
     await pos.line({
       id: 2,
@@ -106,7 +106,7 @@ describe('T1: line, total and reset', () => {
     expect((await pos.call('POST', `/v1/sites/${SITE}/invoice/total`, body)).status).toBe(status);
   });
 
-  it('a site that is not configured, a header x-till that is none, a body that is too large', async () => {
+  it('an unknown site, an invalid header x-till and a body that is too large are refused', async () => {
     expect((await pos.line({}, undefined, 9)).status).toBe(404);
     expect((await pos.call('POST', '/v1/sites/05001x/invoice/reset')).status).toBe(404);
     expect((await pos.line({}, 'x'.repeat(101))).body.errors[0].field).toBe('x-till');
@@ -127,12 +127,12 @@ describe('T3: the lines of a basket', () => {
     expect(quantities).toEqual([3, -1]);
   });
 
-  it('warn where the total is not price times quantity, and are kept', async () => {
+  it('cause a warning if the total is not price times quantity, and are stored', async () => {
     expect((await pos.line({ totalPrice: 8_951 })).body).toMatchObject({ Result: 'WARN' });
     expect((await pos.total(8_951, '17')).body).toMatchObject({ Result: 'OK' });
   });
 
-  it('are 500; the next is a STOP', async () => {
+  it('are at most 500; the next line is a STOP', async () => {
     for (let id = 0; id < 500; id++) await pos.line({ id });
     expect((await pos.line({ id: 500 })).body).toEqual({ Result: 'STOP', Message: 'A basket has at most 500 lines.' });
     expect((await pos.line({ id: 499 })).body.Result).toBe('OK');
@@ -140,7 +140,7 @@ describe('T3: the lines of a basket', () => {
     expect(pos.openInvoice().body['lineItems']).toHaveLength(500);
   });
 
-  it('leave the invoice as it is until the next total', async () => {
+  it('do not change the invoice until the next total', async () => {
     await pos.line();
     const first = await pos.total(8_950, '17');
     await pos.line({ id: 2 });
@@ -150,7 +150,7 @@ describe('T3: the lines of a basket', () => {
     expect(next.body.InvoiceReference).not.toBe(first.body.InvoiceReference);
   });
 
-  it('belong to the till that the header names, and to the site', async () => {
+  it('belong to the till in the header, and to the site', async () => {
     await pos.line({}, 'TILL-1');
     await pos.line({ id: 2 }, 'TILL-2');
     await pos.line({ id: 3 });
@@ -167,7 +167,7 @@ describe('T3: the lines of a basket', () => {
 });
 
 describe('T11: total', () => {
-  it('warns where the lines make another amount, and makes the invoice', async () => {
+  it('warns if the sum of the lines differs, and creates the invoice', async () => {
     await pos.line();
     const { body } = await pos.total(9_000, '17');
     expect(body).toMatchObject({
@@ -183,7 +183,7 @@ describe('T11: total', () => {
     expect(pos.openInvoice().body).not.toHaveProperty('lineItems');
   });
 
-  it.each([0, -8_950])('of %d is OK, says so, and makes no invoice', async (amount) => {
+  it.each([0, -8_950])('of %d is OK with a message, and creates no invoice', async (amount) => {
     expect((await pos.total(amount, '17')).body).toEqual({
       Result: 'OK',
       Message: 'This basket owes nothing: no code was made.',
@@ -191,7 +191,7 @@ describe('T11: total', () => {
     expect(pos.platform.requests).toEqual([]);
   });
 
-  it('of 0 closes the invoice that the basket had', async () => {
+  it('of 0 closes the invoice of the basket', async () => {
     await pos.total(100, '17');
     expect((await pos.total(0, '17')).body.Result).toBe('OK');
     expect(pos.platform.openInvoices()).toEqual([]);
@@ -216,7 +216,7 @@ describe('T11: total', () => {
     expect((await pos.getPayment('17')).body).toMatchObject({ StatusId: '2', PaidAmount: 100 });
   });
 
-  it('again is the same invoice', async () => {
+  it('repeated returns the same invoice', async () => {
     await pos.line();
     const first = await pos.total(8_950, '17');
     pos.clock.advance(60_000);
@@ -224,7 +224,7 @@ describe('T11: total', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('twice at the same time is one invoice, and both are answered', async () => {
+  it('twice at the same time creates one invoice, and both calls are answered', async () => {
     const answers = await Promise.all([pos.total(100, '17'), pos.total(100, '17')]);
     expect(answers.map(({ body }) => [body.Result, body.InvoiceReference])).toEqual(
       answers.map(() => ['OK', pos.openInvoice().reference]),
@@ -232,7 +232,7 @@ describe('T11: total', () => {
     expect(pos.platform.requests).toHaveLength(1);
   });
 
-  it('that the platform refuses is a STOP, and the next basket is not held up', async () => {
+  it('that the platform refuses is a STOP, and does not block the next basket', async () => {
     pos.platform.refusals.push({ method: 'POST', status: 400, body: { errors: [{ message: 'amount is odd' }] } });
     expect((await pos.total(100, '17')).body).toEqual({
       Result: 'STOP',
@@ -248,7 +248,7 @@ describe('T11: total', () => {
     expect((await pos.total(100, '18')).body.Result).toBe('OK');
   });
 
-  it('of a basket that is paid asks for nothing more', async () => {
+  it('of a paid basket requests no further payment', async () => {
     await pos.line();
     const first = await pos.total(8_950, '17');
     await pos.pay();
@@ -268,7 +268,7 @@ describe('T11: total', () => {
 });
 
 describe('T5: references', () => {
-  it('of two tills that are equal never replace each other’s invoice', async () => {
+  it('that are equal at two tills never replace each other’s invoice', async () => {
     const first = await pos.total(100, '17', 'TILL-1');
     const second = await pos.total(200, '17', 'TILL-2');
     const open = pos.platform.openInvoices();
@@ -279,7 +279,7 @@ describe('T5: references', () => {
     expect(pos.platform.openInvoices().map(({ body }) => body['amount'])).toEqual([200, 150]);
   });
 
-  it('that were used before answer for the newest basket', async () => {
+  it('that were used before refer to the newest basket', async () => {
     await pos.total(100, '17');
     await pos.pay();
     await pos.reset();
@@ -291,7 +291,7 @@ describe('T5: references', () => {
     expect(pos.platform.invoices.map(({ body }) => body['externalReference'])).toEqual(['17', '17']);
   });
 
-  it('may be any text, of which GetPayment finds those made of digits: leading zeros count', async () => {
+  it('may be any text; GetPayment finds those with digits only, and leading zeros are significant', async () => {
     await pos.total(100, '0017');
     await pos.pay();
     expect((await pos.getPayment('0017')).status).toBe(200);
@@ -307,7 +307,7 @@ test('a line has exactly the fields of the specification', () => {
   expect(Object.keys(LINE)).toEqual(['id', 'itemName', 'itemProductCode', 'itemPrice', 'itemQuantity', 'totalPrice']);
 });
 
-it('A9: a page of the internet that a browser in the store opens resets no basket', async () => {
+it('A9: a web page that a browser in the store opens cannot reset a basket', async () => {
   await pos.total(100, '17');
   const path = `/v1/sites/${SITE}/invoice/reset`;
   expect((await pos.call('POST', path, undefined, { origin: 'https://evil.example' })).status).toBe(401);

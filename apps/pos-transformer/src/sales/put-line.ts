@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Answer, combine, ok, stop, warn } from '../answers/answer.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
-import { Changes } from '../store/changes.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 import { type BasketLine, isLineTotalRight, MAX_LINES, putLine } from '../baskets/basket.js';
 import { BasketRepository, type Till } from '../baskets/basket.repository.js';
@@ -13,21 +13,21 @@ export class PutLine {
     @Inject(Store) private readonly store: Store,
     @Inject(BasketRepository) private readonly baskets: BasketRepository,
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
   ) {}
 
   execute(till: Till, line: BasketLine): Answer {
-    const known = this.baskets.findOpen(till);
-    const { change } = putLine(known ? this.baskets.lines(known.basketId) : [], line);
+    const existing = this.baskets.findOpen(till);
+    const { change } = putLine(existing ? this.baskets.lines(existing.basketId) : [], line);
     if (change === 'full') return stop(`A basket has at most ${MAX_LINES} lines.`);
     if (change === 'nothing-to-remove') return ok('The basket has no such line.');
     this.store.transaction((tx) => {
-      const { basketId } = known ?? this.baskets.create(tx, till, 'lines');
+      const { basketId } = existing ?? this.baskets.create(tx, till, 'lines');
       if (change === 'removed') this.baskets.removeLine(tx, basketId, line.id);
       else this.baskets.putLine(tx, basketId, line);
     });
     this.changes.notify(till.siteId);
-    const isPaid = known && this.payments.findDecisive(known.basketId)?.payment.status === 'Success';
+    const isPaid = existing && this.payments.findDecisive(existing.basketId)?.payment.status === 'Success';
     return combine(
       ok(),
       isLineTotalRight(line) || change === 'removed'

@@ -4,22 +4,22 @@ import type { MerchantPayment } from '@svc/sdk';
 import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
 import { coveredAmount } from '../payments/payment.js';
 import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
-import type { Outcome } from '../platform/lane.js';
+import type { CallOutcome } from '../platform/call-queue.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { Sender } from '../platform/sender.js';
-import { Changes } from '../store/changes.js';
+import { CallSender } from '../platform/call-sender.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
 import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { externalReferenceOf, invoiceRequestOf } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 
-/** A till's request: the amount that a basket owes. */
-export interface AskedTotal {
+/** A till's request for the payment of a basket. */
+export interface RequestPaymentCommand {
   readonly till: Till;
   readonly dialect: Basket['dialect'];
-  /** The basket that it is about, where there is one. */
+  /** The existing basket; undefined creates one. */
   readonly basket: Basket | undefined;
   readonly reference: string;
   readonly amountCents: number;
@@ -28,11 +28,11 @@ export interface AskedTotal {
 
 export interface TotalAnswer {
   readonly answer: Answer;
-  /** Where a customer can pay it now, or has paid it. */
+  /** The invoice that a customer can pay, or has paid. */
   readonly code?: { readonly invoiceReference: string; readonly code: string; readonly token: string };
 }
 
-const OWES_NOTHING = ok('This basket owes nothing: no code was made.');
+const NOTHING_DUE = ok('This basket owes nothing: no code was made.');
 const QUEUED = warn(
   'The payment service cannot be reached. The basket is kept, and its code is made when the service is back.',
 );
@@ -40,8 +40,8 @@ const IN_PROGRESS = stop('A customer is paying this basket now. Wait for the pay
 const JUST_PAID = warn('An earlier version of this basket has just been paid. No new code was made.');
 
 /**
- * Makes the invoice of a basket: keeps what it is to owe together with the call that makes the invoice, then waits for the
- * platform as long as a till does. A total that the platform refuses while the till waits leaves the basket as it was.
+ * Creates the invoice of a basket: stores the new total together with the call that creates the invoice, then waits for the
+ * platform up to the response timeout of tills. If the platform refuses the total while the till waits, the basket stays as it was.
  */
 @Injectable()
 export class RequestPayment {
@@ -52,19 +52,19 @@ export class RequestPayment {
     @Inject(PaymentRepository) private readonly payments: PaymentRepository,
     @Inject(OutgoingCallRepository) private readonly calls: OutgoingCallRepository,
     @Inject(Platform) private readonly platform: Platform,
-    @Inject(Sender) private readonly sender: Sender,
-    @Inject(Changes) private readonly changes: Changes,
+    @Inject(CallSender) private readonly sender: CallSender,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(asked: AskedTotal): Promise<TotalAnswer> {
-    const { basket, reference, amountCents, content } = asked;
+  async execute(command: RequestPaymentCommand): Promise<TotalAnswer> {
+    const { basket, reference, amountCents, content } = command;
     if (content.lines.length > MAX_LINES) return { answer: stop(`A basket has at most ${MAX_LINES} lines.`) };
     const current = basket && this.totals.findCurrent(basket.basketId);
     const payment = basket && this.payments.findDecisive(basket.basketId);
     const isPaid = payment?.payment.status === 'Success';
-    const isAsked = current !== undefined && (current.state === 'open' || current.state === 'queued');
-    if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || isAsked))
+    const hasPendingInvoice = current !== undefined && (current.state === 'open' || current.state === 'queued');
+    if (basket && basket.reference !== null && basket.reference !== reference && (isPaid || hasPendingInvoice))
       return { answer: stop(`This basket belongs to order ${basket.reference}. Reset it before the next order.`) };
 
     const sums = isSumRight(content, amountCents)
@@ -72,86 +72,91 @@ export class RequestPayment {
       : warn(`The lines of this basket do not make ${rands(amountCents)}. Check the basket.`);
     const { answer, code } =
       basket && isPaid
-        ? this.answerPaid(basket, current, payment, asked)
-        : isAsked && basket?.state === 'open' && this.isRepeat(current, asked)
-          ? await this.answerAgain(basket, current)
-          : await this.ask(asked);
+        ? this.answerPaid(basket, current, payment, command)
+        : hasPendingInvoice && basket?.state === 'open' && this.isRepeat(current, command)
+          ? await this.repeatAnswer(basket, current)
+          : await this.createTotal(command);
     return { answer: combine(answer, sums), ...(code === undefined ? {} : { code }) };
   }
 
-  private isRepeat(current: Total, { amountCents, content }: AskedTotal): boolean {
+  private isRepeat(current: Total, { amountCents, content }: RequestPaymentCommand): boolean {
     const isValid = current.expiresAt === null || current.expiresAt > this.clock.nowISO();
     return isValid && current.amountCents === amountCents && isSameContent(current.content, content);
   }
 
-  /** The till has lost the answer, or looks whether the code is there by now. */
-  private async answerAgain(basket: Basket, current: Total): Promise<TotalAnswer> {
+  /** For a till that lost the response, or checks whether the code exists now. */
+  private async repeatAnswer(basket: Basket, current: Total): Promise<TotalAnswer> {
     const callId = this.calls.findWaiting(current.totalId);
     if (callId === undefined) return this.codeOf(basket, current.totalId, ok());
     return this.answerTo(basket, current.totalId, await this.sender.outcomeOf(basket.siteId, 'invoices', callId));
   }
 
-  /** Makes no second invoice: the cashier settles a difference. */
-  private answerPaid(basket: Basket, current: Total | undefined, paid: BasketPayment, asked: AskedTotal): TotalAnswer {
+  /** Creates no second invoice: the cashier settles a difference. */
+  private answerPaid(
+    basket: Basket,
+    current: Total | undefined,
+    paid: BasketPayment,
+    command: RequestPaymentCommand,
+  ): TotalAnswer {
     const covered = coveredAmount(paid.payment);
-    if (covered === asked.amountCents) {
+    if (covered === command.amountCents) {
       const answer = ok(`This basket has been paid: ${rands(covered)}.`);
       return paid.totalId === null ? { answer } : this.codeOf(basket, paid.totalId, answer);
     }
-    if (current?.amountCents !== asked.amountCents || !isSameContent(current.content, asked.content))
+    if (current?.amountCents !== command.amountCents || !isSameContent(current.content, command.content))
       this.store.transaction((tx) =>
         this.totals.create(tx, {
           basketId: basket.basketId,
-          amountCents: asked.amountCents,
-          content: asked.content,
+          amountCents: command.amountCents,
+          content: command.content,
           request: null,
         }),
       );
     this.changes.notify(basket.siteId);
-    return { answer: paidAnother(paid.payment, asked.amountCents) };
+    return { answer: paidAmountWarning(paid.payment, command.amountCents) };
   }
 
-  private async ask(asked: AskedTotal): Promise<TotalAnswer> {
-    const { siteId } = asked.till;
-    const { basket, totalId, callId } = this.keep(asked);
+  private async createTotal(command: RequestPaymentCommand): Promise<TotalAnswer> {
+    const { siteId } = command.till;
+    const { basket, totalId, callId } = this.saveTotal(command);
     this.changes.notify(siteId);
-    if (callId === undefined) return { answer: OWES_NOTHING };
+    if (callId === undefined) return { answer: NOTHING_DUE };
     const outcome = await this.sender.outcomeOf(siteId, 'invoices', callId);
-    if (asked.basket?.state === 'saved') this.saveAgain(basket, totalId);
+    if (command.basket?.state === 'saved') this.restoreSavedState(basket, totalId);
     return this.answerTo(basket, totalId, outcome);
   }
 
   /** A STOP changes nothing (T2): a saved basket whose new total was refused stays saved. */
-  private saveAgain({ basketId, siteId }: Basket, totalId: number): void {
+  private restoreSavedState({ basketId, siteId }: Basket, totalId: number): void {
     if (this.totals.get(totalId).state !== 'refused' || this.baskets.get(basketId).state !== 'open') return;
-    this.store.transaction((tx) => this.baskets.keepState(tx, basketId, 'saved'));
+    this.store.transaction((tx) => this.baskets.setState(tx, basketId, 'saved'));
     this.changes.notify(siteId);
   }
 
-  private keep(asked: AskedTotal): {
+  private saveTotal(command: RequestPaymentCommand): {
     readonly basket: Basket;
     readonly totalId: number;
     readonly callId: number | undefined;
   } {
-    const { till, dialect, basket: known, reference, amountCents, content } = asked;
+    const { till, dialect, basket: existing, reference, amountCents, content } = command;
     const { siteId } = till;
     return this.store.transaction((tx) => {
-      const basket = known ?? this.baskets.create(tx, till, dialect);
+      const basket = existing ?? this.baskets.create(tx, till, dialect);
       const { basketId } = basket;
       const externalReference =
         basket.externalReference !== null && basket.reference === reference
           ? basket.externalReference
           : externalReferenceOf(reference, basket.token, this.baskets.isTaken(siteId, reference, basketId));
-      this.baskets.keepReference(tx, basketId, reference, externalReference);
-      if (basket.till !== till.till) this.baskets.moveTo(tx, basketId, till.till);
-      if (basket.state !== 'open') this.baskets.keepState(tx, basketId, 'open');
+      this.baskets.setReference(tx, basketId, reference, externalReference);
+      if (basket.till !== till.till) this.baskets.moveToTill(tx, basketId, till.till);
+      if (basket.state !== 'open') this.baskets.setState(tx, basketId, 'open');
       const createdUTCDate = this.clock.nowISO();
       const siteReference = till.till === '' ? this.platform.settingsOf(siteId).siteReference : till.till;
       const { lines } = content;
       const invoice = { externalReference, reference, siteReference, amountCents, lines, createdUTCDate };
       const request = amountCents > 0 ? invoiceRequestOf(invoice) : null;
       const totalId = this.totals.create(tx, { basketId, amountCents, content, request });
-      // The new invoice replaces whatever an earlier call makes.
+      // The new invoice replaces every earlier one.
       this.calls.cancelOfBasket(tx, basketId, 'make-invoice');
       const call = { siteId, subject: externalReference, basketId, totalId };
       const callId = request
@@ -167,7 +172,7 @@ export class RequestPayment {
     });
   }
 
-  private answerTo(basket: Basket, totalId: number, outcome: Outcome): TotalAnswer {
+  private answerTo(basket: Basket, totalId: number, outcome: CallOutcome): TotalAnswer {
     switch (outcome.kind) {
       case 'done':
         return this.codeOf(basket, totalId, ok());
@@ -187,19 +192,19 @@ export class RequestPayment {
 
   private codeOf({ token }: Basket, totalId: number, answer: Answer): TotalAnswer {
     const { invoiceReference, code, state } = this.totals.get(totalId);
-    if (state === 'without-invoice') return { answer: OWES_NOTHING };
+    if (state === 'without-invoice') return { answer: NOTHING_DUE };
     return invoiceReference === null || code === null
       ? { answer }
       : { answer, code: { invoiceReference, code, token } };
   }
 }
 
-/** A payment that arrived for an older version of its basket. */
-export function paidAnother(payment: MerchantPayment, owedCents: number): Answer {
+/** A warning that the payment was for an earlier version of its basket, or of another amount. */
+export function paidAmountWarning(payment: MerchantPayment, owedCents: number): Answer {
   const covered = coveredAmount(payment);
-  const what =
+  const message =
     covered !== payment.invoicedAmount
       ? `${rands(covered)} instead of ${rands(payment.invoicedAmount)} was paid for this basket, which owes ${rands(owedCents)}. `
       : `${rands(covered)} was paid for an earlier version of this basket, which now owes ${rands(owedCents)}. `;
-  return warn(`${what}No new code was made: settle the difference at the till.`);
+  return warn(`${message}No new code was made: settle the difference at the till.`);
 }

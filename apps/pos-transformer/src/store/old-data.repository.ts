@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Reader, Tx } from './store.js';
 
-/** Baskets of one run: a store that was switched off for long must not keep its tills waiting. */
-const BASKETS_MAX = 500;
+/** Limits the transaction, during which tills wait, after a store was switched off for a long time. */
+const MAX_BASKETS_PER_RUN = 500;
 
-/** What the store no longer needs, of all tables: their foreign keys set the order in which rows go. */
+/** Deletes old rows. Foreign keys determine the order of the tables. */
 @Injectable()
 export class OldDataRepository {
-  /** Baskets that have been over since a time and wait for no call. */
+  /** Closed baskets that have not changed since `before` and have no waiting call. */
   listBaskets(reader: Reader, before: string): number[] {
     return reader
       .list<{ basketId: number }>(
@@ -16,7 +16,7 @@ export class OldDataRepository {
            AND NOT EXISTS (SELECT 1 FROM outgoing_calls
                            WHERE outgoing_calls.basket_id = baskets.basket_id AND outgoing_calls.state = 'waiting')
          LIMIT :max`,
-        { before, max: BASKETS_MAX },
+        { before, max: MAX_BASKETS_PER_RUN },
       )
       .map(({ basketId }) => basketId);
   }
@@ -27,7 +27,7 @@ export class OldDataRepository {
       tx.run(`DELETE FROM ${table} WHERE basket_id IN (SELECT value FROM json_each(:ids))`, { ids });
   }
 
-  /** The call of a refund waits for as long as the refund is queued. */
+  /** Keeps queued refunds, which still have a waiting call. */
   deleteRefunds(tx: Tx, before: string): void {
     tx.run(
       `DELETE FROM outgoing_calls WHERE refund_id IN
@@ -37,6 +37,7 @@ export class OldDataRepository {
     tx.run(`DELETE FROM refunds WHERE created_at < :before AND state <> 'queued'`, { before });
   }
 
+  /** Payments that belong to no basket of this store. */
   deletePaymentsOfOthers(tx: Tx, before: string): void {
     tx.run('DELETE FROM payments WHERE basket_id IS NULL AND seen_at < :before', { before });
   }

@@ -19,7 +19,7 @@ describe.each<[string, readonly string[], (state: string) => unknown]>([
   it('has no other state', () => expect(() => insert('lost')).toThrow('CHECK'));
 });
 
-it('a total with an invoice has what the platform named, and one that is to have an invoice its request', () => {
+it('a total with an invoice has its reference, code and expiry, and a queued one has its request', () => {
   const basketId = db.basket();
   for (const missing of ['invoice_reference', 'code', 'expires_at'])
     expect(() => db.total(basketId, 'open', { [missing]: null })).toThrow('CHECK');
@@ -28,7 +28,7 @@ it('a total with an invoice has what the platform named, and one that is to have
     expect(db.total(basketId, state, { request: null })).toBeGreaterThan(0);
 });
 
-it('a till has one open basket of lines, and may have closed ones and orders beside it', () => {
+it('a till has one open line-by-line basket, and may also have closed ones and orders', () => {
   const lines = (changes: object): number => db.basket({ dialect: 'lines', till: 'T', ...changes });
   lines({});
   expect(() => lines({})).toThrow('UNIQUE');
@@ -36,7 +36,7 @@ it('a till has one open basket of lines, and may have closed ones and orders bes
     expect(lines(other)).toBeGreaterThan(1);
 });
 
-it.each(['open', 'saved'])('an order has one basket at a till that is not closed: %s', (state) => {
+it.each(['open', 'saved'])('an order has one open or saved basket at a till: %s', (state) => {
   const order = (changes: object): number =>
     db.basket({ till: 'T', reference: '17', external_reference: String(Math.random()), state, ...changes });
   order({});

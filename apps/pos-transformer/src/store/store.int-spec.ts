@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const ALERT = `INSERT INTO alerts (site_id, till, at, message) VALUES (1, '', '', :message)`;
 const count = (store: Store): number => store.find<{ n: number }>('SELECT count(*) AS n FROM alerts')!.n;
 
-it('makes its file for its owner alone, and every commit is on disk before it returns (T8)', () => {
+it('creates its file with access only for its owner, and every commit is on disk before it returns (T8)', () => {
   const store = new Store(file);
   expect([statSync(file).mode & 0o777, statSync(`${file}-wal`).mode & 0o777]).toEqual([0o600, 0o600]);
   expect(store.find('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
@@ -26,7 +26,7 @@ it('makes its file for its owner alone, and every commit is on disk before it re
   store.close();
 });
 
-it('keeps all of a transaction, or none of it', () => {
+it('commits all of a transaction, or none of it', () => {
   const store = new Store(file);
   expect(() =>
     store.transaction((tx) => {
@@ -42,7 +42,7 @@ it('keeps all of a transaction, or none of it', () => {
   again.close();
 });
 
-it('runs the steps of the schema that are missing, and refuses a file of a later release', () => {
+it('runs the missing migrations, and refuses a file of a later release', () => {
   new Store(file).close();
   const database = new DatabaseSync(file);
   expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_STEPS.length });
@@ -51,7 +51,7 @@ it('runs the steps of the schema that are missing, and refuses a file of a later
   expect(() => new Store(file)).toThrow('The database is of a later release');
 });
 
-it('refuses a reference to what is not there', () => {
+it('enforces foreign keys', () => {
   const store = new Store(file);
   expect(() => store.transaction((tx) => tx.run(`INSERT INTO lines VALUES (7, 1, 1, '{}')`))).toThrow('FOREIGN KEY');
   store.close();

@@ -5,22 +5,22 @@ import { SCHEMA_STEPS } from './schema.js';
 
 export type Parameters = Readonly<Record<string, SQLInputValue>>;
 
-/** Reads what is committed, and within a transaction what it has written. */
+/** Reads the committed state; within a transaction also its own writes. */
 export interface Reader {
   find<Row>(sql: string, parameters?: Parameters): Row | undefined;
   list<Row>(sql: string, parameters?: Parameters): Row[];
 }
 
-/** A transaction, handed to what takes part in it. */
+/** A transaction, passed as an argument to each function that takes part in it. */
 export interface Tx extends Reader {
   /** Returns the id of a row that was inserted, and how many rows changed. */
   run(sql: string, parameters?: Parameters): { readonly id: number; readonly changes: number };
 }
 
 /**
- * The transformer's own database: one file, SQLite of Node.js. A transaction is on disk when it returns (WAL with
- * synchronous=FULL), so an answer that follows it survives a power cut. Everything is synchronous and takes a millisecond or
- * less: nothing else runs within a transaction, and a call to the platform cannot be made inside one.
+ * The transformer's own database: one file, with the SQLite of Node.js. A transaction is on disk when it returns (WAL with
+ * synchronous=FULL), so everything that a till was answered survives a power cut. All operations are synchronous and take a
+ * millisecond or less: nothing else runs during a transaction, and a call to the platform inside one is impossible.
  */
 export class Store implements Reader {
   private readonly database: DatabaseSync;
@@ -30,10 +30,10 @@ export class Store implements Reader {
   /** @throws Error when the file is of a later release, or cannot be opened */
   constructor(file: string) {
     mkdirSync(dirname(file), { recursive: true });
-    // Names of customers are in it. SQLite gives the files beside it the same permissions.
+    // The file contains customer names. SQLite gives its WAL files the same permissions.
     closeSync(openSync(file, 'a', 0o600));
     this.database = new DatabaseSync(file);
-    // Another process on the same file would send the same calls: the lock is held until this one ends.
+    // Another process on the same file would send the same calls, so this one holds the lock until it ends.
     this.database.exec('PRAGMA locking_mode = EXCLUSIVE');
     this.database.exec('PRAGMA journal_mode = WAL');
     this.database.exec('PRAGMA synchronous = FULL');
@@ -62,7 +62,7 @@ export class Store implements Reader {
     return this.statement(sql).all(parameters) as Row[];
   }
 
-  /** All of what `work` writes, or none of it when it throws. */
+  /** Commits all writes of `work`, or rolls them back if it throws. */
   transaction<T>(work: (tx: Tx) => T): T {
     this.database.exec('BEGIN IMMEDIATE');
     try {

@@ -14,7 +14,7 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.query.js';
 
-/** Answers which notifications there are of a day, for reconciliation: those of sessions (`notifications`) and of sites (`webhooks`). */
+/** Digests and lists notifications for reconciliation: those of sessions (`notifications`) and of sites (`webhooks`). */
 @Controller()
 export class BooksConsumer {
   private readonly books: ReadonlyMap<string, BookReader>;

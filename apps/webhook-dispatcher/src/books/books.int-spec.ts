@@ -77,7 +77,7 @@ describe('webhooks', () => {
   const sitesOf = async (siteId: number) =>
     (await commands.request(ListNotifiedSitesV1, { after: siteId - 1 })).sites.filter((site) => site.siteId === siteId);
 
-  test('are expected from a minute after the webhook was enabled, whatever else is changed', async () => {
+  test('are expected from a minute after the webhook was enabled, regardless of other changes', async () => {
     const site = await enable();
     const since = dispatcher.clock.later(60_000).toISOString();
     expect(await sitesOf(site.siteId)).toEqual([{ ...site, since }]);
@@ -90,7 +90,7 @@ describe('webhooks', () => {
     expect(await linesOf('notifications', site.merchantId)).toHaveLength(2);
   });
 
-  test('are expected of no site whose webhook is off, and anew when it is on again', async () => {
+  test('are expected of no site whose webhook is off, and again when it is on again', async () => {
     const site = await enable();
     await payAt(NOON, site);
     await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: false }, 2);
@@ -101,6 +101,6 @@ describe('webhooks', () => {
   });
 });
 
-test('a book that it does not keep is refused', async () => {
+test('an unknown book is rejected', async () => {
   await expect(digestsOf('history', 1)).rejects.toMatchObject({ code: 'request.invalid' });
 });

@@ -2,7 +2,7 @@ import { DIGESTS_MAX, type NotifiedSite } from '@svc/contracts';
 import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
-/** A payment that is accepted this much later than the webhook was enabled is notified by every replica. */
+/** Every replica notifies payments that are accepted at least this long after the webhook was enabled. */
 const ENABLED_FOR = `interval '1 minute'`;
 
 const OF_RANGE = `n.id >= ${uuidFrom('$1')} AND n.id < ${uuidFrom('$2')}`;
@@ -10,8 +10,8 @@ const ROW = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference, 'rowSt
 const OPEN = `n.state = 'pending' AS open`;
 
 /**
- * Notifications of sessions (E2) by the time in their id, which is paymentUTCDate; in whatever state, since a superseded one
- * stays. The message for the payer is left out: it is neither money nor identity.
+ * Notifications of sessions (E2) by the time in their id, which is paymentUTCDate, in all states. Without the message for the
+ * payer, which is neither money nor identity.
  */
 export const SESSION_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, n.payment_reference AS key, ${OPEN},
@@ -21,7 +21,7 @@ export const SESSION_NOTIFICATIONS_BOOK = `
 
 /**
  * Notifications of sites (M6) by the time in their id: paymentUTCDate, or createdUTCDate of the refund. Only of sites whose
- * webhook is enabled, and was then: of others nobody can say what should be there.
+ * webhook is enabled and was enabled at that time: for others the expected notifications are unknown.
  */
 export const SITE_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, concat_ws('/', n.fields ->> 'paymentReference', n.fields #>> '{refund,refundReference}') AS key,
@@ -32,7 +32,7 @@ export const SITE_NOTIFICATIONS_BOOK = `
    WHERE ${OF_RANGE} AND n.recipient = 'site' AND s.webhook_enabled
      AND ${timeOfUuid('n.id')} >= s.notified_since + ${ENABLED_FOR}`;
 
-/** Sites whose webhook is enabled, and since when every payment is notified; in the order of their ids. */
+/** Sites whose webhook is enabled, with the time from which on every payment is notified; ordered by id. */
 export function listNotifiedSites(db: Pick<DataSource, 'query'>, after = 0): Promise<NotifiedSite[]> {
   return db.query<NotifiedSite[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${ENABLED_FOR})`)} AS since FROM sites

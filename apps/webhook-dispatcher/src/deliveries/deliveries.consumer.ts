@@ -16,10 +16,10 @@ import { ReplayNotification } from '../replays/replay-notification.js';
 import { getDelivery, listDeliveries } from './deliveries.query.js';
 import { ReadLimit } from './read-limit.js';
 
-/** Least time between two sendings of one notification that its merchant asks for: a loop does not flood its endpoint. */
-export const RESEND_WAIT_MS = 10_000;
+/** Minimum interval between two resends of one notification by its merchant: a loop must not flood its endpoint. */
+export const MIN_RESEND_INTERVAL_MS = 10_000;
 
-/** Answers a merchant about its own site's deliveries; hosted-gateway knows who asks. Reads repeat; sending again has its own bound. */
+/** Deliveries of one site, for its merchant, whom hosted-gateway has authenticated. Callers may retry reads; a resend has its own limit. */
 @Controller()
 export class DeliveriesConsumer {
   private readonly reads = new ReadLimit();
@@ -46,7 +46,7 @@ export class DeliveriesConsumer {
 
   @MessagePattern(ResendDeliveryV1)
   async resend({ owner, id }: OneDelivery): Promise<{ due: true }> {
-    await this.replayNotification.execute(id, { owner, waitMs: RESEND_WAIT_MS });
+    await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS });
     return { due: true };
   }
 }

@@ -13,9 +13,9 @@ import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { MERCHANT } from '../../test/payment.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { RESEND_WAIT_MS } from './deliveries.consumer.js';
+import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
-import { READS_MAX, WAITING_MAX } from './read-limit.js';
+import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
@@ -45,7 +45,7 @@ const list = (more: { state?: DeliveryState; after?: string } = {}, owner = OWNE
   ask(ListDeliveriesV1, { owner, ...more });
 const resend = (id: string, owner = OWNER): Promise<unknown> => ask(ResendDeliveryV1, { owner, id });
 
-/** Tried once, refused. */
+/** With one attempt that was rejected. */
 async function refused(text = 'out of order'): Promise<string> {
   receiver.behaves(answers(500, {}, text));
   const payment = dispatcher.payment(receiver.url, { state: 'failed' });
@@ -56,7 +56,7 @@ async function refused(text = 'out of order'): Promise<string> {
 const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
-it('shows a delivery, what the endpoint answered, and when it is tried next', async () => {
+it('contains the response of the endpoint and the time of the next attempt', async () => {
   const id = await refused('x'.repeat(300));
   const { deliveries, hasMore, after } = await list();
   expect([deliveries.length, hasMore, after]).toEqual([1, false, undefined]);
@@ -99,7 +99,7 @@ it('shows a delivery, what the endpoint answered, and when it is tried next', as
   ]);
 });
 
-it('is tried next when its circuit lets it, and not at any time while it is being sent', async () => {
+it('has its next attempt when its circuit allows it, and none while it is being sent', async () => {
   const id = await refused();
   const until = dispatcher.clock.later(60_000);
   await dispatcher.test.dataSource.query(
@@ -109,7 +109,7 @@ it('is tried next when its circuit lets it, and not at any time while it is bein
     [id, until],
   );
   const next = async (): Promise<string | null> => (await list()).deliveries[0]!.nextAttemptUTCDate;
-  // Those of another merchant at this endpoint, and of another endpoint, have circuits of their own.
+  // Those of another merchant at this endpoint, and of another endpoint, have their own circuits.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      SELECT merchant_id + 1, endpoint, 5, 1, $2::timestamptz FROM notifications WHERE id = $1
@@ -126,7 +126,7 @@ it('is tried next when its circuit lets it, and not at any time while it is bein
   expect(await next()).toBeNull();
 });
 
-it('does not say whether a host exists in our network', async () => {
+it('does not reveal whether a host exists in our network', async () => {
   const id = await refused();
   const classes = async (): Promise<unknown[]> => [
     (await list()).deliveries[0]!.lastAttempt?.errorClass,
@@ -142,7 +142,7 @@ it('does not say whether a host exists in our network', async () => {
   }
 });
 
-it.each(STRANGERS)('is not of %s', async (_, stranger) => {
+it.each(STRANGERS)('is not found for %s', async (_, stranger) => {
   const id = await refused();
   expect((await list({}, stranger)).deliveries).toEqual([]);
   await expect(ask(GetDeliveryV1, { owner: stranger, id })).rejects.toMatchObject({ code: 'resource.not-found' });
@@ -150,14 +150,14 @@ it.each(STRANGERS)('is not of %s', async (_, stranger) => {
   expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
 });
 
-it('is found by nothing that is no id, and by no unknown one', async () => {
+it('is not found for an invalid or unknown id', async () => {
   for (const id of ['1', '', randomUUID()]) {
     await expect(ask(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({ code: 'resource.not-found' });
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.not-found' });
   }
 });
 
-it('comes in pages of 50, newest first, of one state where it is asked for', async () => {
+it('comes in pages of 50, newest first, optionally of one state', async () => {
   const payments = Array.from({ length: 51 }, () => dispatcher.payment(receiver.url));
   await dispatcher.paid(...payments);
   const first = await list();
@@ -181,7 +181,7 @@ it.each([
   await expect(list(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
 });
 
-describe('sending again', () => {
+describe('a resend', () => {
   it('is due at once under the same webhook-id, and not again within ten seconds', async () => {
     const id = await refused();
     await resend(id);
@@ -190,7 +190,7 @@ describe('sending again', () => {
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
 
-    dispatcher.clock.advance(RESEND_WAIT_MS - 1_500);
+    dispatcher.clock.advance(MIN_RESEND_INTERVAL_MS - 1_500);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });
     dispatcher.clock.advance(1_499);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 1 });
@@ -199,7 +199,7 @@ describe('sending again', () => {
     expect((await list()).deliveries[0]).toMatchObject({ state: 'pending' });
   });
 
-  it('is refused while it is being sent, and once its session was paid', async () => {
+  it('is rejected while it is being sent, and after its session was paid', async () => {
     const id = await refused();
     await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
@@ -207,18 +207,18 @@ describe('sending again', () => {
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
   });
 
-  it('binds no administrator', async () => {
+  it('has no interval for administrators', async () => {
     const id = await refused();
     await resend(id);
     expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
   });
 });
 
-test('reads leave connections to delivery, and are refused where too many wait', async () => {
+test('reads leave connections to delivery, and are rejected when too many wait', async () => {
   const { superuser, dataSource } = dispatcher.test;
   const blocker = await superuser.connect();
   await blocker.query(`BEGIN; LOCK TABLE notifications`);
-  const reads = Array.from({ length: READS_MAX + WAITING_MAX }, () => list());
+  const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, () => list());
   await expect(list()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   await expect(ask(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
     code: 'service.not-ready',
@@ -226,10 +226,10 @@ test('reads leave connections to delivery, and are refused where too many wait',
   expect(await dataSource.query(`SELECT 1 AS free`)).toEqual([{ free: 1 }]);
   await blocker.query(`ROLLBACK`);
   blocker.release();
-  expect(await Promise.all(reads)).toHaveLength(READS_MAX + WAITING_MAX);
+  expect(await Promise.all(reads)).toHaveLength(MAX_READS + MAX_WAITING_READS);
 });
 
-test('a request that names no owner is refused', async () => {
+test('a request without an owner is rejected', async () => {
   const id = await refused();
   await expect(resend(id, {} as DeliveryOwner)).rejects.toMatchObject({ code: 'request.invalid' });
 });

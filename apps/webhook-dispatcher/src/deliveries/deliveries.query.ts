@@ -12,48 +12,48 @@ import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 import { FIRST_ID } from '../notifications/list-notifications.query.js';
-import { withPublicClass } from './public-error-class.js';
+import { withPublicErrorClass } from './public-error-class.js';
 
-const PAGE = 50;
-const ATTEMPTS_MAX = 100;
-const ANSWER_CHARACTERS_IN_LIST = 200;
+const PAGE_SIZE = 50;
+const MAX_ATTEMPTS = 100;
+const LIST_ANSWER_CHARACTERS = 200;
 
-const attemptAs = (
+const attemptJson = (
   answer: string,
 ): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
 
-/** $1 to $4: merchant, site, mode and the present time. An open circuit puts off what its own schedule has due. */
+/** $1 to $4: merchant, site, mode and the current time. An open circuit delays notifications that are due. */
 const DELIVERIES = `
   SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
          n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
-         CASE WHEN a.try IS NOT NULL THEN ${attemptAs(`left(a.answer, ${ANSWER_CHARACTERS_IN_LIST})`)} END AS "lastAttempt"
+         CASE WHEN a.try IS NOT NULL THEN ${attemptJson(`left(a.answer, ${LIST_ANSWER_CHARACTERS})`)} END AS "lastAttempt"
     FROM notifications n
     LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
     LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
-/** A page far back costs the same as the first: ids sort by the time of their payment. */
+/** Every page costs the same: ids sort by the time of their payment. */
 export async function listDeliveries(
   dataSource: DataSource,
   now: Date,
   { owner, state, after }: ListDeliveries,
 ): Promise<DeliveryPage> {
   const rows = await dataSource.query<Delivery[]>(
-    // Bounded on both sides, or PostgreSQL expects a third of the table and sorts all of it. A state is one of five words.
-    `${DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateIs(state)}
-      ORDER BY n.id DESC LIMIT ${PAGE + 1}`,
+    // A range with two limits: with one, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
+    `${DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
+      ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
     [...ownerOf(owner), now, ...(after === undefined ? [] : [after])],
   );
-  const deliveries = rows.slice(0, PAGE).map(asMerchantSees);
-  const hasMore = rows.length > PAGE;
+  const deliveries = rows.slice(0, PAGE_SIZE).map(toMerchantView);
+  const hasMore = rows.length > PAGE_SIZE;
   return { deliveries, hasMore, ...(hasMore ? { after: deliveries.at(-1)!.id } : {}) };
 }
 
-/** Throws `resource.not-found`, also for somebody else's and for an id that is none. */
+/** Throws `resource.not-found`, also for a delivery of another owner and for an invalid id. */
 export async function getDelivery(
   dataSource: DataSource,
   now: Date,
@@ -64,22 +64,22 @@ export async function getDelivery(
     : [];
   if (!found) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
   const rows = await dataSource.query<{ attempt: DeliveryAttempt }[]>(
-    `SELECT ${attemptAs('a.answer')} AS attempt FROM delivery_attempts a
-      WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${ATTEMPTS_MAX}`,
+    `SELECT ${attemptJson('a.answer')} AS attempt FROM delivery_attempts a
+      WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${MAX_ATTEMPTS}`,
     [id],
   );
-  return { ...asMerchantSees(found), attempts: rows.map(({ attempt }) => withPublicClass(attempt)) };
+  return { ...toMerchantView(found), attempts: rows.map(({ attempt }) => withPublicErrorClass(attempt)) };
 }
 
-function asMerchantSees(delivery: Delivery): Delivery {
+function toMerchantView(delivery: Delivery): Delivery {
   const { lastAttempt } = delivery;
-  return lastAttempt ? { ...delivery, lastAttempt: withPublicClass(lastAttempt) } : delivery;
+  return lastAttempt ? { ...delivery, lastAttempt: withPublicErrorClass(lastAttempt) } : delivery;
 }
 
 function ownerOf({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {
   return [merchantId, siteId, mode];
 }
 
-function stateIs(state: DeliveryState): string {
+function stateCondition(state: DeliveryState): string {
   return ` AND n.state = '${state}'`;
 }

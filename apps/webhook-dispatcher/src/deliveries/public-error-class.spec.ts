@@ -1,8 +1,8 @@
 import type { DeliveryAttempt } from '@svc/contracts';
-import { withPublicClass } from './public-error-class.js';
+import { withPublicErrorClass } from './public-error-class.js';
 
 const classOf = (errorClass: string | null): string | null =>
-  withPublicClass({ errorClass } as DeliveryAttempt).errorClass;
+  withPublicErrorClass({ errorClass } as DeliveryAttempt).errorClass;
 
 test.each([
   'address-refused:private',

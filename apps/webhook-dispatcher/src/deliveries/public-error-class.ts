@@ -1,19 +1,19 @@
 import type { DeliveryAttempt } from '@svc/contracts';
 
-/** Refusals that follow from the text of a URL, so that its merchant may know them. */
-const OF_THE_TEXT: ReadonlySet<string> = new Set(
+/** Rejections that depend only on the text of the URL, so its merchant may see them. */
+const URL_TEXT_ERRORS: ReadonlySet<string> = new Set(
   ['unreadable', 'protocol', 'credentials', 'port'].map((refusal) => `address-refused:${refusal}`),
 );
 
 /**
- * A merchant learns that the host has no usable address, and never whether the name exists in our network: a name that resolves to a
- * private address has the same class as one that does not resolve. Administrators and logs see which it was.
+ * Hides from a merchant whether a name exists in our network: a name that resolves to a private address gets the same class as
+ * a name that does not resolve. Administrators and logs see the original class.
  */
-export function withPublicClass(attempt: DeliveryAttempt): DeliveryAttempt {
+export function withPublicErrorClass(attempt: DeliveryAttempt): DeliveryAttempt {
   const { errorClass } = attempt;
   const isAboutAddress =
     errorClass !== null &&
     (errorClass.startsWith('address-refused:') || errorClass.startsWith('name-')) &&
-    !OF_THE_TEXT.has(errorClass);
+    !URL_TEXT_ERRORS.has(errorClass);
   return isAboutAddress ? { ...attempt, errorClass: 'address-unavailable' } : attempt;
 }

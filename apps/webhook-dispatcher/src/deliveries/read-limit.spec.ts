@@ -1,6 +1,6 @@
-import { ReadLimit, READS_MAX, WAITING_MAX } from './read-limit.js';
+import { ReadLimit, MAX_READS, MAX_WAITING_READS } from './read-limit.js';
 
-test('at most two reads run at once, some wait, and further ones are refused until one ends', async () => {
+test('at most two reads run at once, some wait, and further ones are rejected until one ends', async () => {
   const limit = new ReadLimit();
   const ends: (() => void)[] = [];
   let mostAtOnce = 0;
@@ -11,9 +11,9 @@ test('at most two reads run at once, some wait, and further ones are refused unt
       await new Promise<void>((resolve) => ends.push(resolve));
       running--;
     });
-  const reads = Array.from({ length: READS_MAX + WAITING_MAX }, read);
+  const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, read);
   await expect(read()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
-  expect(running).toBe(READS_MAX);
+  expect(running).toBe(MAX_READS);
 
   ends.shift()!();
   await Promise.race(reads);
@@ -25,11 +25,11 @@ test('at most two reads run at once, some wait, and further ones are refused unt
     await Promise.resolve();
   }
   await all;
-  expect(mostAtOnce).toBe(READS_MAX);
+  expect(mostAtOnce).toBe(MAX_READS);
 });
 
-test('a read that fails leaves its place', async () => {
+test('a read that fails releases its slot', async () => {
   const limit = new ReadLimit();
-  for (let nth = 0; nth < READS_MAX + WAITING_MAX + 1; nth++)
+  for (let nth = 0; nth < MAX_READS + MAX_WAITING_READS + 1; nth++)
     await expect(limit.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
 });

@@ -1,18 +1,18 @@
 import { DomainError } from '@svc/kernel';
 import pLimit from 'p-limit';
 
-/** Of the ten connections of a replica (SVC_DATABASE_POOL_MAX); the others are left to delivery. */
-export const READS_MAX = 2;
-/** Reads that wait for one of them: at some milliseconds each, for far less than a request may take. */
-export const WAITING_MAX = 50;
+/** Of the ten connections of a replica (SVC_DATABASE_POOL_MAX); delivery uses the others. */
+export const MAX_READS = 2;
+/** At some milliseconds for each read, the last one waits far shorter than the timeout of a request. */
+export const MAX_WAITING_READS = 50;
 
-/** Merchants who read their deliveries take no connection that delivery needs: notifications are sent while reads wait. */
+/** Keeps merchants who read their deliveries from using the database connections that delivery needs. */
 export class ReadLimit {
-  private readonly slots = pLimit(READS_MAX);
+  private readonly slots = pLimit(MAX_READS);
 
-  /** Throws `service.not-ready`, which may be repeated, when too many reads wait. */
+  /** Throws the retryable error `service.not-ready` when too many reads wait. */
   async run<T>(read: () => Promise<T>): Promise<T> {
-    if (this.slots.activeCount + this.slots.pendingCount >= READS_MAX + WAITING_MAX)
+    if (this.slots.activeCount + this.slots.pendingCount >= MAX_READS + MAX_WAITING_READS)
       throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return this.slots(read);
   }

@@ -7,17 +7,17 @@ import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { webhookDispatcherService } from '../index.js';
 
-/** A hundred thousand by hand: `SVC_TEST_BACKLOG=100000 npx jest backlog`. */
+/** Run manually with a hundred thousand: `SVC_TEST_BACKLOG=100000 npx jest backlog`. */
 const BACKLOG = Number(process.env['SVC_TEST_BACKLOG'] ?? 4_000);
-/** Places of the worker, as by default. */
+/** Slots of the worker, as by default. */
 const CONCURRENCY = 200;
 const MERCHANTS = 20;
-/** Has nothing waiting. */
+/** A merchant without a backlog. */
 const QUIET = MERCHANTS + 1;
 
 let dispatcher: DispatcherUnderTest;
 let servers: Server[];
-/** How often each id came, over all merchants; and when each payment first did. */
+/** How often each id arrived, over all merchants, and when each payment arrived first. */
 const timesReceived = new Map<string, number>();
 const arrivedAt = new Map<string, number>();
 
@@ -66,7 +66,7 @@ const count = async (where: string): Promise<number> => {
 const percentile = (values: number[], share: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1]!);
 
-test('a backlog drains at full speed, once each, and what is new does not wait for it', async () => {
+test('a backlog drains at full speed, once each, and new notifications do not wait for it', async () => {
   for (let made = 0; made < BACKLOG; made += 500) {
     // One of them has as much as all the others.
     await dispatcher.paid(
@@ -119,9 +119,9 @@ test('a backlog drains at full speed, once each, and what is new does not wait f
   expect(timesReceived.size).toBe(BACKLOG + toldAt.size);
   expect(new Set(timesReceived.values())).toEqual(new Set([1]));
   expect(await count(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + toldAt.size);
-  // Behind the backlog, most of them would have waited for nearly all of it.
+  // Behind the backlog, most of them would wait for nearly all of it.
   expect(percentile([...waits(true), ...waits(false)], 0.99)).toBeLessThan((seconds * 1000) / 2);
-  // What is in memory is what is under a lease, however much waits: on the wire, and being written.
+  // Memory contains only leased notifications, in flight or being recorded, for any backlog.
   expect(leasedMost).toBeGreaterThan(0);
   expect(leasedMost).toBeLessThanOrEqual(2 * CONCURRENCY);
 }, 900_000);

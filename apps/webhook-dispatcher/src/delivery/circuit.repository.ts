@@ -1,18 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Circuit, HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
-import type { LeasedNotification } from './delivery-lease.repository.js';
+import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
+import type { EndpointKey } from './occupancy.js';
 
-/** Whose circuit: a merchant's at one host and port. */
-export type CircuitKey = Pick<LeasedNotification, 'merchantId' | 'endpoint'>;
+/** The next failed probe exhausts the next batch. */
+const EXHAUST_BATCH_SIZE = 1_000;
 
-/** Notifications given up at a time; the next probe that fails gives up the next. */
-const EXHAUSTED_MAX = 1_000;
-
-/** The circuits of endpoints that fail. */
+/** Circuits of failing endpoints. */
 @Injectable()
 export class CircuitRepository {
-  async insertIfAbsent(tx: EntityManager, { merchantId, endpoint }: CircuitKey): Promise<void> {
+  async insertIfAbsent(tx: EntityManager, { merchantId, endpoint }: EndpointKey): Promise<void> {
     await tx.query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING`,
       [merchantId, endpoint],
@@ -20,7 +17,7 @@ export class CircuitRepository {
   }
 
   /** Locked until the end of the transaction. */
-  async findForUpdate(tx: EntityManager, { merchantId, endpoint }: CircuitKey): Promise<Circuit | undefined> {
+  async findForUpdate(tx: EntityManager, { merchantId, endpoint }: EndpointKey): Promise<Circuit | undefined> {
     const [row] = await tx.query<CircuitRow[]>(
       `SELECT failures, openings, open_until AS "openUntil", probe_lease_id AS "probeLeaseId"
          FROM circuits WHERE merchant_id = $1 AND endpoint = $2 FOR UPDATE`,
@@ -29,7 +26,7 @@ export class CircuitRepository {
     return row && circuitOf(row);
   }
 
-  async update(tx: EntityManager, { merchantId, endpoint }: CircuitKey, circuit: Circuit): Promise<void> {
+  async update(tx: EntityManager, { merchantId, endpoint }: EndpointKey, circuit: Circuit): Promise<void> {
     await tx.query(
       `UPDATE circuits SET failures = $3, openings = $4, open_until = $5, probe_lease_id = $6
         WHERE merchant_id = $1 AND endpoint = $2`,
@@ -44,8 +41,8 @@ export class CircuitRepository {
     );
   }
 
-  /** Gives up what has been overdue for longer than its schedule; returns how many. */
-  async exhaustOverdue(tx: EntityManager, { merchantId, endpoint }: CircuitKey, now: Date): Promise<number> {
+  /** Exhausts notifications that are overdue for longer than their whole schedule; returns their number. */
+  async exhaustOverdue(tx: EntityManager, { merchantId, endpoint }: EndpointKey, now: Date): Promise<number> {
     const before = (ms: number): Date => new Date(now.getTime() - ms);
     const [, count] = await tx.query<[unknown[], number]>(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL
@@ -54,8 +51,8 @@ export class CircuitRepository {
          WHERE merchant_id = $1 AND endpoint = $2 AND state = 'pending' AND next_attempt_at <= $4
            AND coalesce(replayed_at, created_at) <= $5
            AND (leased_until IS NULL OR leased_until <= $3)
-         ORDER BY next_attempt_at LIMIT ${EXHAUSTED_MAX} FOR UPDATE SKIP LOCKED)`,
-      [merchantId, endpoint, now, before(OVERDUE_MIN_MS), before(HELD_UP_MAX_MS)],
+         ORDER BY next_attempt_at LIMIT ${EXHAUST_BATCH_SIZE} FOR UPDATE SKIP LOCKED)`,
+      [merchantId, endpoint, now, before(MIN_OVERDUE_MS), before(MAX_BACKLOG_AGE_MS)],
     );
     return count;
   }

@@ -44,7 +44,7 @@ async function replica(env: Record<string, string> = {}, broker = new EmbeddedBr
   return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
 }
 
-/** Ten that fail: the circuit is open for ten seconds, and all ten are due long before another minute is over. */
+/** Ten failing notifications: the circuit is open for ten seconds, and all ten are due again within a minute. */
 async function opened(): Promise<PaymentSnapshot[]> {
   receiver.behaves(answers(500));
   const payments = await paid(10);
@@ -56,7 +56,7 @@ async function opened(): Promise<PaymentSnapshot[]> {
 }
 
 describe('an endpoint that fails five times in a row', () => {
-  it('is left alone, then probed by one, and has everything once that was answered', async () => {
+  it('gets nothing, then one probe, and everything once the probe succeeds', async () => {
     await opened();
     dispatcher.clock.advance(9 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -67,12 +67,12 @@ describe('an endpoint that fails five times in a row', () => {
     receiver.behaves(answers(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await circuits()).toEqual([]);
-    // The eight that were due, and the one whose probe failed and that waited for its own next try.
+    // The eight due ones, and the failed probe, which waited for its next attempt.
     expect(await dispatcher.runOnce()).toBe(9);
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('has what waited for hours at once after an outage, but not what waits for keys or is on the wire', async () => {
+  it('gets waiting notifications at once after an outage, but not those that wait for keys or are in flight', async () => {
     const payments = await opened();
     const { superuser } = dispatcher.test;
     const later = dispatcher.clock.later(6 * HOUR);
@@ -96,7 +96,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('keeps the schedule of what failed while others were answered: that is no outage', async () => {
+  it('keeps the schedule of failed notifications while others succeed: that is no outage', async () => {
     const [probe] = await opened();
     const { superuser } = dispatcher.test;
     await superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE payment_reference <> $2`, [
@@ -110,7 +110,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('is known to every replica and after a restart, also to those that are just recorded', async () => {
+  it('has one circuit for all replicas, also after a restart and for new notifications', async () => {
     await opened();
     const broker = new EmbeddedBroker();
     const other = await replica({ SVC_DELIVERY: 'on' }, broker);
@@ -124,7 +124,7 @@ describe('an endpoint that fails five times in a row', () => {
     await other.close();
   });
 
-  it('is probed by one of any number of replicas', async () => {
+  it('is probed by one replica only', async () => {
     await opened();
     const others = await Promise.all([replica(), replica(), replica()]);
     dispatcher.clock.advance(10 * SECOND);
@@ -136,11 +136,11 @@ describe('an endpoint that fails five times in a row', () => {
     const workers = [dispatcher.worker, ...others.map(({ app }) => app.get(DeliveryWorker))];
     const running = workers.map((worker) => worker.runOnce());
     await arrived;
-    // A worker that claims only after the probe was answered would find a closed circuit.
+    // A worker that leases after the response to the probe would find a closed circuit.
     let ended = 0;
     for (const run of running) void run.then(() => ended++);
     await waitUntil('the three without a probe', 10_000, () => Promise.resolve(ended === 3));
-    // While the probe is out, nobody else goes; not even later, until it has an answer or its lease is over.
+    // While the probe is in flight, no other notification is sent, until its response or the end of its lease.
     dispatcher.clock.advance(15 * SECOND);
     expect(await Promise.all(others.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
     expect(receiver.received).toHaveLength(11);
@@ -150,7 +150,7 @@ describe('an endpoint that fails five times in a row', () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it('is probed again when the worker of the probe died', async () => {
+  it('is probed again when the worker of the probe crashed', async () => {
     await opened();
     dispatcher.clock.advance(10 * SECOND);
     await dispatcher.test.dataSource.query(`UPDATE circuits SET open_until = $1, probe_lease_id = $2`, [
@@ -163,7 +163,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(1);
   });
 
-  it('is another for another merchant: one cannot shut out the other from a host they share', async () => {
+  it('is separate for each merchant: one merchant cannot block another on a shared host', async () => {
     await opened();
     await dispatcher.usualSecrets(8);
     receiver.behaves(answers(200));
@@ -173,7 +173,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
   });
 
-  it('that lives has no row: four failures and an answer, even 404, are forgotten', async () => {
+  it('that is up has no row: a response, even 404, resets four failures', async () => {
     receiver.behaves(answers(500), answers(500), answers(500), answers(500), answers(404));
     await paid(4);
     await dispatcher.runOnce();
@@ -183,7 +183,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await circuits()).toEqual([]);
   });
 
-  it('and never comes back collects nothing for ever: what is overdue for longer than its schedule is exhausted', async () => {
+  it('and never recovers exhausts notifications that are overdue for longer than their schedule', async () => {
     const payments = await opened();
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);
@@ -191,7 +191,7 @@ describe('an endpoint that fails five times in a row', () => {
     }
     const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));
-    // Each has had its first try, and some were the probe; nobody was sent more often than the schedule says.
+    // Each has had its first attempt, and some were probes; none was sent more often than the schedule allows.
     for (const { tries } of rows) expect(tries).toBeLessThanOrEqual(12);
     expect(receiver.received.length).toBeGreaterThan(20);
   });

@@ -1,4 +1,4 @@
-/** Which of the due notifications a claim takes first, and that it passes over no endpoint. */
+/** The order in which due notifications are leased, without skipping an endpoint. */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
 
-/** A notification that has been due for so long. Returns its id. */
+/** Inserts a notification that has been due for so long. Returns its id. */
 async function due(merchantId: number, endpoint: string, forMs: number): Promise<string> {
   const payment = dispatcher.payment('https://shop.example/hook');
   await dispatcher.paid(payment);
@@ -27,7 +27,7 @@ async function due(merchantId: number, endpoint: string, forMs: number): Promise
   return id;
 }
 
-async function claimed(over: Partial<LeaseRequest> = {}): Promise<string[]> {
+async function leasedIds(over: Partial<LeaseRequest> = {}): Promise<string[]> {
   const rows = await new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
@@ -35,7 +35,7 @@ async function claimed(over: Partial<LeaseRequest> = {}): Promise<string[]> {
     max: 50,
     maxPerMerchant: 50,
     maxPerEndpoint: 50,
-    busy: [],
+    usage: [],
     ...over,
   });
   return rows.map(({ id }) => id);
@@ -47,63 +47,63 @@ const openCircuit = (merchantId: number, endpoint: string, forMs: number): Promi
     [merchantId, endpoint, dispatcher.clock.later(forMs)],
   );
 
-test('a claim finds each endpoint of each merchant, whatever the order in which they became due', async () => {
+test('a lease request finds each endpoint of each merchant, in any order of their due times', async () => {
   const ids: string[] = [];
   for (const merchantId of [7, 8, 9])
-    // The later in the alphabet, the longer it has been due.
+    // Endpoints later in the alphabet are due for longer.
     for (const [nth, endpoint] of ['a:443', 'b:443', 'c:443', 'd:443'].entries())
       ids.push(await due(merchantId, endpoint, nth * SECOND));
-  expect((await claimed()).toSorted()).toEqual(ids.toSorted());
+  expect((await leasedIds()).toSorted()).toEqual(ids.toSorted());
 });
 
 describe('of one endpoint', () => {
-  test('a new notification is first, where there is room for one', async () => {
+  test('a new notification is first, with one slot', async () => {
     const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
     const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
     const order: string[][] = [];
-    for (let nth = 0; nth < 4; nth++) order.push(await claimed({ maxPerEndpoint: 1 }));
+    for (let nth = 0; nth < 4; nth++) order.push(await leasedIds({ maxPerEndpoint: 1 }));
     expect(order).toEqual([[fresh[0]], [fresh[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('with room for two, one of each', async () => {
+  test('with two slots, one of each', async () => {
     const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
     const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
-    expect((await claimed({ maxPerEndpoint: 2 })).toSorted()).toEqual([fresh[0]!, backlog[0]!].toSorted());
+    expect((await leasedIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([fresh[0]!, backlog[0]!].toSorted());
   });
 
-  test('one at the very bound is claimed once, and takes one place', async () => {
+  test('one exactly at the limit is leased once, and uses one slot', async () => {
     const ids = [await due(7, 'a:443', BACKLOG_AFTER_MS), await due(7, 'a:443', BACKLOG_AFTER_MS)];
-    expect((await claimed({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
+    expect((await leasedIds({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
   });
 });
 
-describe('where there is room for one', () => {
-  test('of a merchant, the endpoint that has waited longest has it', async () => {
+describe('with one slot', () => {
+  test('of a merchant, the endpoint that has waited longest gets it', async () => {
     await due(7, 'a:443', 1);
     const oldest = await due(7, 'b:443', 3);
     await due(7, 'c:443', 2);
-    expect(await claimed({ maxPerMerchant: 1 })).toEqual([oldest]);
+    expect(await leasedIds({ maxPerMerchant: 1 })).toEqual([oldest]);
   });
 
-  test('in all, the merchant that has waited longest has it', async () => {
+  test('in total, the merchant that has waited longest gets it', async () => {
     await due(7, 'a:443', 1);
     const oldest = await due(8, 'a:443', 3);
     await due(9, 'a:443', 2);
-    expect(await claimed({ max: 1 })).toEqual([oldest]);
+    expect(await leasedIds({ max: 1 })).toEqual([oldest]);
   });
 
-  test('the endpoint with less on the wire has it, although another has waited longer', async () => {
+  test('the endpoint with fewer requests in flight gets it, although another has waited longer', async () => {
     await due(7, 'a:443', 2);
     const idle = await due(7, 'b:443', 1);
-    const busy = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
-    expect(await claimed({ busy, max: 1 })).toEqual([idle]);
+    const usage = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
+    expect(await leasedIds({ usage, max: 1 })).toEqual([idle]);
   });
 });
 
-test('what becomes due a millisecond later is left, also beside what is due', async () => {
+test('a notification that is due a millisecond later is not leased, also beside due ones', async () => {
   const now = await due(7, 'a:443', 0);
   await due(7, 'a:443', -1);
-  expect(await claimed()).toEqual([now]);
+  expect(await leasedIds()).toEqual([now]);
 });
 
 test('a half-open circuit lets one probe through, and one that is not due at all lets none', async () => {
@@ -112,7 +112,7 @@ test('a half-open circuit lets one probe through, and one that is not due at all
   await due(7, 'b:443', -1);
   await openCircuit(7, 'a:443', 0);
   await openCircuit(7, 'b:443', 0);
-  expect(await claimed()).toEqual([probe]);
+  expect(await leasedIds()).toEqual([probe]);
 });
 
 describe('a probe', () => {
@@ -130,24 +130,24 @@ describe('a probe', () => {
     ] as const;
     await openCircuit(7, 'a:443', 0);
     for (const [merchantId, endpoint] of others) await openCircuit(merchantId, endpoint, 0);
-    expect(await claimed()).toHaveLength(1);
+    expect(await leasedIds()).toHaveLength(1);
     expect(await untilOf(7, 'a:443')).toEqual([{ open_until: dispatcher.clock.later(30 * SECOND) }]);
     for (const [merchantId, endpoint] of others)
       expect(await untilOf(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
   });
 
-  test('is not claimed where another worker has marked one since the claim began', async () => {
+  test('is not leased when another worker has marked one since the request began', async () => {
     const { dataSource, superuser } = dispatcher.test;
     await due(7, 'a:443', 1);
     await openCircuit(7, 'a:443', 0);
-    // The claim has its snapshot by then, and has looked at nothing.
+    // The request has its snapshot by then, and has read no row.
     await superuser.query(`
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
       CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
     const holder = dataSource.createQueryRunner();
     await holder.query(`SELECT pg_advisory_lock(1)`);
-    const claiming = claimed();
+    const claiming = leasedIds();
     await waitUntil('the claim to wait', 5_000, async () => {
       const rows = await dataSource.query<unknown[]>(
         `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
@@ -166,7 +166,7 @@ describe('a probe', () => {
 describe('the age of the oldest due notification', () => {
   const seconds = (): Promise<number> => dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
 
-  test('is of the endpoint that has waited longest, and of nothing that is not due', async () => {
+  test('comes from the endpoint that has waited longest, and only from due notifications', async () => {
     await due(7, 'a:443', -SECOND);
     expect(await seconds()).toBe(0);
     await due(7, 'a:443', 2 * SECOND);

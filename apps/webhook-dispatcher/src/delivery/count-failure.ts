@@ -1,22 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { afterFailure } from './circuit.js';
+import { afterFailure } from '../retries/circuit.js';
 import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
-export interface FailureCounted {
-  /** When the circuit will be half-open; absent while it is closed. */
+export interface CircuitChange {
+  /** When the circuit becomes half-open; undefined while it is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;
-  /** Notifications that were overdue for longer than their schedule, and are exhausted now. */
+  /** Number of notifications that were overdue for longer than their schedule and are now exhausted. */
   readonly exhausted: number;
 }
 
 /**
- * Counts a failed attempt against its endpoint, for every process at once: the row is locked while the rule is applied.
- * Only after failures; a sign of life is written with the attempt itself (delivery-attempt.repository.ts). A crash before
- * it loses one failure of a count, no more: another probe follows an uncounted one at the end of its lease.
+ * Counts a failed attempt of an endpoint, over all processes: it locks the row while it computes the new state. Only for
+ * failures; the statement that records another attempt closes the circuit (delivery-attempt.repository.ts). A crash before
+ * this transaction loses one failure of the count: after an uncounted probe, another one follows at the end of its lease.
  */
 @Injectable()
 export class CountFailure {
@@ -28,12 +28,12 @@ export class CountFailure {
   async execute(
     { merchantId, endpoint, leaseId }: Pick<LeasedNotification, 'merchantId' | 'endpoint' | 'leaseId'>,
     now: Date,
-  ): Promise<FailureCounted> {
+  ): Promise<CircuitChange> {
     const key = { merchantId, endpoint };
     return inTransaction(this.dataSource, async (tx) => {
       await this.circuits.insertIfAbsent(tx, key);
       const before = await this.circuits.findForUpdate(tx, key);
-      // Closed between the two statements: the endpoint lives.
+      // Closed between the two statements: the endpoint is up.
       if (!before) return { openUntil: undefined, wasOpen: false, exhausted: 0 };
 
       const after = afterFailure(before, leaseId, now);

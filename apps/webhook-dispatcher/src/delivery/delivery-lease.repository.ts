@@ -3,12 +3,12 @@ import type { Mode, PaymentStatusText } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
-import type { BusyLane } from './occupancy.js';
+import type { EndpointUsage } from './occupancy.js';
 
 /** A notification that this worker alone may send until its lease ends. */
 export type LeasedNotification = NotificationContent & {
   readonly id: string;
-  /** The same at every try (E8). */
+  /** The same at every attempt (E8). */
   readonly webhookId: string;
   readonly leaseId: string;
   readonly leasedUntil: Date;
@@ -18,7 +18,7 @@ export type LeasedNotification = NotificationContent & {
   readonly paymentStatus: PaymentStatusText;
   readonly url: string;
   readonly endpoint: string;
-  /** Tries of the schedule already made. */
+  /** Attempts of the schedule already made. */
   readonly schedulePosition: number;
   readonly createdAt: Date;
   /** Trace of the payment. */
@@ -27,36 +27,36 @@ export type LeasedNotification = NotificationContent & {
 
 export interface LeaseRequest {
   readonly now: Date;
-  /** New for each request: it fences the results (delivery-attempt.repository.ts). */
+  /** New for each request: it is the fencing token of the results (delivery-attempt.repository.ts). */
   readonly leaseId: string;
-  /** Later than any try can end: see LEASE_MS of the worker. */
+  /** Later than any attempt can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
-  /** In all, for one merchant, and for one endpoint of it. */
+  /** Limits in total, for one merchant, and for one endpoint of a merchant. */
   readonly max: number;
   readonly maxPerMerchant: number;
   readonly maxPerEndpoint: number;
-  /** Where this worker is sending to, and how many at once. */
-  readonly busy: readonly BusyLane[];
+  /** The requests of this worker that are in flight. */
+  readonly usage: readonly EndpointUsage[];
 }
 
 /** Why a notification could not be signed. */
-export interface UnsignedAttempt {
+export interface SigningFailure {
   readonly at: Date;
   /** At least one. */
   readonly missingKeys: readonly SigningPurpose[];
 }
 
-/** What has been due for longer shares the places with what is new: neither waits for the other (E6). */
-const BACKLOG_AFTER_MS = 30_000;
+/** Notifications that are due for longer take turns with newer ones: neither waits for the other (E6). */
+const BACKLOG_AGE_MS = 30_000;
 
 /**
- * Notifications of one endpoint that may be sent, due within these bounds. NOT EXISTS instead of the last look-up would be
- * planned as one scan of all notifications.
+ * Notifications of one endpoint that may be sent, with a due time that satisfies `condition`. With NOT EXISTS instead of the
+ * last subquery PostgreSQL plans a scan of all notifications.
  */
-const dueWithin = (bounds: string): string => `
+const dueWithin = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
     FROM notifications n
-   WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${bounds}
+   WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${condition}
      AND (n.leased_until IS NULL OR n.leased_until <= $1)
      AND (n.payment_status = 'Failed' OR (
             SELECT true FROM notifications failed
@@ -67,31 +67,31 @@ const dueWithin = (bounds: string): string => `
      FOR UPDATE SKIP LOCKED`;
 
 /**
- * `WITH RECURSIVE` this: every endpoint of a merchant that has something pending, with the earliest time that it is due.
- * It skips through the index from one to the next, so it costs what there are endpoints, not what waits for them.
+ * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. A skip scan of the index:
+ * the cost grows with the number of endpoints, not of notifications.
  */
-const LANES = `lanes AS (
+const PENDING_ENDPOINTS = `endpoints AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
       WHERE state = 'pending' ORDER BY merchant_id, endpoint, next_attempt_at LIMIT 1)
     UNION ALL
     SELECT further.*
-      FROM lanes
+      FROM endpoints
      CROSS JOIN LATERAL (
            SELECT n.merchant_id, n.endpoint, n.next_attempt_at FROM notifications n
-            WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (lanes.merchant_id, lanes.endpoint)
+            WHERE n.state = 'pending' AND (n.merchant_id, n.endpoint) > (endpoints.merchant_id, endpoints.endpoint)
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
-const LEASE = `
-  WITH RECURSIVE ${LANES}, busy AS (
+const LEASE_DUE = `
+  WITH RECURSIVE ${PENDING_ENDPOINTS}, busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
   ), ready AS (
     SELECT merchant_id, endpoint, coalesce(busy.in_flight, 0) AS in_flight, circuits.open_until IS NOT NULL AS is_probe,
            CASE WHEN circuits.open_until IS NULL THEN greatest(least($6::int - coalesce(busy.in_flight, 0), $4), 0) ELSE 1 END AS room
-      FROM lanes
+      FROM endpoints
       LEFT JOIN busy USING (merchant_id, endpoint)
       LEFT JOIN circuits USING (merchant_id, endpoint)
-     WHERE lanes.first_due <= $1 AND (circuits.open_until IS NULL OR circuits.open_until <= $1)
+     WHERE endpoints.first_due <= $1 AND (circuits.open_until IS NULL OR circuits.open_until <= $1)
   ), due AS (
     SELECT ready.*, picked.id, picked.next_attempt_at, picked.is_new,
            row_number() OVER (PARTITION BY merchant_id, endpoint, is_new ORDER BY next_attempt_at) AS turn
@@ -124,54 +124,54 @@ const LEASE = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
-/** More than this are not counted: an alarm needs no exact number. */
-const UNSIGNED_COUNTED_MAX = 10_000;
+/** Stops counting here: an alert needs no exact number. */
+const MAX_UNSIGNED_COUNT = 10_000;
 
-/** The leases of workers on notifications that are due. */
+/** The leases of workers on due notifications. */
 @Injectable()
 export class DeliveryLeaseRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Takes what is due: one statement. It walks the endpoints of merchants that have something pending by skipping through
-   * the index, so an endpoint with a hundred thousand due rows costs as much as one with ten, and hides nobody (E6).
+   * Leases due notifications in one statement. It finds the endpoints that have pending notifications by a skip scan of the
+   * index, so an endpoint with a hundred thousand due rows costs as much as one with ten and delays no other (E6).
    *
-   * - Of an endpoint: oldest first, but what became due lately and what has waited longer take turns.
-   * - Among endpoints: whoever has least on the wire is next, then the oldest, so that places are shared evenly.
-   * - Nothing of an endpoint whose circuit is open, and one of one that is half-open (circuit.ts). That probe is marked in the
-   *   same statement, and a worker that finds the mark being made by another leaves the endpoint alone.
+   * - Within an endpoint: oldest first, but backlog and new notifications take turns.
+   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared evenly.
+   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks the
+   *   probe, and a worker skips an endpoint that another worker is marking.
    *
-   * While it is leased, a row is due again at the end of its lease: a worker that dies leaves nothing to clean up.
+   * A leased row is due again at the end of its lease: a worker that crashes leaves nothing to clean up.
    *
-   * A Success is left alone while a Failed of its session is under a lease, since the two would race on the wire and
-   * the merchant might see Failed after Success (E2). That no new lease on a Failed can begin once the Success is
-   * visible, and that every earlier one is visible by then, is argued at record-notifications.ts.
+   * A Success is not leased while a Failed of its session is leased, since the two requests would race and the merchant might
+   * see Failed after Success (E2). record-notifications.ts explains why no new lease of a Failed can begin once the Success
+   * is visible, and why every earlier lease is visible by then.
    */
   async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
-    const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE, [
+    const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE_DUE, [
       request.now,
       request.leasedUntil,
       request.leaseId,
       request.max,
       request.maxPerMerchant,
       request.maxPerEndpoint,
-      request.busy.map(({ merchantId }) => merchantId),
-      request.busy.map(({ endpoint }) => endpoint),
-      request.busy.map(({ inFlight }) => inFlight),
-      new Date(request.now.getTime() - BACKLOG_AFTER_MS),
+      request.usage.map(({ merchantId }) => merchantId),
+      request.usage.map(({ endpoint }) => endpoint),
+      request.usage.map(({ inFlight }) => inFlight),
+      new Date(request.now.getTime() - BACKLOG_AGE_MS),
     ]);
     return rows;
   }
 
   /**
-   * Ends a lease without an attempt: due again at `nextAttemptAt`, or given up when there is none. Does nothing when the
-   * lease is no longer ours; a row superseded meanwhile only loses its lease. With `unsigned`, administrators see that the
-   * merchant cannot be notified until keys are created.
+   * Ends a lease without an attempt. The notification is due again at `nextAttemptAt`, or exhausted without one. Does nothing
+   * when the lease is lost; a row that was superseded meanwhile only loses its lease. `unsigned` shows administrators that
+   * the merchant cannot be notified until keys are created.
    */
   async release(
     { id, leaseId }: Pick<LeasedNotification, 'id' | 'leaseId'>,
     nextAttemptAt: Date | undefined,
-    unsigned?: UnsignedAttempt,
+    unsigned?: SigningFailure,
   ): Promise<void> {
     await this.dataSource.query(
       `UPDATE notifications
@@ -184,20 +184,20 @@ export class DeliveryLeaseRepository {
     );
   }
 
-  /** When the notification that has been due for longest became due. */
+  /** Due time of the oldest due notification. */
   async findOldestDue(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
-      `WITH RECURSIVE ${LANES} SELECT min(first_due) AS since FROM lanes`,
+      `WITH RECURSIVE ${PENDING_ENDPOINTS} SELECT min(first_due) AS since FROM endpoints`,
     );
     return row?.since ?? undefined;
   }
 
-  /** Notifications that no key signs, exhausted ones included: they are replayed once the keys exist. Up to 10 000. */
+  /** Notifications that could not be signed, exhausted ones included: they are replayed once the keys exist. At most 10 000. */
   async countUnsigned(): Promise<number> {
     const [row] = await this.dataSource.query<[{ count: number }]>(
       `SELECT count(*) AS count FROM (
          SELECT 1 FROM notifications
-          WHERE unsigned_since IS NOT NULL AND state IN ('pending', 'exhausted') LIMIT ${UNSIGNED_COUNTED_MAX}) AS unsigned`,
+          WHERE unsigned_since IS NOT NULL AND state IN ('pending', 'exhausted') LIMIT ${MAX_UNSIGNED_COUNT}) AS unsigned`,
     );
     return row.count;
   }

@@ -4,8 +4,8 @@ import { Clock } from '@svc/kernel';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 
 /**
- * `svc.webhook.due.age`: for how many seconds the oldest due notification has waited; 0 when none is due.
- * `svc.webhook.unsigned`: notifications that no key signs, so that their merchants are not notified; it should be 0.
+ * `svc.webhook.due.age`: age in seconds of the oldest due notification; 0 when none is due.
+ * `svc.webhook.unsigned`: notifications that cannot be signed and therefore are not sent; it should be 0.
  */
 @Injectable()
 export class DeliveryMetrics implements OnModuleInit, OnModuleDestroy {

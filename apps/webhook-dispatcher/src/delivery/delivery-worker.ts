@@ -3,35 +3,35 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Clock, newUuid } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { WebhookDispatcherConfig } from '../config.js';
-import { NotificationPoster } from '../endpoint/post-notification.js';
+import { WebhookClient } from '../endpoint/webhook-client.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { type Bounds, type Lane, Occupancy } from './occupancy.js';
+import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from './occupancy.js';
 import { SendNotification } from './send-notification.js';
 
-/** Three times the longest try, so that a lease ends only when its worker is gone. */
+/** Three times the longest attempt, so that a lease ends only when its worker has crashed. */
 const LEASE_MS = 30_000;
-/** A tenth of what an endpoint nearby takes to answer. */
-const GATHER_MS = 5;
-const FAILURE_PAUSE_MAX_MS = 5_000;
+/** A tenth of the response time of a nearby endpoint. */
+const BATCH_WAIT_MS = 5;
+const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** Room that the worker keeps for notifications while they are being recorded. */
-export interface Places {
+/** Slots that the worker reserves for notifications while they are recorded. */
+export interface Slots {
   readonly leaseId: string;
   readonly leasedUntil: Date;
-  /** Whether there is room for one more to this endpoint of this merchant. */
-  take(lane: Lane): boolean;
+  /** Reserves a slot for this endpoint, if one is free. */
+  tryAcquire(key: EndpointKey): boolean;
 }
 
 /**
- * Sends what is due. Any number of workers share one database: what one has leased the others leave alone. Each has
- * as much on the wire as it has room for, in all, for each merchant and for each endpoint, and refills a place as it
- * becomes free, so a slow endpoint holds up only its own places (E6). Nothing is remembered here that a crash could lose.
+ * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A worker
+ * limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as it becomes
+ * free, so a slow endpoint blocks only its own slots (E6). It keeps no state that a crash could lose.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
-  private readonly places: Occupancy;
+  private readonly limiter: ConcurrencyLimiter;
   private readonly interrupt = new AbortController();
   private loop: Promise<void> = Promise.resolve();
   private stopping = false;
@@ -41,18 +41,18 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(WebhookDispatcherConfig) private readonly config: WebhookDispatcherConfig,
     @Inject(SendNotification) private readonly sender: SendNotification,
-    @Inject(NotificationPoster) private readonly poster: NotificationPoster,
+    @Inject(WebhookClient) private readonly client: WebhookClient,
     @Inject(DueSignal) private readonly due: DueSignal,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.places = new Occupancy(this.bounds);
+    this.limiter = new ConcurrencyLimiter(this.limits);
   }
 
   onApplicationBootstrap(): void {
     if (this.config.SVC_DELIVERY === 'on') this.loop = this.run();
   }
 
-  /** Claims nothing more. What is on the wire may finish for a while; the rest is cut off and given back. */
+  /** Leases no more. Requests in flight may finish within the drain time; the others are aborted and their leases released. */
   async onModuleDestroy(): Promise<void> {
     this.stopping = true;
     this.due.nudge();
@@ -60,14 +60,14 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     const cutOff = setTimeout(() => this.interrupt.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
     await Promise.all(this.inFlight);
     clearTimeout(cutOff);
-    await this.poster.close();
+    await this.client.close();
   }
 
-  /** Claims once and sends that; resolves with the number when every result is recorded. */
+  /** Leases once and sends those notifications; resolves with their number when all results are recorded. */
   async runOnce(): Promise<number> {
-    const begun = await this.begin();
-    await Promise.all(begun);
-    return begun.length;
+    const started = await this.startDue();
+    await Promise.all(started);
+    return started.length;
   }
 
   private async run(): Promise<void> {
@@ -75,105 +75,106 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     while (!this.stopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        void (await this.begin()); // each records its own result
+        void (await this.startDue()); // each records its own result
         failures = 0;
       } catch (error) {
         failures++;
-        pauseMs = Math.min(50 * 2 ** failures, FAILURE_PAUSE_MAX_MS);
+        pauseMs = Math.min(50 * 2 ** failures, MAX_FAILURE_PAUSE_MS);
         this.log.error({ err: error, failures }, 'delivery: leasing failed, will be retried');
       }
       if (this.stopping) break;
       const isNudged = await this.due.wait(pauseMs);
-      // One lease request for the places that become free within a moment; there is enough on the wire meanwhile.
-      if (isNudged && this.places.room < this.bounds.inAll / 2) await pause(GATHER_MS);
+      // One lease request for all slots that become free within this time; enough requests are in flight meanwhile.
+      if (isNudged && this.limiter.available < this.limits.total / 2) await pause(BATCH_WAIT_MS);
     }
   }
 
-  private get bounds(): Bounds {
+  private get limits(): ConcurrencyLimits {
     return {
-      inAll: this.config.SVC_DELIVERY_CONCURRENCY,
+      total: this.config.SVC_DELIVERY_CONCURRENCY,
       perMerchant: this.config.SVC_DELIVERY_CONCURRENCY_PER_MERCHANT,
       perEndpoint: this.config.SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT,
     };
   }
 
   /**
-   * Sends notifications as soon as they are recorded, without the lease request that would come between: `record` takes places
-   * for as many as there is room for, writes them under the lease of those places, and returns which.
+   * Sends notifications as soon as they are recorded, without a lease request in between. `record` reserves slots for as many
+   * as possible, inserts these under the lease of the slots, and returns them.
    */
-  async sendRecorded(record: (places: Places | undefined) => Promise<LeasedNotification[]>): Promise<void> {
+  async sendRecorded(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
-    const taken: Lane[] = [];
-    const refused: Lane[] = [];
+    const reserved: EndpointKey[] = [];
+    const rejected: EndpointKey[] = [];
     try {
       const recorded = await record({
         leaseId: newUuid(this.clock),
         leasedUntil: this.clock.later(LEASE_MS),
-        take: (lane) => {
-          const isTaken = this.places.take(lane);
-          (isTaken ? taken : refused).push(lane);
-          return isTaken;
+        tryAcquire: (key) => {
+          const isReserved = this.limiter.tryAcquire(key);
+          (isReserved ? reserved : rejected).push(key);
+          return isReserved;
         },
       });
-      // Places may have become free before there was something to lease.
-      if (refused.some((lane) => this.places.hasRoomFor(lane))) this.due.nudge();
-      // A worker that is stopping sends nothing more; another takes over.
-      if (this.stopping) await Promise.all(recorded.map((one) => this.leases.release(one, one.createdAt)));
-      else for (const notification of recorded) void this.track(notification);
+      // Slots may have become free before there was a row to lease.
+      if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
+      // A stopping worker sends nothing more; another one takes over.
+      if (this.stopping)
+        await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
+      else for (const notification of recorded) void this.start(notification);
     } finally {
-      for (const lane of taken) {
-        this.places.leaveWire(lane);
-        this.places.leave();
+      for (const key of reserved) {
+        this.limiter.markAnswered(key);
+        this.limiter.release();
       }
     }
   }
 
-  private async begin(): Promise<Promise<void>[]> {
+  private async startDue(): Promise<Promise<void>[]> {
     if (this.stopping) return [];
-    const asked = this.places.ask();
-    if (asked.max <= 0) {
-      this.places.answered(asked, []);
+    const capacity = this.limiter.beginLease();
+    if (capacity.max <= 0) {
+      this.limiter.endLease(capacity, []);
       return [];
     }
-    const { perMerchant, perEndpoint } = this.bounds;
+    const { perMerchant, perEndpoint } = this.limits;
     const leased = await this.leases
       .leaseDue({
         now: this.clock.now(),
         leaseId: newUuid(this.clock),
         leasedUntil: this.clock.later(LEASE_MS),
-        ...asked,
+        ...capacity,
         maxPerMerchant: perMerchant,
         maxPerEndpoint: perEndpoint,
       })
       .catch((error: unknown) => {
-        this.places.answered(asked, []);
+        this.limiter.endLease(capacity, []);
         throw error;
       });
-    const begun = leased.map((notification) => this.track(notification));
-    if (this.places.answered(asked, leased)) this.due.nudge();
-    return begun;
+    const started = leased.map((notification) => this.start(notification));
+    if (this.limiter.endLease(capacity, leased)) this.due.nudge();
+    return started;
   }
 
-  private track(notification: LeasedNotification): Promise<void> {
-    this.places.occupy(notification);
+  private start(notification: LeasedNotification): Promise<void> {
+    this.limiter.acquire(notification);
     const sending = this.sender
       .send(notification, {
-        tryMaxMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
+        timeoutMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
         interrupt: this.interrupt.signal,
-        offTheWire: () => {
-          this.places.leaveWire(notification);
-          if (this.places.isAwaited(notification)) this.due.nudge();
+        onAnswered: () => {
+          this.limiter.markAnswered(notification);
+          if (this.limiter.hasWaiters(notification)) this.due.nudge();
         },
       })
-      // The lease runs out and it is sent again: the database may have been away.
+      // The lease runs out and the notification is sent again: the database may have been unavailable.
       .catch((error: unknown) =>
         this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be retried'),
       )
       .finally(() => {
         this.inFlight.delete(sending);
-        this.places.leave();
-        // A Success may have waited for this one to leave the wire (E2).
-        if (this.places.isAwaited(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
+        this.limiter.release();
+        // A Success may have waited for the end of this lease (E2).
+        if (this.limiter.hasWaiters(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
       });
     this.inFlight.add(sending);
     return sending;

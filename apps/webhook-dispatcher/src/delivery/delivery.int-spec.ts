@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => receiver.stop());
 
 describe('a notification', () => {
-  it('that is answered 500 twice, then 200, takes three tries under one id, and no fourth', async () => {
+  it('with responses 500, 500 and 200 takes three attempts with one id', async () => {
     receiver.behaves(answers(500), answers(500), answers(200, {}, 'thank you'));
     const payment = dispatcher.payment(receiver.url);
     await dispatcher.paid(payment);
@@ -58,7 +58,7 @@ describe('a notification', () => {
     ]);
   });
 
-  it('is one for each payment, whatever comes twice', async () => {
+  it('is recorded once for each payment, also for repeated events', async () => {
     const payment = dispatcher.payment(receiver.url);
     await dispatcher.paid(payment);
     await dispatcher.paid(payment);
@@ -78,7 +78,7 @@ describe('a notification', () => {
     expect(signatureIn(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
   });
 
-  it('is exhausted after twelve tries, and kept', async () => {
+  it('is exhausted after twelve attempts, and stays stored', async () => {
     receiver.behaves(answers(500));
     const payment = dispatcher.payment(receiver.url);
     await dispatcher.paid(payment);
@@ -101,7 +101,7 @@ describe('a notification', () => {
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'gone', tries: 1 });
   });
 
-  it.each([429, 503])('waits as long as %i asks', async (statusCode) => {
+  it.each([429, 503])('waits for the Retry-After of a %i', async (statusCode) => {
     receiver.behaves(answers(statusCode, { 'retry-after': '90' }), answers(204));
     const payment = dispatcher.payment(receiver.url);
     await dispatcher.paid(payment);
@@ -126,7 +126,7 @@ describe('a notification', () => {
     await giveUp();
   });
 
-  it('is acknowledged by the status though the answer is too large, and no more than 64 KiB of it are read', async () => {
+  it('is acknowledged by the status of a response that is too large, and reads at most 64 KiB of it', async () => {
     let closed: Promise<boolean> | undefined;
     receiver.behaves((response) => {
       let open = true;
@@ -154,7 +154,7 @@ describe('a notification', () => {
   it.each([
     ['never answers', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
     [
-      'never ends its answer',
+      'never ends its response',
       (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'),
       { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' },
     ],
@@ -164,7 +164,7 @@ describe('a notification', () => {
       { outcome: 'unanswered', error_class: 'connection-reset' },
     ],
     [
-      'answers with endless headers',
+      'responds with endless headers',
       (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
       { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
     ],
@@ -181,7 +181,7 @@ describe('a notification', () => {
     expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
   });
 
-  it('is tried again when nobody listens', async () => {
+  it('is retried when no server listens', async () => {
     const gone = await Receiver.start();
     const { url } = gone;
     await gone.stop();
@@ -194,7 +194,7 @@ describe('a notification', () => {
     await giveUp();
   });
 
-  it('is not sent to a forbidden address, which counts as a try', async () => {
+  it('is not sent to a forbidden address, which counts as an attempt', async () => {
     for (const [url, errorClass] of [
       ['http://10.0.0.1/hooks', 'address-refused:private'],
       ['https://169.254.169.254/latest', 'address-refused:link-local'],
@@ -212,7 +212,7 @@ describe('a notification', () => {
   });
 });
 
-/** What is still pending would be sent in the middle of the next test. */
+/** Otherwise pending notifications would be sent during the next test. */
 async function giveUp(): Promise<void> {
   await dispatcher.test.dataSource.query(
     `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`,

@@ -8,11 +8,11 @@ import {
   type TransactionCommitEvent,
 } from 'typeorm';
 
-const DUE = 'svc.webhooks.due';
+const DUE_KEY = 'svc.webhooks.due';
 
 /**
- * Wakes the worker of this process when something became due. Only a matter of speed: what is due is in the
- * database, and the worker looks there at every poll whether it was woken or not.
+ * Wakes the worker of this process when a notification becomes due. Only an optimisation: the worker also reads the due
+ * notifications from the database at every poll.
  */
 @Injectable()
 export class DueSignal extends Signal {
@@ -21,9 +21,9 @@ export class DueSignal extends Signal {
     dataSource.subscribers.push(new NudgeAfterCommit(this));
   }
 
-  /** Nudges when the transaction has committed; before that there would be nothing to see. */
+  /** Wakes the worker after the commit; before it, the worker would not see the rows. */
   afterCommit(tx: EntityManager): void {
-    if (tx.queryRunner) tx.queryRunner.data[DUE] = true;
+    if (tx.queryRunner) tx.queryRunner.data[DUE_KEY] = true;
   }
 }
 
@@ -32,8 +32,8 @@ class NudgeAfterCommit implements EntitySubscriberInterface {
   constructor(private readonly due: DueSignal) {}
 
   afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
-    if (!queryRunner.data[DUE]) return;
-    queryRunner.data[DUE] = false;
+    if (!queryRunner.data[DUE_KEY]) return;
+    queryRunner.data[DUE_KEY] = false;
     this.due.nudge();
   }
 }

@@ -24,7 +24,7 @@ afterAll(async () => {
   await dispatcher.test.stop();
 });
 
-/** The service as it runs, sending by itself. Time of its schedule is the test's; that of connections is real. */
+/** The service with its own loop. The clock of the schedule is the test's; the timeouts of connections are real. */
 async function running(): Promise<{
   tell: (merchantId: number, url: string) => Promise<string>;
   stop: () => Promise<void>;
@@ -51,8 +51,8 @@ async function running(): Promise<{
 }
 
 /**
- * Tells a hundred endpoints in turn, at a fixed rate whatever the answers take, and beside them, a fifth of all, those of
- * `beside`. Milliseconds from telling the service to the arrival at each of the hundred, sorted.
+ * Notifies a hundred endpoints in turn, at a fixed rate, and with a fifth of the notifications those of `beside`. Returns the
+ * sorted milliseconds from the event to the arrival at each of the hundred.
  */
 async function latencies(beside: readonly string[]): Promise<number[]> {
   const { tell, stop } = await running();
@@ -64,7 +64,7 @@ async function latencies(beside: readonly string[]): Promise<number[]> {
     });
   const toldAt = new Map<string, number>();
   const telling: Promise<unknown>[] = [];
-  // More than this worker has places for, from the start.
+  // More than the worker has slots for, from the start.
   for (let i = 0; i < 20; i++) await Promise.all(beside.map((url) => tell(BAD_MERCHANT, url)));
   const begunAt = performance.now();
   let told = 0;
@@ -94,8 +94,8 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
 }
 
-test('a merchant with dead and hanging endpoints leaves a hundred others as quick as they were', async () => {
-  // They take the connection and never say a word. The last one is closed again: nobody is there.
+test('a merchant with dead and hanging endpoints does not slow down a hundred others', async () => {
+  // They accept the connection and never respond. The last server is closed: nothing listens.
   const hanging: Socket[] = [];
   const servers = Array.from({ length: 7 }, () =>
     createServer((socket) => void hanging.push(socket.on('error', () => undefined))),
@@ -113,6 +113,6 @@ test('a merchant with dead and hanging endpoints leaves a hundred others as quic
   process.stdout.write(
     `webhook p50 / p99 / most in ms: alone ${figures[0]!.join(' / ')}, beside six hanging endpoints and a dead one ${figures[1]!.join(' / ')}\n`,
   );
-  // Twice what it was is the aim; what is told here is whether they wait for places that hang, which costs 3000.
+  // The aim is twice the earlier time; this detects waiting for hanging slots, which takes 3000.
   expect(percentile(beside, 0.99) - percentile(alone, 0.99)).toBeLessThan(1_500);
 });

@@ -1,4 +1,4 @@
-/** Each condition under which a notification is claimed, and its result recorded: everything else holds, only it is false. */
+/** Each condition of a lease and of a recorded result: a test where only this condition is false. */
 import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
@@ -6,10 +6,10 @@ import { Receiver } from '../../test/receiver.js';
 import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { CountFailure } from './count-failure.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
-import { SCHEDULE_MAX_MS } from './retry-schedule.js';
+import { AttemptRecorder } from './record-tries.js';
+import { MAX_SCHEDULE_MS } from '../retries/retry-schedule.js';
 import { SendNotification } from './send-notification.js';
-import type { TryResult } from './try-result.js';
+import type { AttemptResult } from '../retries/try-result.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { CircuitRepository } from './circuit.repository.js';
 
@@ -35,7 +35,7 @@ const claim = (over: Partial<LeaseRequest> = {}): Promise<LeasedNotification[]> 
     max: 50,
     maxPerMerchant: 50,
     maxPerEndpoint: 50,
-    busy: [],
+    usage: [],
     ...over,
   });
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
@@ -50,19 +50,23 @@ const rowOf = async (id: string): Promise<NotificationRow> =>
 const change = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
-function write(notification: LeasedNotification, result: TryResult, statusCode: number | undefined): Promise<boolean> {
+function write(
+  notification: LeasedNotification,
+  result: AttemptResult,
+  statusCode: number | undefined,
+): Promise<boolean> {
   const now = dispatcher.clock.now();
-  const answer = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
-  return new TryRecords(
+  const response = { durationMs: 1, ...(statusCode === undefined ? { errorClass: 'timeout' } : { statusCode }) };
+  return new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
-  ).write({
-    ...{ notification, answer, result },
+  ).record({
+    ...{ notification, response, result },
     ...{ startedAt: now, endedAt: now },
   });
 }
-const DELIVERED: TryResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
-const GONE: TryResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
+const DELIVERED: AttemptResult = { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined };
+const GONE: AttemptResult = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined };
 
 describe.each(['success', 'failed'] as const)(
   'a worker whose lease of a %s has ended, while another one holds it',
@@ -92,7 +96,7 @@ describe.each(['success', 'failed'] as const)(
       expect(await rowOf(held.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
     });
 
-    test.each([true, false])('gives nothing back; with a time: %s', async (hasTime) => {
+    test.each([true, false])('releases nothing; with a time: %s', async (hasTime) => {
       const { stale, held, before } = await taken();
       await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
         stale,
@@ -124,7 +128,7 @@ describe('a result of one of several under the same lease', () => {
   });
 });
 
-describe('what is given back', () => {
+describe('a released notification', () => {
   test('without a time is exhausted', async () => {
     await recorded();
     const [one] = await claim();
@@ -132,7 +136,7 @@ describe('what is given back', () => {
     expect(await rowOf(one!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
   });
 
-  test.each([true, false])('and was superseded meanwhile only loses its lease; with a time: %s', async (hasTime) => {
+  test.each([true, false])('that was superseded meanwhile only loses its lease; with a time: %s', async (hasTime) => {
     await recorded({ state: 'failed' });
     const [one] = await claim();
     await change(one!.id, `state = 'superseded', next_attempt_at = NULL`);
@@ -172,7 +176,7 @@ describe('a circuit', () => {
     return rows.map(({ merchant_id, endpoint, failures }) => [merchant_id, endpoint, failures]);
   };
 
-  test('is closed by a sign of life of its own endpoint and merchant, not by a failure', async () => {
+  test('is closed by a response of its own endpoint and merchant, not by a failure', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recorded();
     const [lives, fails] = await claim();
@@ -200,7 +204,7 @@ describe('a circuit', () => {
     ]);
   });
 
-  test('lets nothing through until its millisecond, then one', async () => {
+  test('allows no notification until its millisecond, then one', async () => {
     for (let count = 0; count < 3; count++) await recorded();
     await open(7, HOST, dispatcher.clock.later(1));
     expect(await claim()).toEqual([]);
@@ -209,7 +213,7 @@ describe('a circuit', () => {
     expect(await claim()).toEqual([]);
   });
 
-  test('of another endpoint or merchant holds nothing up, and what waits for it takes no place of a claim', async () => {
+  test('of another endpoint or merchant blocks nothing, and its waiting notifications use no slot', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.paid(dispatcher.payment('https://other.example/hook'));
     dispatcher.clock.advance(1);
@@ -217,7 +221,7 @@ describe('a circuit', () => {
     expect(await claim({ max: 3 })).toHaveLength(3);
   });
 
-  describe('whose probe has failed exhausts what is overdue for too long', () => {
+  describe('whose probe has failed exhausts notifications that are overdue for too long', () => {
     const leaseId = randomUUID();
     const fail = async (over = {}): Promise<number> => {
       await open(7, HOST, dispatcher.clock.now(), leaseId);
@@ -230,14 +234,14 @@ describe('a circuit', () => {
       ).exhausted;
     };
     const at = (ms: number): Date => dispatcher.clock.later(-ms);
-    /** At the very bounds. */
+    /** Exactly at the limits. */
     async function overdue(): Promise<string> {
       const { id } = await recorded();
-      await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(SCHEDULE_MAX_MS));
+      await change(id, `next_attempt_at = $2, created_at = $3`, at(300_000), at(MAX_SCHEDULE_MS));
       return id;
     }
 
-    test('what is of its endpoint and merchant', async () => {
+    test('of its endpoint and merchant only', async () => {
       const ids = [await overdue(), await overdue()];
       expect(await fail()).toBe(2);
       for (const id of ids) expect(await rowOf(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
@@ -248,8 +252,8 @@ describe('a circuit', () => {
       ['of another endpoint', (id) => change(id, `endpoint = 'other.example:443'`)],
       ['delivered', (id) => change(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`)],
       ['due a millisecond later', (id) => change(id, `next_attempt_at = $2`, at(299_999))],
-      ['made a millisecond later', (id) => change(id, `created_at = $2`, at(SCHEDULE_MAX_MS - 1))],
-      ['replayed since', (id) => change(id, `replayed_at = $2`, at(SCHEDULE_MAX_MS - 1))],
+      ['made a millisecond later', (id) => change(id, `created_at = $2`, at(MAX_SCHEDULE_MS - 1))],
+      ['replayed since', (id) => change(id, `replayed_at = $2`, at(MAX_SCHEDULE_MS - 1))],
       ['being sent', (id) => change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(-1))],
     ])('not what is %s', async (_, tamper) => {
       const id = await overdue();
@@ -259,7 +263,7 @@ describe('a circuit', () => {
       expect(await rowOf(id)).toEqual(before);
     });
 
-    test('also where the lease ends now, and not where the failure was of no probe', async () => {
+    test('also when the lease ends now, and not after a failure of another attempt than the probe', async () => {
       const id = await overdue();
       await change(id, `lease_id = $2, leased_until = $3`, randomUUID(), at(0));
       expect(await fail({ leaseId: randomUUID() })).toBe(0);
@@ -269,7 +273,7 @@ describe('a circuit', () => {
   });
 });
 
-describe('a notification is claimed', () => {
+describe('a notification is leased', () => {
   test.each([
     ['when it is due', `next_attempt_at = $2`, [0], 1],
     ['not a millisecond before', `next_attempt_at = $2`, [1], 0],
@@ -299,7 +303,7 @@ describe('a notification is claimed', () => {
     expect(idsOf(await claim())).toEqual(count === 1 ? [other.id] : []);
   });
 
-  test('whatever is under a lease in another session, and of its own what is no Failed', async () => {
+  test('regardless of leases in other sessions, and of leases in its own that are not of a Failed', async () => {
     const sessionId = randomUUID();
     const [failed, success] = [await recorded({ state: 'failed' }), await recorded({ sessionId })];
     for (const { id } of [failed, success])
@@ -308,7 +312,7 @@ describe('a notification is claimed', () => {
     expect(idsOf(await claim())).toEqual([other.id]);
   });
 
-  test('as far as there is room beside what is on the wire to its merchant and endpoint', async () => {
+  test('up to the limits, with the requests in flight to its merchant and endpoint', async () => {
     for (let count = 0; count < 5; count++) await recorded();
     const bounds = { maxPerEndpoint: 3, maxPerMerchant: 4 };
     const busy = (merchantId: number, endpoint: string, inFlight: number) => [{ merchantId, endpoint, inFlight }];
@@ -320,7 +324,7 @@ describe('a notification is claimed', () => {
       busy(7, HOST, 3),
       busy(7, 'other.example:443', 4),
     ]) {
-      counts.push((await claim({ ...bounds, busy: wire })).length);
+      counts.push((await claim({ ...bounds, usage: wire })).length);
       await query(`UPDATE notifications SET lease_id = NULL, leased_until = NULL, next_attempt_at = created_at`);
     }
     expect(counts).toEqual([1, 3, 2, 0, 0]);
@@ -335,7 +339,7 @@ test.each([
   const payment: PaymentSnapshot = dispatcher.payment(receiver.url);
   await dispatcher.paid(payment);
   const [one] = await claim({ leasedUntil: dispatcher.clock.later(ms) });
-  const bounds = { tryMaxMs: 5_000, interrupt: new AbortController().signal, offTheWire: () => undefined };
+  const bounds = { timeoutMs: 5_000, interrupt: new AbortController().signal, onAnswered: () => undefined };
   await dispatcher.test.service.app.get(SendNotification).send(one!, bounds);
   expect([receiver.received.length, (await dispatcher.rowOf(payment)).state]).toEqual([posts, state]);
   await receiver.stop();

@@ -1,232 +1,248 @@
 import fc from 'fast-check';
-import { type Lane, Occupancy } from './occupancy.js';
+import { ConcurrencyLimiter, type EndpointKey } from './occupancy.js';
 
-const BOUNDS = { inAll: 6, perMerchant: 4, perEndpoint: 2 };
-const lane = (merchantId: number, endpoint: string): Lane => ({ merchantId, endpoint });
-const ONE = lane(1, 'a.example:443');
+const LIMITS = { total: 6, perMerchant: 4, perEndpoint: 2 };
+const key = (merchantId: number, endpoint: string): EndpointKey => ({ merchantId, endpoint });
+const ONE = key(1, 'a.example:443');
 
-function taken(places: Occupancy, ...lanes: Lane[]): boolean[] {
-  return lanes.map((one) => places.take(one));
+function acquired(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boolean[] {
+  return keys.map((each) => limiter.tryAcquire(each));
 }
 
-describe('places', () => {
-  it('of one endpoint are bounded; another endpoint of the merchant has its own', () => {
-    const places = new Occupancy(BOUNDS);
-    expect(taken(places, ONE, ONE, ONE, lane(1, 'b.example:443'))).toEqual([true, true, false, true]);
+describe('slots', () => {
+  it('are limited for one endpoint; another endpoint of the merchant has its own', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    expect(acquired(limiter, ONE, ONE, ONE, key(1, 'b.example:443'))).toEqual([true, true, false, true]);
   });
 
-  it('of one merchant are bounded, however many endpoints it has', () => {
-    const places = new Occupancy(BOUNDS);
-    const many = Array.from({ length: 6 }, (_, i) => lane(1, `${i}.example:443`));
-    expect(taken(places, ...many)).toEqual([true, true, true, true, false, false]);
-    expect(places.take(lane(2, '0.example:443'))).toBe(true);
+  it('are limited for one merchant, over all its endpoints', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const many = Array.from({ length: 6 }, (_, i) => key(1, `${i}.example:443`));
+    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, false, false]);
+    expect(limiter.tryAcquire(key(2, '0.example:443'))).toBe(true);
   });
 
-  it('at one host belong to each merchant that uses it', () => {
-    const places = new Occupancy(BOUNDS);
-    expect(taken(places, ONE, ONE, ONE)).toEqual([true, true, false]);
-    expect(places.take(lane(2, ONE.endpoint))).toBe(true);
+  it('of one host are separate for each merchant that uses it', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    expect(acquired(limiter, ONE, ONE, ONE)).toEqual([true, true, false]);
+    expect(limiter.tryAcquire(key(2, ONE.endpoint))).toBe(true);
   });
 
-  it('in all are bounded', () => {
-    const places = new Occupancy(BOUNDS);
-    const many = Array.from({ length: 7 }, (_, merchantId) => lane(merchantId, 'a.example:443'));
-    expect(taken(places, ...many)).toEqual([true, true, true, true, true, true, false]);
-    expect(places.room).toBe(0);
+  it('are limited in total', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const many = Array.from({ length: 7 }, (_, merchantId) => key(merchantId, 'a.example:443'));
+    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, true, true, false]);
+    expect(limiter.available).toBe(0);
   });
 
-  it('that became free are not taken by something new while something else waits for them', () => {
-    const places = new Occupancy(BOUNDS);
-    taken(places, ONE, ONE, ONE);
-    places.leaveWire(ONE);
-    places.leave();
-    expect(places.isAwaited(ONE)).toBe(true);
-    expect(places.take(ONE)).toBe(false);
-    places.answered(places.ask(), []);
-    expect(places.isAwaited(ONE)).toBe(false);
-    expect(places.take(ONE)).toBe(true);
+  it('that became free are kept for waiting notifications', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    acquired(limiter, ONE, ONE, ONE);
+    limiter.markAnswered(ONE);
+    limiter.release();
+    expect(limiter.hasWaiters(ONE)).toBe(true);
+    expect(limiter.tryAcquire(ONE)).toBe(false);
+    limiter.endLease(limiter.beginLease(), []);
+    expect(limiter.hasWaiters(ONE)).toBe(false);
+    expect(limiter.tryAcquire(ONE)).toBe(true);
   });
 
-  it('of a full merchant are waited for by all its endpoints', () => {
-    const places = new Occupancy(BOUNDS);
-    const [a, b, c] = ['a', 'b', 'c'].map((host) => lane(1, `${host}.example:443`));
-    taken(places, a!, a!, b!, b!, c!);
-    expect(places.isAwaited(c!)).toBe(true);
-    places.leaveWire(a!);
-    expect(places.isAwaited(a!)).toBe(true);
+  it('of a full merchant have waiters at all its endpoints', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
+    acquired(limiter, a!, a!, b!, b!, c!);
+    expect(limiter.hasWaiters(c!)).toBe(true);
+    limiter.markAnswered(a!);
+    expect(limiter.hasWaiters(a!)).toBe(true);
   });
 
-  it('that became free while a claim was under way are told to whoever claims next', () => {
-    const places = new Occupancy(BOUNDS);
-    taken(places, ONE, ONE);
-    const asked = places.ask();
-    places.leaveWire(ONE);
-    places.leave();
-    // It was not allowed to claim for this endpoint, and nothing else will free a place there soon.
-    expect(places.answered(asked, [])).toBe(true);
-    expect(places.isAwaited(ONE)).toBe(true);
-    expect(places.answered(places.ask(), [])).toBe(false);
-    expect(places.isAwaited(ONE)).toBe(false);
+  it('that became free during a lease request require another one', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    acquired(limiter, ONE, ONE);
+    const capacity = limiter.beginLease();
+    limiter.markAnswered(ONE);
+    limiter.release();
+    // The request could not lease for this endpoint, and no other slot of it becomes free soon.
+    expect(limiter.endLease(capacity, [])).toBe(true);
+    expect(limiter.hasWaiters(ONE)).toBe(true);
+    expect(limiter.endLease(limiter.beginLease(), [])).toBe(false);
+    expect(limiter.hasWaiters(ONE)).toBe(false);
   });
 
-  it('belong to a claim while it is under way', () => {
-    const places = new Occupancy(BOUNDS);
-    const asked = places.ask();
-    expect(places.take(ONE)).toBe(false);
-    // What was refused is not in that claim's snapshot: somebody has to look again.
-    expect(places.answered(asked, [])).toBe(true);
-    places.answered(places.ask(), []);
-    expect(places.take(ONE)).toBe(true);
+  it('belong to the lease request while it is running', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const capacity = limiter.beginLease();
+    expect(limiter.tryAcquire(ONE)).toBe(false);
+    // The rejected notification is not in the snapshot of that request: another request is necessary.
+    expect(limiter.endLease(capacity, [])).toBe(true);
+    limiter.endLease(limiter.beginLease(), []);
+    expect(limiter.tryAcquire(ONE)).toBe(true);
   });
 
-  it('are free when the answer is there, unless too many answers wait for being written', () => {
-    const places = new Occupancy(BOUNDS);
-    for (let i = 0; i < BOUNDS.inAll; i++) {
-      places.occupy(lane(i, 'a.example:443'));
-      places.leaveWire(lane(i, 'a.example:443'));
+  it('are free after the response, unless too many results wait to be recorded', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    for (let i = 0; i < LIMITS.total; i++) {
+      limiter.acquire(key(i, 'a.example:443'));
+      limiter.markAnswered(key(i, 'a.example:443'));
     }
-    expect(places.room).toBe(BOUNDS.inAll);
-    places.occupy(ONE);
-    expect(places.room).toBe(BOUNDS.inAll - 1);
-    for (let i = 0; i < BOUNDS.inAll; i++) places.leave();
-    expect(places.room).toBe(BOUNDS.inAll - 1);
+    expect(limiter.available).toBe(LIMITS.total);
+    limiter.acquire(ONE);
+    expect(limiter.available).toBe(LIMITS.total - 1);
+    for (let i = 0; i < LIMITS.total; i++) limiter.release();
+    expect(limiter.available).toBe(LIMITS.total - 1);
   });
 
-  it('are as many as answers may wait for being written, each of which takes one until it is written', () => {
-    const places = new Occupancy(BOUNDS);
+  it('are used by the results that exceed the limit of waiting results, until they are recorded', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < 9; i++) {
-      places.occupy(ONE);
-      places.leaveWire(ONE);
+      limiter.acquire(ONE);
+      limiter.markAnswered(ONE);
     }
-    expect(places.room).toBe(3);
-    places.occupy(ONE);
-    expect(places.room).toBe(2);
-    places.leave();
-    expect(places.room).toBe(3);
+    expect(limiter.available).toBe(3);
+    limiter.acquire(ONE);
+    expect(limiter.available).toBe(2);
+    limiter.release();
+    expect(limiter.available).toBe(3);
   });
 
-  it('that nobody has are in no list and in no sum', () => {
-    const places = new Occupancy(BOUNDS);
-    const [a, b, c] = ['a', 'b', 'c'].map((host) => lane(1, `${host}.example:443`)) as [Lane, Lane, Lane];
-    places.take(a);
-    places.leaveWire(a);
-    places.leave();
-    expect(places.busy).toEqual([]);
-    expect(taken(places, a, a, b, b, c)).toEqual([true, true, true, true, false]);
-    expect(places.busy).toEqual([
+  it('that are free count neither for an endpoint nor for a merchant', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
+      EndpointKey,
+      EndpointKey,
+      EndpointKey,
+    ];
+    limiter.tryAcquire(a);
+    limiter.markAnswered(a);
+    limiter.release();
+    expect(limiter.usage).toEqual([]);
+    expect(acquired(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
+    expect(limiter.usage).toEqual([
       { ...a, inFlight: 2 },
       { ...b, inFlight: 2 },
     ]);
   });
 
-  it('of a merchant that became free are for its other endpoints too, after the next claim', () => {
-    const places = new Occupancy(BOUNDS);
-    const [a, b, c] = ['a', 'b', 'c'].map((host) => lane(1, `${host}.example:443`)) as [Lane, Lane, Lane];
-    taken(places, a, a, b, b, c);
-    places.leaveWire(a);
-    places.leave();
-    expect(places.take(c)).toBe(false);
-    places.answered(places.ask(), []);
-    expect(places.isAwaited(c)).toBe(false);
-    expect(taken(places, c, c)).toEqual([true, false]);
+  it('of a merchant that became free are available to its other endpoints after the next lease request', () => {
+    const limiter = new ConcurrencyLimiter(LIMITS);
+    const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
+      EndpointKey,
+      EndpointKey,
+      EndpointKey,
+    ];
+    acquired(limiter, a, a, b, b, c);
+    limiter.markAnswered(a);
+    limiter.release();
+    expect(limiter.tryAcquire(c)).toBe(false);
+    limiter.endLease(limiter.beginLease(), []);
+    expect(limiter.hasWaiters(c)).toBe(false);
+    expect(acquired(limiter, c, c)).toEqual([true, false]);
   });
 
-  it('are there for one more where neither the endpoint, the merchant nor everything is full', () => {
-    const other = lane(1, 'b.example:443');
-    const occupied = (...lanes: Lane[]): Occupancy => {
-      const places = new Occupancy(BOUNDS);
-      for (const one of lanes) places.occupy(one);
-      return places;
+  it('are available where neither the endpoint, the merchant nor the process is full', () => {
+    const other = key(1, 'b.example:443');
+    const limiterWith = (...keys: EndpointKey[]): ConcurrencyLimiter => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      for (const one of keys) limiter.acquire(one);
+      return limiter;
     };
-    expect(occupied(ONE).hasRoomFor(ONE)).toBe(true);
-    expect(occupied(ONE, ONE).hasRoomFor(ONE)).toBe(false);
-    expect(occupied(ONE, ONE).hasRoomFor(other)).toBe(true);
-    expect(occupied(ONE, ONE, other, other).hasRoomFor(lane(1, 'c.example:443'))).toBe(false);
-    const six = [1, 2, 3, 4, 5, 6].map((merchantId) => lane(merchantId, 'a.example:443'));
-    expect(occupied(...six.slice(1)).hasRoomFor(ONE)).toBe(true);
-    expect(occupied(...six).hasRoomFor(lane(7, 'a.example:443'))).toBe(false);
+    expect(limiterWith(ONE).hasCapacityFor(ONE)).toBe(true);
+    expect(limiterWith(ONE, ONE).hasCapacityFor(ONE)).toBe(false);
+    expect(limiterWith(ONE, ONE).hasCapacityFor(other)).toBe(true);
+    expect(limiterWith(ONE, ONE, other, other).hasCapacityFor(key(1, 'c.example:443'))).toBe(false);
+    const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
+    expect(limiterWith(...six.slice(1)).hasCapacityFor(ONE)).toBe(true);
+    expect(limiterWith(...six).hasCapacityFor(key(7, 'a.example:443'))).toBe(false);
   });
 
-  describe('that a claim has filled', () => {
-    const claim = (places: Occupancy, claimed: readonly Lane[], meanwhile: () => void = () => undefined): boolean => {
-      const asked = places.ask();
-      for (const one of claimed) places.occupy(one);
+  describe('after a lease request', () => {
+    const lease = (
+      limiter: ConcurrencyLimiter,
+      leased: readonly EndpointKey[],
+      meanwhile: () => void = () => undefined,
+    ): boolean => {
+      const capacity = limiter.beginLease();
+      for (const one of leased) limiter.acquire(one);
       meanwhile();
-      return places.answered(asked, claimed);
+      return limiter.endLease(capacity, leased);
     };
-    const [a, b, c] = ['a', 'b', 'c'].map((host) => lane(1, `${host}.example:443`)) as [Lane, Lane, Lane];
-    const six = [1, 2, 3, 4, 5, 6].map((merchantId) => lane(merchantId, 'a.example:443'));
+    const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
+      EndpointKey,
+      EndpointKey,
+      EndpointKey,
+    ];
+    const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
 
-    it('may be waited for at a full endpoint', () => {
-      const places = new Occupancy(BOUNDS);
-      expect(claim(places, [a, a])).toBe(false);
-      expect([places.isAwaited(a), places.isAwaited(b)]).toEqual([true, false]);
+    it('may have waiters at a full endpoint', () => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      expect(lease(limiter, [a, a])).toBe(false);
+      expect([limiter.hasWaiters(a), limiter.hasWaiters(b)]).toEqual([true, false]);
     });
 
-    it('may be waited for at every endpoint of a full merchant', () => {
-      const places = new Occupancy(BOUNDS);
-      expect(claim(places, [a, a, b, b])).toBe(false);
-      expect([places.isAwaited(c), places.isAwaited(lane(2, 'a.example:443'))]).toEqual([true, false]);
+    it('may have waiters at every endpoint of a full merchant', () => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      expect(lease(limiter, [a, a, b, b])).toBe(false);
+      expect([limiter.hasWaiters(c), limiter.hasWaiters(key(2, 'a.example:443'))]).toEqual([true, false]);
     });
 
-    it('may be waited for by everything where it took all it was allowed to', () => {
-      const places = new Occupancy(BOUNDS);
-      expect(claim(places, six)).toBe(false);
-      expect(places.isAwaited(lane(7, 'a.example:443'))).toBe(true);
+    it('may have waiters everywhere when it leased its maximum', () => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      expect(lease(limiter, six)).toBe(false);
+      expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(true);
     });
 
-    it('are waited for by nothing where it left some', () => {
-      const places = new Occupancy(BOUNDS);
-      expect(claim(places, six.slice(1))).toBe(false);
-      expect(places.isAwaited(lane(7, 'a.example:443'))).toBe(false);
+    it('have no waiters when it leased less than its maximum', () => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      expect(lease(limiter, six.slice(1))).toBe(false);
+      expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(false);
     });
 
     it.each([
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
       ['all', six],
-    ])('and that became free before it came back are claimed again: %s', (_, claimed) => {
-      const places = new Occupancy(BOUNDS);
-      const isFree = claim(places, claimed, () => {
-        places.leaveWire(a);
-        places.leave();
+    ])('that became free during it require another one: %s', (_, leased) => {
+      const limiter = new ConcurrencyLimiter(LIMITS);
+      const isFree = lease(limiter, leased, () => {
+        limiter.markAnswered(a);
+        limiter.release();
       });
       expect(isFree).toBe(true);
     });
   });
 
-  it('whatever comes and goes: no bound is passed and the sums are right', () => {
-    const lanes = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => lane(merchantId, host)));
-    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('take', 'leave', 'claim') });
-    /** How often each bound was reached, and a place was given back. */
-    const reached = { inAll: 0, perMerchant: 0, perEndpoint: 0, left: 0 };
+  it('never exceed a limit, and are counted correctly, in any order of events', () => {
+    const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
+    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
+    /** How often each limit was reached, and a slot released. */
+    const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };
     fc.assert(
       fc.property(fc.array(step, { minLength: 50, maxLength: 100 }), (steps) => {
-        const places = new Occupancy(BOUNDS);
-        const onTheWire: Lane[] = [];
+        const limiter = new ConcurrencyLimiter(LIMITS);
+        const inFlightKeys: EndpointKey[] = [];
         for (const { which, action } of steps) {
-          if (action === 'claim') places.answered(places.ask(), []);
-          if (action === 'take' && places.take(lanes[which]!)) onTheWire.push(lanes[which]!);
-          const leaving = action === 'leave' ? onTheWire.splice(which % Math.max(onTheWire.length, 1), 1) : [];
-          for (const one of leaving) {
-            places.leaveWire(one);
-            places.leave();
-            reached.left++;
+          if (action === 'lease') limiter.endLease(limiter.beginLease(), []);
+          if (action === 'acquire' && limiter.tryAcquire(keys[which]!)) inFlightKeys.push(keys[which]!);
+          const released = action === 'release' ? inFlightKeys.splice(which % Math.max(inFlightKeys.length, 1), 1) : [];
+          for (const one of released) {
+            limiter.markAnswered(one);
+            limiter.release();
+            reached.released++;
           }
-          expect(BOUNDS.inAll - places.room).toBe(onTheWire.length);
-          expect(places.busy.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(onTheWire.length);
-          const mostOfAnEndpoint = Math.max(0, ...places.busy.map(({ inFlight }) => inFlight));
+          expect(LIMITS.total - limiter.available).toBe(inFlightKeys.length);
+          expect(limiter.usage.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(inFlightKeys.length);
+          const mostOfAnEndpoint = Math.max(0, ...limiter.usage.map(({ inFlight }) => inFlight));
           const mostOfAMerchant = Math.max(
-            ...[1, 2, 3].map((id) => onTheWire.filter(({ merchantId }) => merchantId === id).length),
+            ...[1, 2, 3].map((id) => inFlightKeys.filter(({ merchantId }) => merchantId === id).length),
           );
-          expect(mostOfAnEndpoint).toBeLessThanOrEqual(BOUNDS.perEndpoint);
-          expect(mostOfAMerchant).toBeLessThanOrEqual(BOUNDS.perMerchant);
-          if (places.room === 0) reached.inAll++;
-          if (mostOfAMerchant === BOUNDS.perMerchant) reached.perMerchant++;
-          if (mostOfAnEndpoint === BOUNDS.perEndpoint) reached.perEndpoint++;
+          expect(mostOfAnEndpoint).toBeLessThanOrEqual(LIMITS.perEndpoint);
+          expect(mostOfAMerchant).toBeLessThanOrEqual(LIMITS.perMerchant);
+          if (limiter.available === 0) reached.total++;
+          if (mostOfAMerchant === LIMITS.perMerchant) reached.perMerchant++;
+          if (mostOfAnEndpoint === LIMITS.perEndpoint) reached.perEndpoint++;
         }
       }),
     );
-    for (const [what, times] of Object.entries(reached)) expect([what, times > 20]).toEqual([what, true]);
+    for (const [name, times] of Object.entries(reached)) expect([name, times > 20]).toEqual([name, true]);
   });
 });

@@ -1,135 +1,136 @@
-/** Whose notifications share a fate: one endpoint (host and port) of one merchant. What the breaker and the bounds are about. */
-export interface Lane {
+/** One endpoint (host and port) of one merchant: it has one circuit and one concurrency limit. */
+export interface EndpointKey {
   readonly merchantId: number;
   readonly endpoint: string;
 }
 
-/** How many notifications may be on the wire at once. */
-export interface Bounds {
-  readonly inAll: number;
+/** Maximum numbers of requests in flight. */
+export interface ConcurrencyLimits {
+  readonly total: number;
   readonly perMerchant: number;
-  /** Of one merchant's. */
+  /** For one endpoint of one merchant. */
   readonly perEndpoint: number;
 }
 
-export interface BusyLane extends Lane {
+export interface EndpointUsage extends EndpointKey {
   readonly inFlight: number;
 }
 
-export interface Asked {
+/** The notifications that a lease request may return. */
+export interface LeaseCapacity {
   readonly max: number;
-  readonly busy: readonly BusyLane[];
+  readonly usage: readonly EndpointUsage[];
 }
 
-const laneName = ({ merchantId, endpoint }: Lane): string => `${merchantId} ${endpoint}`;
+const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Which places of this process are taken (E6). Pure. A merchant's places are bounded beside an endpoint's, or one that
- * writes many endpoints into its sessions would have as many times the places.
+ * Limits the requests in flight of this process (E6). Pure. A merchant has a limit beside those of its endpoints: without it,
+ * a merchant with many endpoints in its sessions would get as many times the slots.
  *
- * Where there was no room for something, nothing else is let in until the next claim: what was just recorded would
- * overtake what waits.
+ * After a notification got no slot, new ones get none until the next lease request: otherwise they would overtake those
+ * that wait.
  */
-export class Occupancy {
-  private onTheWire = 0;
-  private beingWritten = 0;
-  private readonly lanes = new Map<string, BusyLane>();
+export class ConcurrencyLimiter {
+  private inFlight = 0;
+  private recording = 0;
+  private readonly endpoints = new Map<string, EndpointUsage>();
   private readonly merchants = new Map<number, number>();
-  private isShort = false;
-  /** The room there is belongs to the claim until it has come back. */
-  private isClaiming = false;
-  private readonly shortLanes = new Set<string>();
-  private readonly shortMerchants = new Set<number>();
+  private isFull = false;
+  /** While a lease request is running, it owns all free slots. */
+  private isLeasing = false;
+  private readonly fullEndpoints = new Set<string>();
+  private readonly fullMerchants = new Set<number>();
 
-  constructor(private readonly bounds: Bounds) {}
+  constructor(private readonly limits: ConcurrencyLimits) {}
 
-  /** Places free, whoever may have them. As many tries as there are places may wait for being written meanwhile. */
-  get room(): number {
-    const { inAll } = this.bounds;
-    return Math.min(inAll - this.onTheWire, 2 * inAll - this.onTheWire - this.beingWritten);
+  /** Free slots, also those that notifications wait for. As many answered attempts as there are slots may wait to be recorded. */
+  get available(): number {
+    const { total } = this.limits;
+    return Math.min(total - this.inFlight, 2 * total - this.inFlight - this.recording);
   }
 
-  get busy(): readonly BusyLane[] {
-    return [...this.lanes.values()];
+  get usage(): readonly EndpointUsage[] {
+    return [...this.endpoints.values()];
   }
 
-  /** Takes a place if there is one and nobody waits for it. */
-  take(lane: Lane): boolean {
-    this.isShort ||= this.isClaiming || this.room <= 0;
-    if (this.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
-    if (this.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
-    if (this.isAwaited(lane)) return false;
-    this.occupy(lane);
+  /** Acquires a slot if one is free and no notification waits for it. */
+  tryAcquire(key: EndpointKey): boolean {
+    this.isFull ||= this.isLeasing || this.available <= 0;
+    if (this.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
+    if (this.isMerchantFull(key.merchantId)) this.fullMerchants.add(key.merchantId);
+    if (this.hasWaiters(key)) return false;
+    this.acquire(key);
     return true;
   }
 
-  occupy(lane: Lane): void {
-    this.onTheWire++;
-    const name = laneName(lane);
-    this.lanes.set(name, { ...lane, inFlight: (this.lanes.get(name)?.inFlight ?? 0) + 1 });
-    this.merchants.set(lane.merchantId, (this.merchants.get(lane.merchantId) ?? 0) + 1);
+  acquire(key: EndpointKey): void {
+    this.inFlight++;
+    const name = endpointId(key);
+    this.endpoints.set(name, { ...key, inFlight: (this.endpoints.get(name)?.inFlight ?? 0) + 1 });
+    this.merchants.set(key.merchantId, (this.merchants.get(key.merchantId) ?? 0) + 1);
   }
 
-  /** The endpoint has answered, and what it said is being written. */
-  leaveWire(lane: Lane): void {
-    this.onTheWire--;
-    this.beingWritten++;
-    const name = laneName(lane);
-    const inFlight = this.lanes.get(name)!.inFlight - 1;
-    if (inFlight > 0) this.lanes.set(name, { ...lane, inFlight });
-    else this.lanes.delete(name);
-    const ofMerchant = this.merchants.get(lane.merchantId)! - 1;
-    if (ofMerchant > 0) this.merchants.set(lane.merchantId, ofMerchant);
-    else this.merchants.delete(lane.merchantId);
+  /** The request has ended and its result is being recorded: the slot is free for another request. */
+  markAnswered(key: EndpointKey): void {
+    this.inFlight--;
+    this.recording++;
+    const name = endpointId(key);
+    const inFlight = this.endpoints.get(name)!.inFlight - 1;
+    if (inFlight > 0) this.endpoints.set(name, { ...key, inFlight });
+    else this.endpoints.delete(name);
+    const ofMerchant = this.merchants.get(key.merchantId)! - 1;
+    if (ofMerchant > 0) this.merchants.set(key.merchantId, ofMerchant);
+    else this.merchants.delete(key.merchantId);
   }
 
-  leave(): void {
-    this.beingWritten--;
+  release(): void {
+    this.recording--;
   }
 
-  /** Whether there is a place for one more, whoever waits for it. */
-  hasRoomFor(lane: Lane): boolean {
-    return this.room > 0 && !this.isLaneFull(lane) && !this.isMerchantFull(lane.merchantId);
+  /** Whether a slot is free, also if notifications wait for it. */
+  hasCapacityFor(key: EndpointKey): boolean {
+    return this.available > 0 && !this.isEndpointFull(key) && !this.isMerchantFull(key.merchantId);
   }
 
-  /** Whether something may wait for a place that becomes free here. */
-  isAwaited(lane: Lane): boolean {
-    return this.isShort || this.shortMerchants.has(lane.merchantId) || this.shortLanes.has(laneName(lane));
+  /** Whether notifications may be waiting for a slot that becomes free here. */
+  hasWaiters(key: EndpointKey): boolean {
+    return this.isFull || this.fullMerchants.has(key.merchantId) || this.fullEndpoints.has(endpointId(key));
   }
 
-  /** What a claim may fill; taken when it begins, and answered also when it fails. */
-  ask(): Asked {
-    this.isClaiming = true;
-    this.isShort = false;
-    this.shortLanes.clear();
-    this.shortMerchants.clear();
-    return { max: this.room, busy: this.busy };
+  /** Begins a lease request; end it with `endLease` also when it fails. */
+  beginLease(): LeaseCapacity {
+    this.isLeasing = true;
+    this.isFull = false;
+    this.fullEndpoints.clear();
+    this.fullMerchants.clear();
+    return { max: this.available, usage: this.usage };
   }
 
   /**
-   * What that claim found now has its places. Where it took all it was allowed to, more may wait. True when such a place
-   * became free while the claim was under way: nobody else will say so, so claim again.
+   * Ends a lease request, whose notifications have acquired their slots. Where it leased as many as it was allowed to, more may
+   * wait. True when such a slot became free during the request: lease again, since nothing else wakes the worker.
    */
-  answered(asked: Asked, claimed: readonly Lane[]): boolean {
-    this.isClaiming = false;
-    const filled = new Occupancy(this.bounds);
-    for (const { inFlight, ...lane } of asked.busy) for (let i = 0; i < inFlight; i++) filled.occupy(lane);
-    for (const lane of claimed) filled.occupy(lane);
-    this.isShort ||= claimed.length >= asked.max;
-    let isFree = this.isShort && this.room > 0;
-    for (const lane of filled.lanes.values()) {
-      if (filled.isLaneFull(lane)) this.shortLanes.add(laneName(lane));
-      if (filled.isMerchantFull(lane.merchantId)) this.shortMerchants.add(lane.merchantId);
-      isFree ||= this.isAwaited(lane) && this.hasRoomFor(lane);
+  endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {
+    this.isLeasing = false;
+    const filled = new ConcurrencyLimiter(this.limits);
+    for (const { inFlight, ...key } of capacity.usage) for (let i = 0; i < inFlight; i++) filled.acquire(key);
+    for (const key of leased) filled.acquire(key);
+    this.isFull ||= leased.length >= capacity.max;
+    let isFree = this.isFull && this.available > 0;
+    for (const key of filled.endpoints.values()) {
+      if (filled.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
+      if (filled.isMerchantFull(key.merchantId)) this.fullMerchants.add(key.merchantId);
+      isFree ||= this.hasWaiters(key) && this.hasCapacityFor(key);
     }
     return isFree;
   }
 
-  private isLaneFull(lane: Lane): boolean {
-    return (this.lanes.get(laneName(lane))?.inFlight ?? 0) >= this.bounds.perEndpoint;
+  private isEndpointFull(key: EndpointKey): boolean {
+    return (this.endpoints.get(endpointId(key))?.inFlight ?? 0) >= this.limits.perEndpoint;
   }
 
   private isMerchantFull(merchantId: number): boolean {
-    return (this.merchants.get(merchantId) ?? 0) >= this.bounds.perMerchant;
+    return (this.merchants.get(merchantId) ?? 0) >= this.limits.perMerchant;
   }
 }

@@ -5,7 +5,7 @@ import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { NotificationRepository } from '../recording/notification.repository.js';
 
@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 10_000;
 
 let dispatcher: DispatcherUnderTest;
 let dataSource: DataSource;
-/** Has planned its statements while the tables were empty, and uses those plans for as long as it lives. */
+/** A connection that planned its statements for empty tables, and keeps these plans. */
 let planned: QueryRunner;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
@@ -27,7 +27,7 @@ afterAll(async () => {
   await dispatcher.test.stop();
 });
 
-/** Without statistics, as in a service that has grown since PostgreSQL last looked. */
+/** Without statistics, as in tables that have grown since the last ANALYZE. */
 async function fillTables(): Promise<void> {
   for (const table of ['notifications', 'circuits'])
     await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
@@ -51,19 +51,19 @@ interface TableReads {
   readonly rows: number;
 }
 
-/** By this connection since it last told the server, which it does once a second at most. */
+/** Statistics of this connection since its last report to the server, at most once a second. */
 const readsSoFar = (runner: QueryRunner): Promise<TableReads[]> =>
   runner.query(
     `SELECT relname AS table, seq_scan AS scans, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS rows
        FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
   ) as Promise<TableReads[]>;
 
-/** Records a Success and a Failed of each of many sessions, and returns what was read of tables meanwhile. */
+/** Records a Success and a Failed of each of many sessions, and returns the table reads meanwhile. */
 async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
     dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
-  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), take: () => true };
+  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
   await runner.startTransaction();
   const before = await readsSoFar(runner);
   const events = payments.map((payload) => ({ payload }));
@@ -81,7 +81,7 @@ async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   });
 }
 
-/** A look-up in `index` for each row of a batch, by nothing but its key. */
+/** An index lookup for each row of a batch, by the key only. */
 const eachBy = (index: string, condition: string): RegExp =>
   new RegExp(
     String.raw`Nested Loop .*\n\s+->  CTE Scan on \w+ .*\n\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
@@ -92,13 +92,13 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     if (which !== 'empty') await fillTables();
   });
 
-  test('the notification of each result of a batch is looked up by its id', async () => {
+  test('the notification of each result of a batch is found by its id', async () => {
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
-      new TryRecords(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).write({
+      new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record({
         notification: { ...notification, paymentStatus: 'Success' },
-        answer: { statusCode: 200, durationMs: 1 },
+        response: { statusCode: 200, durationMs: 1 },
         result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
         ...{ startedAt: now, endedAt: now },
       }),
@@ -108,11 +108,11 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     expect(plan).not.toMatch(/Seq Scan/);
   });
 
-  test('a claim walks what is due of an endpoint, and looks up the session of each Success', async () => {
+  test('a lease request reads the due notifications of an endpoint, and finds the session of each Success', async () => {
     const plan = await planOf(dataSource, () =>
       new DeliveryLeaseRepository(dataSource).leaseDue({
         ...{ now: dispatcher.clock.now(), leasedUntil: dispatcher.clock.later(30_000), leaseId: randomUUID() },
-        ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, busy: [] },
+        ...{ max: 10, maxPerMerchant: 10, maxPerEndpoint: 10, usage: [] },
       }),
     );
     expect(plan).toMatch(/ notifications_of_session .*\n\s+Index Cond: \(session_id = n/);
@@ -120,7 +120,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
   });
 
   test.each(['by a connection that planned it while they were empty', 'by a new one'])(
-    'a recording looks up other notifications of the session and the circuit by their keys, %s',
+    'a recording finds other notifications of the session and the circuit by their keys, %s',
     async (by) => {
       const runner = by === 'by a new one' ? dataSource.createQueryRunner() : planned;
       for (const { table, scans, rows } of await recordAll(runner)) {

@@ -1,48 +1,50 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
-import { DeliveryAttemptRepository, type Try } from './delivery-attempt.repository.js';
+import { DeliveryAttemptRepository, type DeliveryAttempt } from './delivery-attempt.repository.js';
 import { DueSignal } from './due-signal.js';
 
 /**
- * One statement at a time, of all the tries that ended during the one before: the fewest commits there can be. A try waits for
- * it after its endpoint has answered and its place on the wire is free, so only the log of the try is later. As many as are on the
- * wire at once, so that a statement takes all that wait.
+ * One statement at a time, with all attempts that ended during the one before: the fewest possible commits. An attempt waits
+ * only after its endpoint has responded and its request slot is free. `max` is the number of requests in flight, so that one
+ * statement takes all that wait.
  */
-const SHARED = { max: 200, atOnce: 1 };
+const BATCH_OPTIONS = { max: 200, atOnce: 1 };
 
 /**
- * Writes tries, those that end while others are being written together: alone when there is little to do, with one
- * commit for many when there is much.
+ * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.
  *
- * Only tries of a Success share a statement. Nobody but the holder of the lease changes such a row, while those of a
- * Failed can be superseded at the same time, several in one statement: two that lock several rows each could deadlock.
+ * Only attempts of a Success share a statement, since only the holder of the lease changes such a row. A statement that
+ * supersedes several Failed rows may run at the same time: two statements that lock several rows each could deadlock.
  */
 @Injectable()
-export class TryRecords {
+export class AttemptRecorder {
   constructor(
     @Inject(DeliveryAttemptRepository) private readonly attempts: DeliveryAttemptRepository,
     @Inject(DueSignal) private readonly due: DueSignal,
   ) {}
 
-  /** Two tries of one notification are never in one statement: a lease that has ended, and the one after it. */
-  private readonly writeTogether = batched((tries: readonly Try[]) => this.attempts.insertAll(tries), {
-    ...SHARED,
-    key: ({ notification }) => notification.id,
-  });
+  /** Two attempts of one notification, of an ended lease and of the next one, never share a statement. */
+  private readonly insertBatched = batched(
+    (attempts: readonly DeliveryAttempt[]) => this.attempts.insertAll(attempts),
+    {
+      ...BATCH_OPTIONS,
+      key: ({ notification }) => notification.id,
+    },
+  );
 
   /**
-   * Whether it was written. It is not when the lease has ended and another worker took the notification over: that
-   * worker sends it again under the same webhook-id (E8).
+   * Returns false when the lease had ended and another worker leased the notification: that worker sends it again under the
+   * same webhook-id (E8).
    */
-  async write(one: Try): Promise<boolean> {
-    const { isWritten, isBack } =
-      one.notification.paymentStatus === 'Failed'
-        ? (await this.attempts.insertAll([one]))[0]!
-        : await this.writeTogether(one);
-    if (isBack) {
-      await this.attempts.bringForward(one.notification, one.endedAt);
+  async record(attempt: DeliveryAttempt): Promise<boolean> {
+    const { isInserted, isEndpointRecovered } =
+      attempt.notification.paymentStatus === 'Failed'
+        ? (await this.attempts.insertAll([attempt]))[0]!
+        : await this.insertBatched(attempt);
+    if (isEndpointRecovered) {
+      await this.attempts.makeEndpointDue(attempt.notification, attempt.endedAt);
       this.due.nudge();
     }
-    return isWritten;
+    return isInserted;
   }
 }

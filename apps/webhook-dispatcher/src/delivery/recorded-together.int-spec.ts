@@ -1,22 +1,22 @@
-/** Results of tries that end at the same time share a statement, and each try has its own result. */
+/** Attempts that end at the same time share a statement, and each has its own result. */
 import { randomUUID } from 'node:crypto';
 import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const LEASE_MS = 30_000;
 
 let dispatcher: DispatcherUnderTest;
-let records: TryRecords;
+let recorder: AttemptRecorder;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   await dispatcher.usualSecrets();
 });
 beforeEach(() => {
-  records = new TryRecords(
+  recorder = new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
   );
@@ -33,16 +33,16 @@ const claim = (): Promise<LeasedNotification[]> =>
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: dispatcher.clock.later(LEASE_MS),
-    ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, busy: [] },
+    ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, usage: [] },
   });
 async function claimed(count: number): Promise<LeasedNotification[]> {
   await dispatcher.paid(...Array.from({ length: count }, () => dispatcher.payment('https://shop.example/hook')));
   return claim();
 }
 const write = (notification: LeasedNotification, durationMs = 1): Promise<boolean> =>
-  records.write({
+  recorder.record({
     notification,
-    answer: { statusCode: 200, durationMs },
+    response: { statusCode: 200, durationMs },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
@@ -50,7 +50,7 @@ const holdElsewhere = (...given: readonly LeasedNotification[]): Promise<HeldRow
   hold(dispatcher.test.dataSource, `SELECT FROM notifications WHERE id = ANY ($1::uuid[]) FOR UPDATE`, [
     given.map(({ id }) => id),
   ]);
-/** State, tries and attempts of each, in the order that is given. */
+/** State, number of attempts and attempts of each, in the order of the arguments. */
 async function recorded(given: readonly LeasedNotification[]): Promise<string[]> {
   const rows = await query<(NotificationRow & { attempts: number })[]>(
     `SELECT *, (SELECT count(*) FROM delivery_attempts WHERE notification_id = id) AS attempts FROM notifications`,
@@ -61,7 +61,7 @@ async function recorded(given: readonly LeasedNotification[]): Promise<string[]>
   });
 }
 
-test('of a hundred with one that the database refuses, only that one is not recorded', async () => {
+test('of a hundred with one that the database rejects, only that one is not recorded', async () => {
   const [bad, given] = [60, await claimed(100)];
   const lock = await holdElsewhere(given[0]!);
   const results = Promise.allSettled(given.map((one, nth) => write(one, nth === bad ? -1 : nth)));
@@ -103,7 +103,7 @@ test('a lease that was lost among others that hold, and both leases of one notif
   ]);
 });
 
-test('none is recorded where the connection is cut, none is tried again, and all are claimed after their leases', async () => {
+test('none is recorded after the connection is lost, none is retried, and all are leased again after their leases', async () => {
   const [alone, blocked, ...others] = await claimed(51);
   const [first, second] = [await holdElsewhere(alone!), await holdElsewhere(blocked!)];
   const sent = jest.spyOn(dispatcher.test.dataSource, 'query');

@@ -2,33 +2,33 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { continueTrace } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { NotificationPoster } from '../endpoint/post-notification.js';
+import { WebhookClient } from '../endpoint/webhook-client.js';
 import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
-import { isFailure } from './circuit.js';
+import { isFailure } from '../retries/circuit.js';
 import { CountFailure } from './count-failure.js';
-import { TryRecords } from './record-tries.js';
-import { waitForKeys } from './retry-schedule.js';
+import { AttemptRecorder } from './record-tries.js';
+import { keyRetryDelayMs } from '../retries/retry-schedule.js';
 import { signNotification } from './sign-notification.js';
-import { judgeTry } from './try-result.js';
+import { classifyResponse } from '../retries/try-result.js';
 
-/** From 0 to below 1; given so that tests know the jitter. */
+/** Random numbers from 0 to below 1; injected so that tests can set the jitter. */
 export abstract class Randomness {
   abstract next(): number;
 }
 
-export interface TryBounds {
-  /** Longest a post takes. */
-  readonly tryMaxMs: number;
-  /** Cuts it off; the lease is then released, uncounted. */
+export interface SendOptions {
+  /** Longest duration of a request. */
+  readonly timeoutMs: number;
+  /** Aborts the request; the lease is then released and the attempt not counted. */
   readonly interrupt: AbortSignal;
-  /** Called once, when the endpoint has answered or is no longer being asked. */
-  readonly offTheWire: () => void;
+  /** Called once, when the request has ended. */
+  readonly onAnswered: () => void;
 }
 
 /**
- * One try of a leased notification: sign, post, record. Between the post and the record a crash is possible; the
- * lease then runs out and the endpoint is told again under the same webhook-id (E8).
+ * One attempt of a leased notification: sign, post, record. After a crash between the request and the record, the lease runs
+ * out and the notification is sent again under the same webhook-id (E8).
  */
 @Injectable()
 export class SendNotification {
@@ -37,86 +37,86 @@ export class SendNotification {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(Randomness) private readonly randomness: Randomness,
     @Inject(SigningSecrets) private readonly secrets: SigningSecrets,
-    @Inject(NotificationPoster) private readonly poster: NotificationPoster,
-    @Inject(TryRecords) private readonly records: TryRecords,
+    @Inject(WebhookClient) private readonly client: WebhookClient,
+    @Inject(AttemptRecorder) private readonly attempts: AttemptRecorder,
     @Inject(CountFailure) private readonly countFailure: CountFailure,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  async send(notification: LeasedNotification, bounds: TryBounds): Promise<void> {
-    let onTheWire = true;
-    const offTheWire = (): void => {
-      if (onTheWire) bounds.offTheWire();
-      onTheWire = false;
+  async send(notification: LeasedNotification, options: SendOptions): Promise<void> {
+    let isInFlight = true;
+    const onAnswered = (): void => {
+      if (isInFlight) options.onAnswered();
+      isInFlight = false;
     };
     try {
       await continueTrace(notification.traceparent, 'notify merchant', () =>
-        this.sendInTrace(notification, { ...bounds, offTheWire }),
+        this.sendInTrace(notification, { ...options, onAnswered }),
       );
     } finally {
-      offTheWire();
+      onAnswered();
     }
   }
 
   private async sendInTrace(
     notification: LeasedNotification,
-    { tryMaxMs, interrupt, offTheWire }: TryBounds,
+    { timeoutMs, interrupt, onAnswered }: SendOptions,
   ): Promise<void> {
     const keys = await this.secrets.findFor(notification);
     if (!keys) return this.waitForKeys(notification);
 
     const startedAt = this.clock.now();
-    // A process that was frozen since its claim must not post when others may take over: a Success may be out by then.
-    if (startedAt.getTime() + tryMaxMs > notification.leasedUntil.getTime())
+    // A process that was suspended since it leased must not send when another may hold the lease: a Success may be sent by then.
+    if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 
     const { body, headers } = signNotification(notification.webhookId, notification, keys, startedAt);
-    let answer;
+    let response;
     try {
-      answer = await this.poster.post({ url: notification.url, headers, body }, interrupt);
+      response = await this.client.post({ url: notification.url, headers, body }, interrupt);
     } catch (error) {
       if (!interrupt.aborted) throw error;
       return this.leases.release(notification, this.clock.now());
     }
 
-    offTheWire();
+    onAnswered();
 
     const now = this.clock.now();
-    const result = judgeTry(answer, {
-      triesMade: notification.schedulePosition + 1,
+    const result = classifyResponse(response, {
+      attemptCount: notification.schedulePosition + 1,
       now,
       random: this.randomness.next(),
     });
-    const recorded = await this.records.write({ notification, answer, result, startedAt, endedAt: now });
-    const told = {
+    const recorded = await this.attempts.record({ notification, response, result, startedAt, endedAt: now });
+    const logFields = {
       notificationId: notification.id,
       outcome: result.outcome,
       state: result.state,
-      statusCode: answer.statusCode,
-      errorClass: answer.errorClass,
-      ms: answer.durationMs,
+      statusCode: response.statusCode,
+      errorClass: response.errorClass,
+      ms: response.durationMs,
     };
-    if (!recorded) this.log.warn(told, 'notification: the lease ended before the result was recorded');
-    else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(told, 'notification given up');
-    else this.log.info(told, 'notification attempted');
-    if (isFailure(answer)) await this.recordFailure(notification);
+    if (!recorded) this.log.warn(logFields, 'notification: the lease ended before the result was recorded');
+    else if (result.state === 'exhausted' || result.state === 'gone') this.log.warn(logFields, 'notification given up');
+    else this.log.info(logFields, 'notification attempted');
+    if (isFailure(response)) await this.recordFailure(notification);
   }
 
   private async recordFailure({ merchantId, endpoint, leaseId }: LeasedNotification): Promise<void> {
     const now = this.clock.now();
     const { wasOpen, openUntil, exhausted } = await this.countFailure.execute({ merchantId, endpoint, leaseId }, now);
-    const told = { merchantId, endpoint, openUntil };
-    if (openUntil && !wasOpen) this.log.warn(told, 'endpoint is failing: circuit breaker opened');
-    if (exhausted > 0) this.log.warn({ ...told, exhausted }, 'notifications given up behind an open circuit');
+    const logFields = { merchantId, endpoint, openUntil };
+    if (openUntil && !wasOpen) this.log.warn(logFields, 'endpoint is failing: circuit breaker opened');
+    if (exhausted > 0) this.log.warn({ ...logFields, exhausted }, 'notifications given up behind an open circuit');
   }
 
   private async waitForKeys(notification: LeasedNotification): Promise<void> {
     const now = this.clock.now();
     const missingKeys = await this.secrets.findMissing(notification);
-    // They have arrived since.
+    // The keys have arrived meanwhile.
     if (missingKeys.length === 0) return this.leases.release(notification, now);
 
-    const waitMs = waitForKeys(now.getTime() - notification.createdAt.getTime());
+    const waitMs = keyRetryDelayMs(now.getTime() - notification.createdAt.getTime());
     const nextAttemptAt = waitMs === undefined ? undefined : new Date(now.getTime() + waitMs);
     await this.leases.release(notification, nextAttemptAt, { at: now, missingKeys });
     const { id: notificationId, merchantId, siteId, mode, apiVersion } = notification;

@@ -45,10 +45,10 @@ describe('the signature inside the body', () => {
   });
 });
 
-describe('a notification on the wire', () => {
+describe('the request of a notification', () => {
   const signed = signNotification(ID, ofSession(succeeded), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT);
 
-  it('has the fields in the order of the specification, whatever order they were stored in', () => {
+  it('has the fields in the order of the specification, in any order of storage', () => {
     const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
     expect(signNotification(ID, ofSession(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body).toBe(
       signed.body,
@@ -95,7 +95,7 @@ describe('a notification on the wire', () => {
   });
 });
 
-describe('a notice to a site on the wire (M6)', () => {
+describe('the request of a notice to a site (M6)', () => {
   const notice: PaymentNotice = {
     type: 'refund',
     invoiceReference: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
@@ -128,12 +128,12 @@ describe('a notice to a site on the wire (M6)', () => {
     jest.restoreAllMocks();
   });
 
-  it('is the same text whatever order it was stored in', () => {
+  it('is the same text in any order of storage', () => {
     const stored = Object.fromEntries(Object.entries(notice).reverse()) as unknown as PaymentNotice;
     expect(signNotification(ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, AT).body).toBe(body);
   });
 
-  it('that of a session cannot go without its signature', () => {
+  it('requires a signature for a session', () => {
     expect(() => signNotification(ID, ofSession(succeeded), keys, AT)).toThrow('API key');
   });
 });

@@ -13,14 +13,14 @@ import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
 export interface SignedNotification {
-  /** What is sent, byte for byte what the headers sign. */
+  /** Sent byte for byte: the headers sign it. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * One try of a notification as it goes on the wire: the body, for a session with the signature that existing receivers
- * check (E3), and the Standard Webhooks headers (E4). `id` stays the same at every try (E8), `at` is the time of this one.
+ * The request of one attempt: the body, for a session with the signature that existing receivers check (E3), and the
+ * Standard Webhooks headers (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
  */
 export function signNotification(
   id: string,
@@ -42,8 +42,8 @@ export function signNotification(
 }
 
 /**
- * Lower-case hex SHA-256 of the nine parts joined by a vertical bar, each as on the wire (E3). It does not say which
- * part ends where, nor how old it is; that is what the headers are for.
+ * Lower-case hex SHA-256 of the nine parts joined by a vertical bar, each as in the body (E3). It protects neither the
+ * limits between the parts nor the time of the request; the headers do.
  */
 export function notificationSignature(fields: NotificationFields, apiKey: string): string {
   const parts = [
@@ -63,11 +63,11 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
 function bodyOf(content: NotificationContent, apiKey: string | null): string {
   if (content.recipient === 'site') return noticeBody(content.fields);
   if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
-  return JSON.stringify(onTheWire(content.fields, apiKey));
+  return JSON.stringify(hostedBody(content.fields, apiKey));
 }
 
 /** In the order of the specification: jsonb does not keep the order in which the fields were built. */
-function onTheWire(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
+function hostedBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
   return {
     signature: notificationSignature(fields, apiKey),
     sessionId: fields.sessionId,
@@ -113,7 +113,7 @@ const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   createdUTCDate: null,
 };
 
-/** The same text at every try, although jsonb does not keep the order of members. */
+/** The same text at every attempt, although jsonb does not keep the order of members. */
 function noticeBody(notice: PaymentNotice): string {
   return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
 }

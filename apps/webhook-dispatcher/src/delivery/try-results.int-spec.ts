@@ -1,12 +1,12 @@
-/** What follows from the result of a try: in which statements it is written, what is logged, and when to claim again. */
+/** The effects of the result of an attempt: the statements, the log, and the next lease request. */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { HELD_UP_MAX_MS, OVERDUE_MIN_MS } from './circuit.js';
+import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 let dispatcher: DispatcherUnderTest;
@@ -34,17 +34,17 @@ async function recorded(state: 'success' | 'failed' = 'success'): Promise<string
   await dispatcher.paid(payment);
   return (await dispatcher.rowOf(payment)).id;
 }
-const claim = (): Promise<LeasedNotification[]> =>
+const lease = (): Promise<LeasedNotification[]> =>
   new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: later(30_000),
-    ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, busy: [] },
+    ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, usage: [] },
   });
-const write = (records: TryRecords, notification: LeasedNotification): Promise<boolean> =>
-  records.write({
+const write = (recorder: AttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
+  recorder.record({
     notification,
-    answer: { statusCode: 200, durationMs: 1 },
+    response: { statusCode: 200, durationMs: 1 },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
@@ -54,19 +54,19 @@ const circuit = (failures: number, openUntil: Date | null): Promise<unknown> =>
     [endpoint(), failures, openUntil],
   );
 
-describe('results that come together are written', () => {
+describe('results that arrive together are recorded', () => {
   test.each([
     ['success', 2, 'one alone, then the rest at once'],
     ['failed', 4, 'each alone'],
   ] as const)('of a %s in %d statements: %s', async (state, statements, _) => {
     for (let count = 0; count < 4; count++) await recorded(state);
-    const claimed = await claim();
+    const leased = await lease();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const records = new TryRecords(
+    const recorder = new AttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
-    expect(await Promise.all(claimed.map((one) => write(records, one)))).toEqual([true, true, true, true]);
+    expect(await Promise.all(leased.map((one) => write(recorder, one)))).toEqual([true, true, true, true]);
     expect(sent).toHaveBeenCalledTimes(statements);
   });
 
@@ -75,17 +75,17 @@ describe('results that come together are written', () => {
     for (const one of endpoints)
       await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [one]);
     for (let count = 0; count < 4; count++) await recorded();
-    const [first, ...claimed] = await claim();
+    const [first, ...leased] = await lease();
     const holder = dispatcher.test.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
-    const records = new TryRecords(
+    const recorder = new AttemptRecorder(
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
     const writing = [
-      write(records, first!),
-      ...claimed.map((one, nth) => write(records, { ...one, endpoint: endpoints[nth]! })),
+      write(recorder, first!),
+      ...leased.map((one, nth) => write(recorder, { ...one, endpoint: endpoints[nth]! })),
     ];
     await waitUntil('the statement to wait', 5_000, async () => {
       const [row] = await query<[{ count: number }]>(
@@ -143,21 +143,21 @@ describe('is logged', () => {
     expect(await logged()).toEqual([TRIED]);
   });
 
-  test('how many were given up behind an open circuit', async () => {
+  test('the number of exhausted notifications behind an open circuit', async () => {
     receiver.behaves(answers(500));
     await circuit(5, later(0));
     const overdue = await recorded();
     await query(`UPDATE notifications SET next_attempt_at = $2, created_at = $3 WHERE id = $1`, [
       overdue,
-      later(-OVERDUE_MIN_MS),
-      later(-HELD_UP_MAX_MS),
+      later(-MIN_OVERDUE_MS),
+      later(-MAX_BACKLOG_AGE_MS),
     ]);
     await recorded();
     expect(await logged()).toEqual([TRIED, BEHIND]);
   });
 });
 
-describe('the worker claims again', () => {
+describe('the worker leases again', () => {
   test.each([
     ['failed', 'after a Failed, for which a Success may have waited', 1],
     ['success', 'not after a Success, where nothing waits for a place', 0],

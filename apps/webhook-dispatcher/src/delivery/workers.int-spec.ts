@@ -9,7 +9,7 @@ import { webhookDispatcherService } from '../index.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryWorker } from './delivery-worker.js';
 import { DueSignal } from './due-signal.js';
-import { TryRecords } from './record-tries.js';
+import { AttemptRecorder } from './record-tries.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const SECOND = 1_000;
@@ -17,13 +17,13 @@ const SECOND = 1_000;
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
-/** Posts to one endpoint at the same time. */
-const PLACES = 4;
+/** Concurrent requests to one endpoint. */
+const SLOTS = 4;
 
 beforeEach(async () => {
   dispatcher = await DispatcherUnderTest.start({
     SVC_DELIVERY_CONCURRENCY: '20',
-    SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(PLACES),
+    SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
   });
   await dispatcher.usualSecrets();
   receiver = await Receiver.start();
@@ -67,19 +67,19 @@ describe('workers', () => {
     await other.close();
   });
 
-  it('that die between post and record are followed by the same webhook-id, and their late result is not taken', async () => {
+  it('that crash between request and record: another sends the same webhook-id, and the late result is ignored', async () => {
     const [payment] = await paid(1);
     const { dataSource } = dispatcher.test;
-    const [claimed] = await new DeliveryLeaseRepository(dataSource).leaseDue({
+    const [leased] = await new DeliveryLeaseRepository(dataSource).leaseDue({
       now: dispatcher.clock.now(),
       leaseId: randomUUID(),
       leasedUntil: dispatcher.clock.later(30 * SECOND),
       max: 1,
       maxPerMerchant: 1,
       maxPerEndpoint: 1,
-      busy: [],
+      usage: [],
     });
-    await fetch(receiver.url, { method: 'POST', headers: { 'webhook-id': claimed!.id }, body: '{}' });
+    await fetch(receiver.url, { method: 'POST', headers: { 'webhook-id': leased!.id }, body: '{}' });
 
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -90,32 +90,32 @@ describe('workers', () => {
 
     const now = dispatcher.clock.now();
     const late = { outcome: 'refused', state: 'gone', nextAttemptAt: undefined } as const;
-    const answer = { statusCode: 410, durationMs: 1 };
-    const one = { notification: claimed!, answer, result: late, startedAt: now, endedAt: now };
-    expect(await new TryRecords(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).write(one)).toBe(
-      false,
-    );
+    const response = { statusCode: 410, durationMs: 1 };
+    const attempt = { notification: leased!, response, result: late, startedAt: now, endedAt: now };
+    expect(
+      await new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record(attempt),
+    ).toBe(false);
     expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
     expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });
 
-  it('that were frozen since their claim do not post', async () => {
+  it('that were suspended after the lease do not send', async () => {
     const [payment] = await paid(1);
-    // The clock jumps between claim and post: the claim's statement has just returned.
-    const claiming = jest.spyOn(dispatcher.clock, 'later').mockImplementationOnce((ms) => {
+    // The clock jumps between lease and request.
+    const leasing = jest.spyOn(dispatcher.clock, 'later').mockImplementationOnce((ms) => {
       const until = new Date(dispatcher.clock.now().getTime() + ms);
       dispatcher.clock.advance(25 * SECOND);
       return until;
     });
     await dispatcher.runOnce();
-    claiming.mockRestore();
+    leasing.mockRestore();
     expect(receiver.received).toHaveLength(0);
     expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('leave room for others beside an endpoint that hangs, however much is due to it', async () => {
+  it('leave slots for other endpoints when one hangs with many due notifications', async () => {
     const slow = await Receiver.start();
     const releases: (() => void)[] = [];
     slow.behaves((response) => releases.push(() => response.writeHead(200).end()));
@@ -138,7 +138,7 @@ describe('workers', () => {
     await slow.stop();
   });
 
-  it('never have more on the wire than they are told', async () => {
+  it('never have more requests in flight than the limit', async () => {
     let open = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
@@ -148,7 +148,7 @@ describe('workers', () => {
         open--;
         response.writeHead(200).end();
       });
-      // Four at once, or the last of all.
+      // Four at once, or the last one.
       if (waiting.length === 4 || receiver.received.length === 10) for (const answer of waiting.splice(0)) answer();
     });
     await paid(10);
@@ -166,7 +166,7 @@ describe('the loop', () => {
     const env = {
       SVC_DELIVERY: 'on',
       SVC_DELIVERY_POLL_MS: pollMs,
-      SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(PLACES),
+      SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
     };
     const service = await replica(env, broker);
     const deliver = (...payments: PaymentSnapshot[]): Promise<void> =>
@@ -179,7 +179,7 @@ describe('the loop', () => {
     return { service, deliver };
   }
 
-  it('is woken by what is recorded', async () => {
+  it('is woken by a recorded notification', async () => {
     const { service, deliver } = await running('60000');
     for (let i = 1; i <= 2; i++) {
       await deliver(dispatcher.payment(receiver.url));
@@ -189,7 +189,7 @@ describe('the loop', () => {
     expect(receiver.statuses).toEqual(['Success', 'Success']);
   });
 
-  it('sends what is recorded without a claim, as far as there is room, and the rest as places become free', async () => {
+  it('sends recorded notifications without a lease request while slots are free, and the others as slots become free', async () => {
     const { service, deliver } = await running('60000');
     let open = 0;
     let most = 0;
@@ -203,7 +203,7 @@ describe('the loop', () => {
     const payments = Array.from({ length: 11 }, () => dispatcher.payment(receiver.url));
     await deliver(...payments);
     await waitUntil('all of them', 5_000, async () => receiver.received.length === payments.length);
-    expect(most).toBeLessThanOrEqual(PLACES);
+    expect(most).toBeLessThanOrEqual(SLOTS);
     expect(new Set(idsReceived()).size).toBe(payments.length);
     await waitUntil('the results', 5_000, async () => {
       const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
@@ -212,7 +212,7 @@ describe('the loop', () => {
     await service.close();
   });
 
-  it('does not let what is just recorded overtake what waits for a place', async () => {
+  it('does not let new notifications overtake those that wait for a slot', async () => {
     const { service, deliver } = await running('60000');
     const releases: (() => void)[] = [];
     receiver.behaves((response) => releases.push(() => response.writeHead(200).end()));
@@ -222,19 +222,19 @@ describe('the loop', () => {
       dispatcher.clock.advance(1);
     }
     for (let answered = 0; answered < payments.length; answered++) {
-      // One place at a time becomes free: two that set out together may arrive in either order.
-      const underWay = Math.min(answered + PLACES, payments.length);
-      await waitUntil('every place to be taken', 5_000, async () => releases.length === underWay);
+      // One slot at a time becomes free: two concurrent requests may arrive in any order.
+      const inFlight = Math.min(answered + SLOTS, payments.length);
+      await waitUntil('every slot to be used', 5_000, async () => releases.length === inFlight);
       releases[answered]!();
     }
     const order = receiver.received.map(
       ({ body }) => (JSON.parse(body) as { paymentReference: string }).paymentReference,
     );
-    expect(order.slice(PLACES)).toEqual(payments.slice(PLACES).map(({ paymentReference }) => paymentReference));
+    expect(order.slice(SLOTS)).toEqual(payments.slice(SLOTS).map(({ paymentReference }) => paymentReference));
     await service.close();
   });
 
-  it('sends a Success that was recorded while its Failed is on the wire after that, and at once', async () => {
+  it('sends a Success that was recorded while its Failed is in flight right after the Failed', async () => {
     const { service, deliver } = await running('60000');
     const sessionId = randomUUID();
     let release: () => void = () => undefined;
@@ -251,7 +251,7 @@ describe('the loop', () => {
     await service.close();
   });
 
-  it('leaves what is recorded while it stops to others', async () => {
+  it('leaves notifications that are recorded during its shutdown to other workers', async () => {
     const { service, deliver } = await running('60000');
     await service.app.get(DeliveryWorker).onModuleDestroy();
     const payment = dispatcher.payment(receiver.url);
@@ -261,20 +261,20 @@ describe('the loop', () => {
     await service.close();
   });
 
-  it('finds what became due', async () => {
+  it('finds notifications that became due', async () => {
     const { service, deliver } = await running('20');
     receiver.behaves(answers(500), answers(200));
     const payment = dispatcher.payment(receiver.url);
     await deliver(payment);
-    await waitUntil('the first try', 5_000, async () => (await dispatcher.rowOf(payment)).tries === 1);
+    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.rowOf(payment)).tries === 1);
     dispatcher.clock.advance(6 * SECOND);
-    await waitUntil('the second try', 5_000, async () => (await dispatcher.rowOf(payment)).state === 'delivered');
+    await waitUntil('the second attempt', 5_000, async () => (await dispatcher.rowOf(payment)).state === 'delivered');
     await service.close();
     expect(await dispatcher.rowOf(payment)).toMatchObject({ tries: 2 });
     expect(receiver.received).toHaveLength(2);
   });
 
-  it('on shutdown lets what is on the wire finish, and claims nothing more', async () => {
+  it('on shutdown lets requests in flight finish, and leases no more', async () => {
     const other = await replica();
     let release: () => void = () => undefined;
     receiver.behaves((response) => {
@@ -293,7 +293,7 @@ describe('the loop', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('on shutdown cuts off what does not finish and gives it back, uncounted', async () => {
+  it('on shutdown aborts requests that do not finish and releases their leases, without counting the attempts', async () => {
     const other = await replica({ SVC_DELIVERY_DRAIN_MS: '50' });
     receiver.behaves(() => undefined, answers(200));
     const [payment] = await paid(1);
@@ -310,7 +310,7 @@ describe('the loop', () => {
 });
 
 describe('a start', () => {
-  it('after the first publishes no second sealing key and opens what was sealed before', async () => {
+  it('after the first publishes no second sealing key and decrypts existing secrets', async () => {
     const other = await replica();
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
     await paid(1);
@@ -319,13 +319,13 @@ describe('a start', () => {
     await other.close();
   });
 
-  it('with another sealing key fails, naming the variable', async () => {
+  it('with another sealing key fails with the name of the variable', async () => {
     await expect(replica({ SVC_SEALING_KEY: randomBytes(32).toString('base64url') })).rejects.toThrow(
       'SVC_SEALING_KEY',
     );
   });
 
-  it('in production refuses loopback as an endpoint', async () => {
+  it('in production rejects loopback endpoints', async () => {
     const other = await replica({ SVC_ENVIRONMENT: 'production' });
     const [plain] = await paid(1);
     const [tls] = await paid(1, `https://127.0.0.1:${receiver.port}/`);

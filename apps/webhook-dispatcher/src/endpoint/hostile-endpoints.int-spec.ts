@@ -4,31 +4,31 @@ import { gzipSync } from 'node:zlib';
 import { NameServer } from '../../test/name-server.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { resolveWith } from '@svc/outbound';
-import { type Answer, NotificationPoster, type PostSettings } from './post-notification.js';
+import { type WebhookResponse, WebhookClient, type WebhookClientOptions } from './webhook-client.js';
 
 const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;
-/** Who is not cut off is waited for without end: how late a busy machine cuts off tells nothing. */
-const CUT_OFF_MS_MAX = 10 * TIMEOUT_MS;
+/** Without a timeout the test would hang, so a generous limit is enough on a busy machine. */
+const MAX_ABORT_MS = 10 * TIMEOUT_MS;
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-function poster(settings: Partial<PostSettings> = {}): NotificationPoster {
-  const made = new NotificationPoster({
+function newClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient {
+  const client = new WebhookClient({
     policy: { allowLoopback: true },
     connectTimeoutMs: 200,
     timeoutMs: TIMEOUT_MS,
     connectionsPerOrigin: 2,
     ...settings,
   });
-  closing.push(() => made.close());
-  return made;
+  closing.push(() => client.close());
+  return client;
 }
 
-function post(to: NotificationPoster, url: string): Promise<Answer> {
+function post(to: WebhookClient, url: string): Promise<WebhookResponse> {
   return to.post({ ...POSTED, url }, new AbortController().signal);
 }
 
@@ -39,7 +39,7 @@ async function nameServer(...parameters: Parameters<typeof NameServer.start>): P
 }
 
 describe('a name server that gives another answer each time', () => {
-  /** Two servers at one port: the merchant's, and one of ours that nobody outside may reach. */
+  /** Two servers at one port: the merchant's, and an internal one. */
   async function merchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
     const victim: string[] = [];
@@ -57,24 +57,25 @@ describe('a name server that gives another answer each time', () => {
     return { port, merchant, victim };
   }
 
-  it('is asked once for a connection, and the connection goes to the address that was checked', async () => {
+  it('is queried once for a connection, which goes to the checked address', async () => {
     const { port, merchant, victim } = await merchantAndVictim();
     const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
-    expect(await post(poster({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
+    expect(await post(newClient({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
     expect(names.asked).toEqual(['rebind.example']);
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
 
-  it('is believed at the next try only after a check of its own', async () => {
+  it('has its new answer checked at the next attempt', async () => {
     const { port, merchant } = await merchantAndVictim();
     const names = await nameServer(
       (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
     );
     const resolve = resolveWith([names.address]);
-    const tries: Answer[] = [];
-    for (let i = 0; i < 4; i++) tries.push(await post(poster({ resolve }), `http://rebind.example:${port}/hooks`));
-    expect(tries.map(({ statusCode, errorClass }) => statusCode ?? errorClass)).toEqual([
+    const responses: WebhookResponse[] = [];
+    for (let i = 0; i < 4; i++)
+      responses.push(await post(newClient({ resolve }), `http://rebind.example:${port}/hooks`));
+    expect(responses.map(({ statusCode, errorClass }) => statusCode ?? errorClass)).toEqual([
       200,
       'address-refused:private',
       'address-refused:link-local',
@@ -88,15 +89,15 @@ describe('a name server that gives another answer each time', () => {
     const names = await nameServer(() => ['127.0.0.1']);
     const settings = { policy: { allowLoopback: false }, resolve: resolveWith([names.address]) };
     for (const host of ['rebind.example', 'rebind.example.', 'REBIND.example'])
-      expect(await post(poster(settings), `https://${host}:8443/`)).toMatchObject({
+      expect(await post(newClient(settings), `https://${host}:8443/`)).toMatchObject({
         errorClass: 'address-refused:loopback',
       });
     expect([...merchant, ...victim]).toEqual([]);
   });
 
-  it('that says nothing costs no more than the time to connect', async () => {
+  it('that does not respond costs at most the connect timeout', async () => {
     const names = await nameServer(() => 'silence');
-    const answer = await post(poster({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
+    const answer = await post(newClient({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
     expect(answer).toMatchObject({ errorClass: 'connect-timeout' });
     // undici looks at its clock twice a second.
     expect(answer.durationMs).toBeLessThan(2_000);
@@ -104,14 +105,14 @@ describe('a name server that gives another answer each time', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('%i is an answer, and not followed', async (statusCode) => {
+  it.each([301, 302, 303, 307, 308])('%i is a response, and not followed', async (statusCode) => {
     const [first, second] = [await Receiver.start(), await Receiver.start()];
     closing.push(
       () => first.stop(),
       () => second.stop(),
     );
     first.behaves(answers(statusCode, { location: second.url }));
-    expect(await post(poster(), first.url)).toMatchObject({ statusCode });
+    expect(await post(newClient(), first.url)).toMatchObject({ statusCode });
     expect([first.received.length, second.received.length]).toEqual([1, 0]);
   });
 });
@@ -154,10 +155,10 @@ describe('an endpoint that', () => {
     ['says to go on, unasked and for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ])('%s is cut off: %s', async (_, first, errorClass, piece) => {
     const url = piece === '' ? await endpoint(createServer()) : await endless(first, piece);
-    const answer = await post(poster(), url);
+    const answer = await post(newClient(), url);
     expect(answer.statusCode).toBeUndefined();
     expect(answer.errorClass).toBe(errorClass);
-    expect(answer.durationMs).toBeLessThan(CUT_OFF_MS_MAX);
+    expect(answer.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
   it.each([
@@ -167,7 +168,7 @@ describe('an endpoint that', () => {
   ])('acknowledges with an endless answer %s is believed, and 64 KiB of it are read', async (_, first, piece) => {
     let sent = 0;
     const url = await endless(first, piece, (bytes) => (sent += bytes));
-    const answer = await post(poster(), url);
+    const answer = await post(newClient(), url);
     expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
     // As much as the kernel keeps for both ends of a connection.
     expect(sent).toBeLessThan(32 * 2 ** 20);
@@ -175,12 +176,12 @@ describe('an endpoint that', () => {
 
   it('drips its answer is cut off when the time of the try is over, whatever came last', async () => {
     const answer = await post(
-      poster(),
+      newClient(),
       await endless('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
     );
     expect(answer.statusCode).toBe(200);
     expect(['timeout', 'answer-too-large']).toContain(answer.errorClass);
-    expect(answer.durationMs).toBeLessThan(CUT_OFF_MS_MAX);
+    expect(answer.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
   it('compresses a bomb is not unpacked', async () => {
@@ -188,7 +189,7 @@ describe('an endpoint that', () => {
     const bombing = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const url = await endpoint(createHttpServer((_, response) => bombing(response)));
-    const answer = await post(poster(), url);
+    const answer = await post(newClient(), url);
     expect(answer.statusCode).toBe(200);
     // As it came, though it is no text: 1f 8b 08 is how gzip begins, and unpacked it would be zeros.
     expect([...answer.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
@@ -196,13 +197,13 @@ describe('an endpoint that', () => {
   });
 
   it('takes the connection and nothing else does not keep the others of its host waiting for longer than a try', async () => {
-    const to = poster();
+    const to = newClient();
     const url = await endpoint(createServer());
     // One after the other over the two connections of a host, the last would wait for twenty tries.
     const all = await Promise.all(Array.from({ length: 40 }, () => post(to, url)));
     for (const { errorClass, durationMs } of all) {
       expect(errorClass).toBe('timeout');
-      expect(durationMs).toBeLessThan(CUT_OFF_MS_MAX);
+      expect(durationMs).toBeLessThan(MAX_ABORT_MS);
     }
   });
 });

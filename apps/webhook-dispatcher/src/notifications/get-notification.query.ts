@@ -3,30 +3,30 @@ import { DomainError, isUuid } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type NotificationSummary, SUMMARY_COLUMNS } from './list-notifications.query.js';
 
-/** One try. Times are ISO 8601 UTC with milliseconds (C2). */
+/** One delivery attempt. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface DeliveryAttempt {
   /** From 1. */
   try: number;
   startedAt: string;
   /** Milliseconds. */
   durationMs: number;
-  /** `acknowledged`: 2xx. `refused`: another status. `unanswered`: none, see errorClass. */
+  /** `acknowledged`: status 2xx. `refused`: another status. `unanswered`: no status, see errorClass. */
   outcome: 'acknowledged' | 'refused' | 'unanswered';
   statusCode: number | null;
   /** e.g. `timeout`, `connection-refused`, `address-refused:private`. */
   errorClass: string | null;
-  /** The beginning of the answer, at most 2000 characters. */
+  /** The beginning of the response body, at most 2000 characters. */
   answer: string | null;
 }
 
 export interface NotificationDetails extends NotificationSummary {
-  /** The body as it is sent, that of a session without its signature. Amounts in cents. */
+  /** The body as sent, for a session without its signature. Amounts in cents. */
   fields: NotificationFields | PaymentNotice;
   /** Newest first, at most 100. */
   attempts: DeliveryAttempt[];
 }
 
-/** For administrators, who see every merchant's. Throws `resource.not-found`, also for an id that is none. */
+/** For administrators: any merchant. Throws `resource.not-found`, also for an invalid id. */
 export async function getNotification(dataSource: DataSource, id: string): Promise<NotificationDetails> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   const [notification] = await dataSource.query<(NotificationSummary & Pick<NotificationDetails, 'fields'>)[]>(

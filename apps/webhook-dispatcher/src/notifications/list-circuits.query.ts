@@ -1,19 +1,19 @@
 import type { DataSource } from 'typeorm';
 
-/** An endpoint of a merchant whose last tries failed (E6). Times are ISO 8601 UTC with milliseconds (C2). */
+/** An endpoint of a merchant whose last attempts failed (E6). Times are ISO 8601 UTC with milliseconds (C2). */
 export interface CircuitSummary {
   merchantId: number;
   /** Host and port. */
   endpoint: string;
-  /** In a row, over all processes. */
+  /** Consecutive failures, over all processes. */
   failures: number;
-  /** While it lies ahead nothing is sent; then one notification is, to find out. Null: fewer than five failures yet. */
+  /** Until this time nothing is sent; then one notification is sent as a probe. Null before the fifth failure. */
   openUntil: string | null;
-  /** Notifications that wait for it, counted up to 10 000. */
+  /** Pending notifications of this endpoint, at most 10 000. */
   pending: number;
 }
 
-/** Those that fail most, at most 100. */
+/** The endpoints with the most failures, at most 100. */
 export async function listCircuits(dataSource: DataSource): Promise<{ circuits: CircuitSummary[] }> {
   const circuits = await dataSource.query<CircuitSummary[]>(
     `SELECT merchant_id AS "merchantId", endpoint, failures, open_until AS "openUntil",

@@ -4,15 +4,15 @@ import type { DataSource } from 'typeorm';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 import { NOTIFICATION_STATES, type NotificationState, type Recipient } from './notification.js';
 
-/** A notification as administrators see it. Times are ISO 8601 UTC with milliseconds (C2). */
+/** A notification, for administrators. Times are ISO 8601 UTC with milliseconds (C2). */
 export interface NotificationSummary {
   /** UUID. */
   id: string;
-  /** Of every try (E8). The `id`, unless the recipient is a site. */
+  /** The `webhook-id` of every attempt (E8). The `id`, unless the recipient is a site. */
   webhookId: string;
   /** `session`: the notificationUrl of a session (E2). `site`: the webhook of a site (M6). */
   recipient: Recipient;
-  /** `refund` only to a site. */
+  /** `refund` only for a site. */
   type: PaymentNotice['type'];
   merchantId: number;
   siteId: number;
@@ -26,16 +26,16 @@ export interface NotificationSummary {
   apiVersion: HostedApiVersion | null;
   url: string;
   state: NotificationState;
-  /** Tries ever made. */
+  /** Number of attempts so far, of all schedules. */
   tries: number;
-  /** When it is due; while it is being sent, when another worker may take it over. Null unless pending. */
+  /** When it is due; while it is being sent, when its lease ends. Null unless pending. */
   nextAttemptAt: string | null;
   createdAt: string;
   /** When the endpoint last acknowledged it. */
   deliveredAt: string | null;
-  /** Since when no key signs it, so that it is not sent; null once it was signed. */
+  /** Since when it cannot be signed and sent; null once it was signed. */
   unsignedSince: string | null;
-  /** The kinds of keys that its site or merchant needs for it to be sent; null when it was signed. */
+  /** The missing kinds of keys; null once it was signed. */
   missingKeys: readonly SigningPurpose[] | null;
 }
 
@@ -46,20 +46,20 @@ export interface NotificationPage {
   after: string | null;
 }
 
-/** Query of the list; every part optional, none repeated. */
+/** Query of the list; every parameter is optional and may occur once. */
 export interface NotificationQuery {
   /** One of the states. */
   readonly state?: unknown;
   readonly merchantId?: unknown;
   /** UUID. */
   readonly sessionId?: unknown;
-  /** `true`: only those that no key signs. */
+  /** `true`: only those that cannot be signed. */
   readonly unsigned?: unknown;
-  /** Only what is older than this notification (UUID). */
+  /** Only notifications older than this one (UUID). */
   readonly after?: unknown;
 }
 
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** Sorts before every id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
@@ -68,15 +68,15 @@ export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", rec
   next_attempt_at AS "nextAttemptAt", created_at AS "createdAt", delivered_at AS "deliveredAt",
   unsigned_since AS "unsignedSince", missing_keys AS "missingKeys"`;
 
-/** A page far back costs the same as the first: ids sort by the time of their payment, so `after` is where the walk begins. */
+/** Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
   const { conditions, parameters } = filterOf(query);
   const rows = await dataSource.query<NotificationSummary[]>(
-    `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE + 1}`,
+    `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`,
     parameters,
   );
-  const notifications = rows.slice(0, PAGE);
-  return { notifications, after: rows.length > PAGE ? notifications.at(-1)!.id : null };
+  const notifications = rows.slice(0, PAGE_SIZE);
+  return { notifications, after: rows.length > PAGE_SIZE ? notifications.at(-1)!.id : null };
 }
 
 function filterOf({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
@@ -93,20 +93,20 @@ function filterOf({ state, merchantId, sessionId, unsigned, after }: Notificatio
   if (unsigned !== undefined && unsigned !== 'true') throw invalidField('unsigned', 'unsigned must be true');
   if (after !== undefined && !isUuid(after)) throw invalidField('after', 'after must be the id of a notification');
 
-  const possible: [string, unknown][] = [
+  const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // Bounded on both sides: with one bound PostgreSQL expects a third of the table, and reads all of it to sort it.
+    // A range with two limits: with one, PostgreSQL expects a third of the table, and reads all of it to sort it.
     [`id > '${FIRST_ID}' AND id <`, after],
   ];
-  const given = possible.filter(([, value]) => value !== undefined);
+  const active = filters.filter(([, value]) => value !== undefined);
   return {
     conditions: [
-      // Written out, one of five words: the indexes of states are partial, and would not serve a state that may be any.
+      // The validated state is part of the text: PostgreSQL cannot use the partial indexes of states with a parameter.
       ...(state === undefined ? [] : [`state = '${state as NotificationState}'`]),
       ...(unsigned === undefined ? [] : ['unsigned_since IS NOT NULL']),
-      ...given.map(([condition], i) => `${condition} $${i + 1}`),
+      ...active.map(([condition], i) => `${condition} $${i + 1}`),
     ],
-    parameters: given.map(([, value]) => value),
+    parameters: active.map(([, value]) => value),
   };
 }

@@ -1,4 +1,4 @@
-import { endpointOf, replayRefusal } from './notification.js';
+import { endpointOf, replayConflict } from './notification.js';
 
 /** The longest name that DNS knows. */
 const HOST_253 = `${'a.'.repeat(126)}a`;
@@ -22,24 +22,24 @@ describe('the endpoint of an address', () => {
 describe('a replay', () => {
   const candidate = { paymentStatus: 'Success', leased: false, sessionSucceeded: true } as const;
 
-  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a success that is %s is possible', (state) => {
-    expect(replayRefusal({ ...candidate, state })).toBeUndefined();
+  it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)('of a Success that is %s is possible', (state) => {
+    expect(replayConflict({ ...candidate, state })).toBeUndefined();
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a failure that is %s is possible while nobody paid',
+    'of a Failed that is %s is possible before a Success',
     (state) => {
-      expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
-      expect(replayRefusal({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
-        'was paid',
+      expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
+      expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(
+        'has been paid',
       );
     },
   );
 
-  it('is refused while it is being sent, and when it was superseded', () => {
-    expect(replayRefusal({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
+  it('is rejected while the notification is being sent, and after it was superseded', () => {
+    expect(replayConflict({ ...candidate, state: 'pending', leased: true })).toContain('being sent');
     const superseded = { ...candidate, state: 'superseded', paymentStatus: 'Failed' } as const;
-    expect(replayRefusal(superseded)).toContain('was paid');
-    expect(replayRefusal({ ...superseded, sessionSucceeded: false })).toContain('was paid');
+    expect(replayConflict(superseded)).toContain('has been paid');
+    expect(replayConflict({ ...superseded, sessionSucceeded: false })).toContain('has been paid');
   });
 });

@@ -5,7 +5,7 @@ import { getNotification, type NotificationDetails } from './get-notification.qu
 import { type CircuitSummary, listCircuits } from './list-circuits.query.js';
 import { listNotifications, type NotificationPage, type NotificationQuery } from './list-notifications.query.js';
 
-/** For administrators (header `x-admin-key`, A10): what merchants were told, and which of their endpoints fail. */
+/** For administrators (header `x-admin-key`, A10): notifications to merchants, and failing endpoints. */
 @Controller('admin/v1/notifications')
 @UseGuards(AdminKeyGuard)
 export class NotificationsController {
@@ -21,14 +21,14 @@ export class NotificationsController {
     return listNotifications(this.dataSource, query);
   }
 
-  /** Lists the endpoints that fail, and until when their circuits are open (E6). */
+  /** Lists the failing endpoints and the state of their circuits (E6). */
   @Get('circuits')
   circuits(): Promise<{ circuits: CircuitSummary[] }> {
     return listCircuits(this.dataSource);
   }
 
   /**
-   * Reads a notification with its tries.
+   * Reads a notification with its attempts.
    *
    * @throws resource.not-found
    */

@@ -10,14 +10,14 @@ import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 import { endpointOf, type NotificationContent } from '../notifications/notification.js';
 
-/** What is read of an event: a payment that became final, or of which money was given back. */
+/** The parts of an event that are used: a payment that became final, or of which money was returned. */
 export type PaymentEvent<Payment = AnyPaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */
 export type NewNotification = NotificationContent & {
   /** UUID of the row. */
   readonly id: string;
-  /** The webhook-id of every try (E8). */
+  /** The webhook-id of every attempt (E8). */
   readonly webhookId: string;
   readonly merchantId: number;
   readonly siteId: number;
@@ -36,7 +36,7 @@ export function sessionNotification(event: PaymentEvent<PaymentSnapshot>): NewNo
   const { source } = event.payload;
   const id = notificationIdOf(event.payload);
   return {
-    ...commonOf(event, source.notificationUrl),
+    ...commonFields(event, source.notificationUrl),
     id,
     webhookId: id,
     sessionId: source.sessionId,
@@ -47,14 +47,14 @@ export function sessionNotification(event: PaymentEvent<PaymentSnapshot>): NewNo
 }
 
 /**
- * For the webhook of a payment's site (M6). The webhook-id may be that of the session's notification: the two go to
- * different addresses. The row has an id of its own, which sorts by time as the others do.
+ * For the webhook of a payment's site (M6). The session's notification may have the same webhook-id: the two
+ * have different URLs. The row has its own id, which sorts by time like the others.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
   const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);
   const at = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
   return {
-    ...commonOf(event, webhook.url),
+    ...commonFields(event, webhook.url),
     id: derivedUuid(new Date(at), `${webhookId} to the site`),
     webhookId,
     recipient: 'site',
@@ -63,7 +63,7 @@ export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): New
   };
 }
 
-function commonOf({ payload: payment, traceparent }: PaymentEvent, url: string) {
+function commonFields({ payload: payment, traceparent }: PaymentEvent, url: string) {
   return {
     merchantId: payment.merchantId,
     siteId: payment.siteId,

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import type { Places } from '../delivery/delivery-worker.js';
+import type { Slots } from '../delivery/delivery-worker.js';
 import type { NewNotification } from './new-notification.js';
 
-/** Writes notifications as they are recorded. */
+/** Inserts notifications. */
 @Injectable()
 export class NotificationRepository {
-  /** Returns the ids of those that are new and under the lease of `lease`. Those without a place are pending. */
+  /** Returns the ids of the new notifications that are leased under `lease`. Those without a slot are pending. */
   async insertAll(
     db: Pick<EntityManager, 'query'>,
-    given: readonly { readonly notification: NewNotification; readonly hasPlace: boolean }[],
+    notifications: readonly { readonly notification: NewNotification; readonly hasSlot: boolean }[],
     now: Date,
-    lease: Pick<Places, 'leaseId' | 'leasedUntil'> | undefined,
+    lease: Pick<Slots, 'leaseId' | 'leasedUntil'> | undefined,
   ): Promise<string[]> {
-    const rows = given.map(({ notification, hasPlace }) => ({ ...rowOf(notification), has_place: hasPlace }));
+    const rows = notifications.map(({ notification, hasSlot }) => ({ ...rowOf(notification), has_place: hasSlot }));
     const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
       JSON.stringify(rows),
       now,

@@ -1,4 +1,4 @@
-/** The state in which a notification is recorded: superseded, due, or leased to the worker that has a place for it. */
+/** The state in which a notification is recorded: superseded, due, or leased to a worker that has a slot for it. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { RecordNotifications } from './record-notifications.js';
@@ -19,20 +19,20 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-async function record(sessionId: string, state: State, hasPlace = true): Promise<string> {
+async function record(sessionId: string, state: State, hasSlot = true): Promise<string> {
   const payment = dispatcher.payment(URL, { sessionId, state });
-  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), take: () => hasPlace };
+  const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
   const db = dispatcher.test.dataSource;
   const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
     db,
     [{ payload: payment }],
-    places,
+    slots,
   );
   const row = await dispatcher.rowOf(payment);
-  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, places.leaseId] : [0, null]);
+  expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
-/** Of this session, sent or not, and under a lease that ends after so long. */
+/** A notification of this session, sent or not, with a lease that ends after so long. */
 async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.payment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
@@ -63,7 +63,7 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
   ],
   ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'success', 1)],
 ])('a %s beside %s is %s', (state, _, expected, before) => {
-  test('when the worker has a place for it', async () => {
+  test('when the worker has a slot for it', async () => {
     const sessionId = randomUUID();
     await before(sessionId);
     expect(await record(sessionId, state)).toBe(expected);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
-import { TryRecords } from '../delivery/record-tries.js';
+import { AttemptRecorder } from '../delivery/record-tries.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { RecordNotifications } from './record-notifications.js';
@@ -31,8 +31,8 @@ afterEach(() => receiver.stop());
 
 const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
 
-/** A claim of this worker's own, so that a test can stand between claim, post and record. */
-function claim(): Promise<LeasedNotification[]> {
+/** A lease of the test, so that it can act between lease, request and record. */
+function lease(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: clock.now(),
@@ -41,7 +41,7 @@ function claim(): Promise<LeasedNotification[]> {
     max: 50,
     maxPerMerchant: 10,
     maxPerEndpoint: 10,
-    busy: [],
+    usage: [],
   });
 }
 
@@ -51,21 +51,21 @@ async function record(notification: LeasedNotification, statusCode: number): Pro
     statusCode === 200
       ? ({ outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined } as const)
       : ({ outcome: 'refused', state: 'pending', nextAttemptAt: dispatcher.clock.later(5 * SECOND) } as const);
-  const answer = { statusCode, durationMs: 1 };
-  return new TryRecords(
+  const response = { statusCode, durationMs: 1 };
+  return new AttemptRecorder(
     new DeliveryAttemptRepository(dispatcher.test.dataSource),
     new DueSignal(dispatcher.test.dataSource),
-  ).write({
+  ).record({
     notification,
-    answer,
+    response,
     result,
     startedAt: now,
     endedAt: now,
   });
 }
 
-describe('once a session was paid', () => {
-  it('a Failed that nobody acknowledged yet is not sent any more', async () => {
+describe('after a session was paid', () => {
+  it('a Failed that was not acknowledged is no longer sent', async () => {
     await dispatcher.paid(failed);
     await dispatcher.paid(succeeded);
     await dispatcher.runOnce();
@@ -75,7 +75,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that waits for its next try is not tried again', async () => {
+  it('a Failed that waits for its next attempt is not retried', async () => {
     receiver.behaves(answers(500), answers(200));
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -86,7 +86,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that arrives after the Success is superseded at once, whether that was delivered or not', async () => {
+  it('a Failed that arrives after the Success, delivered or not, is superseded at once', async () => {
     await dispatcher.paid(succeeded);
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -97,7 +97,7 @@ describe('once a session was paid', () => {
     expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
   });
 
-  it('a Failed that was acknowledged before stays delivered, and other sessions are left alone', async () => {
+  it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
     const stranger = dispatcher.payment(receiver.url, { state: 'failed' });
     await dispatcher.paid(failed);
     await dispatcher.runOnce();
@@ -111,7 +111,7 @@ describe('once a session was paid', () => {
     expect(receiver.statuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
-  it('an exhausted Failed can no longer come back', async () => {
+  it('an exhausted Failed can no longer be replayed', async () => {
     await dispatcher.paid(failed);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
@@ -124,13 +124,13 @@ describe('once a session was paid', () => {
   });
 });
 
-describe('while a Failed is on the wire', () => {
+describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
   ])('its Success waits for the end of the try; answered %i it ends %s', async (statusCode, state) => {
     await dispatcher.paid(failed);
-    const [inFlight] = await claim();
+    const [inFlight] = await lease();
     await dispatcher.paid(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
@@ -143,9 +143,9 @@ describe('while a Failed is on the wire', () => {
     expect(receiver.statuses).toEqual(['Success']);
   });
 
-  it('its Success waits no longer than the lease when the worker died, and the late result changes nothing', async () => {
+  it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
     await dispatcher.paid(failed);
-    const [inFlight] = await claim();
+    const [inFlight] = await lease();
     await dispatcher.paid(succeeded);
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -156,7 +156,7 @@ describe('while a Failed is on the wire', () => {
     expect(await stateOf(failed)).toBe('superseded');
   });
 
-  it('the receiver itself never sees the two overlap', async () => {
+  it('the receiver never gets both at the same time', async () => {
     const seen: string[] = [];
     let release: () => void = () => undefined;
     receiver.behaves((response, { body }) => {
@@ -177,7 +177,7 @@ describe('while a Failed is on the wire', () => {
   });
 });
 
-describe('when the two are recorded by transactions at the same moment', () => {
+describe('when concurrent transactions record the two', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
@@ -209,7 +209,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
     expect(receiver.statuses).toEqual(['Success']);
   });
 
-  it('a claim of the Failed that has not committed is waited for, and its lease holds the Success back', async () => {
+  it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
     await dispatcher.paid(failed);
     const claiming = dispatcher.test.dataSource.createQueryRunner();
     await claiming.startTransaction();
@@ -232,22 +232,22 @@ describe('when the two are recorded by transactions at the same moment', () => {
     expect(await dispatcher.runOnce()).toBe(1);
   });
 
-  it('a claim skips the Failed that is being superseded', async () => {
+  it('a lease request skips a Failed that is being superseded', async () => {
     await dispatcher.paid(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
       { payload: succeeded },
     ]);
-    expect(await claim()).toEqual([]);
+    expect(await lease()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();
-    expect(await claim()).toMatchObject([{ paymentStatus: 'Success' }]);
+    expect(await lease()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
   });
 
-  it('no order of many at once lets a Failed through after its Success', async () => {
+  it('no order of concurrent events sends a Failed after its Success', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
       dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
@@ -270,7 +270,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
-    // Each of the others was told before it, or never.
+    // Each of the others was sent before it, or never.
     const states = await Promise.all(
       payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
     );
@@ -281,7 +281,7 @@ describe('when the two are recorded by transactions at the same moment', () => {
   });
 });
 
-/** Until a connection of this database waits for such a lock. */
+/** Waits until a connection of this database waits for such a lock. */
 async function untilWaiting(locktype: string): Promise<void> {
   for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(

@@ -1,4 +1,4 @@
-/** Each condition under which a notification is replayed: everything else holds, only it is false. */
+/** Each condition of a replay: a test where only this condition is false. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
@@ -15,7 +15,7 @@ const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatche
 
 type Change = Parameters<DispatcherUnderTest['payment']>[1] & { merchantId?: number };
 
-/** A notification that was given up. Returns its id. */
+/** Inserts an exhausted notification. Returns its id. */
 async function givenUp(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
   const payment = { ...dispatcher.payment('https://shop.example/hook', change), merchantId };
   await dispatcher.paid(payment);
@@ -82,7 +82,7 @@ describe('one notification', () => {
     expect(await openOnes()).toEqual(othersOpen);
   });
 
-  test('leaves a circuit to the probe that is on the wire', async () => {
+  test('leaves a circuit to the probe in flight', async () => {
     const id = await givenUp();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -123,7 +123,7 @@ describe('many notifications', () => {
     expect(await openOnes()).toEqual(othersOpen);
   });
 
-  test('leave a circuit to the probe that is on the wire', async () => {
+  test('leave a circuit to the probe in flight', async () => {
     await givenUp();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);

@@ -5,20 +5,20 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { DueSignal } from '../delivery/due-signal.js';
 import { FIRST_ID } from '../notifications/list-notifications.query.js';
 import type { ReplayManyRequest } from './replay-many.request.js';
-import { REPLAY_PAGE, type ReplayableNotification, ReplayRepository } from './replay.repository.js';
+import { REPLAY_PAGE_SIZE, type ReplayableNotification, ReplayRepository } from './replay.repository.js';
 
 export interface ReplayedPage {
-  /** Due now, each under its id and with the whole schedule before it again. */
+  /** Number of notifications that are due now, each with the same id and a new retry schedule. */
   replayed: number;
-  /** Left as they are: being sent right now, or a Failed whose session was paid since (E2). */
+  /** Number of unchanged notifications: being sent, or a Failed whose session has been paid (E2). */
   skipped: number;
-  /** Ask again with it: there are more. Null when this was the last page. */
+  /** Pass it as `after` for the next page; null on the last. */
   after: string | null;
 }
 
 /**
- * Makes many notifications due now (E5), the oldest first, a page at a time: what was delivered is among them where its
- * state is not asked for, since the merchant may have lost it. Throws `request.invalid` where it is not said which.
+ * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications are
+ * replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
  */
 @Injectable()
 export class ReplayMany {
@@ -33,7 +33,7 @@ export class ReplayMany {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
-      // As in replay-notification.ts: a success recorded at this moment must be seen.
+      // As in replay-notification.ts: a Success that is being recorded must be visible.
       await this.replays.lockSessions(
         tx,
         found.flatMap(({ sessionId }) => sessionId ?? []),
@@ -44,7 +44,7 @@ export class ReplayMany {
       return {
         replayed,
         skipped: found.length - replayed,
-        after: found.length < REPLAY_PAGE ? null : found.at(-1)!.id,
+        after: found.length < REPLAY_PAGE_SIZE ? null : found.at(-1)!.id,
       };
     });
   }
@@ -57,7 +57,7 @@ export class ReplayMany {
     }
     const filter = { merchantId, endpoint, since };
     if (merchantId !== null && since !== null) return this.replays.findSince(tx, after, filter, state);
-    if (state === undefined) throw invalidField('state', 'state, or merchantId and since, must say what to replay');
+    if (state === undefined) throw invalidField('state', 'state, or merchantId and since, is required');
     return this.replays.findInState(tx, after, filter, state);
   }
 }

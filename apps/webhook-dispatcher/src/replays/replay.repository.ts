@@ -6,11 +6,11 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 
 export interface ReplayableNotification {
   readonly id: string;
-  /** Null of a site's: it supersedes nothing, and nothing supersedes it (M6). */
+  /** Null for a site: its notifications neither supersede nor are superseded (M6). */
   readonly sessionId: string | null;
 }
 
-/** What decides whether a notification may be replayed. */
+/** Decides whether a notification may be replayed. */
 export interface ReplayState {
   readonly state: NotificationState;
   readonly paymentStatus: PaymentStatusText;
@@ -19,36 +19,36 @@ export interface ReplayState {
   readonly replayedAt: Date | null;
 }
 
-/** Which notifications to replay, beside their state. */
+/** Selects notifications to replay, beside their state. */
 export interface ReplayFilter {
   readonly merchantId: number | null;
   readonly endpoint: string | null;
   readonly since: Date | null;
 }
 
-/** One transaction; a hundred thousand are a hundred calls, and no lock is held for long. */
-export const REPLAY_PAGE = 1_000;
+/** For one transaction, so that no lock is held for long. */
+export const REPLAY_PAGE_SIZE = 1_000;
 
-/** Makes notifications due again. Each method is a step of a transaction that holds the sessions' locks. */
+/** Makes notifications due again. Its methods are the steps of a transaction that holds the locks of the sessions. */
 @Injectable()
 export class ReplayRepository {
   /**
-   * Until the transaction ends, nobody else records or replays a notification of these sessions: `record_notifications`
-   * takes the same locks, by the same function of the database.
+   * Until the transaction ends, no other transaction records or replays a notification of these sessions:
+   * `record_notifications` takes the same locks, by the same function of the database.
    *
-   * Why: the Failed and the Success of one session may be recorded by two statements at once. Without the lock
-   * neither would see the other's row, the Failed would stay pending beside the Success, and the merchant could be
-   * told Failed after Success (E2). The lock is a statement of its own, so that the statements after it, each with a
-   * snapshot of its own (READ COMMITTED), see what the holder before committed.
+   * Reason: two concurrent statements may record the Failed and the Success of one session. Without the lock neither would see
+   * the other's row, the Failed would stay pending, and the merchant could receive Failed after Success (E2). The lock is its
+   * own statement, so that the next statements, each with its own snapshot (READ COMMITTED), see the commit of the previous
+   * holder.
    *
-   * Once in a transaction: the locks of one call are taken in order, those of a second would not come after those of the
-   * first, and two transactions could wait for each other. Two sessions with one hash merely wait for each other.
+   * Call it once in a transaction: one call takes its locks in order, but a second call could break the order, and two
+   * transactions could deadlock. Two sessions with the same hash only wait for each other.
    */
   async lockSessions(tx: EntityManager, sessionIds: readonly string[]): Promise<void> {
     await tx.query(`SELECT lock_sessions($1)`, [sessionIds]);
   }
 
-  /** An administrator has no `owner`: every merchant's are found. */
+  /** Without an `owner`, for administrators, it finds the notification of any merchant. */
   async find(
     tx: EntityManager,
     id: string,
@@ -83,10 +83,10 @@ export class ReplayRepository {
   }
 
   /**
-   * Makes the notification the probe of its endpoint. The circuit stays until the answer, which brings forward the other
-   * notifications if the outage was long; other sites and the other mode have the same circuit.
+   * Makes the notification the probe of its endpoint. The circuit stays until the response, which makes the other
+   * notifications due if there was an outage. All sites and both modes of a merchant share the circuit.
    */
-  async halfOpenCircuitOf(tx: EntityManager, id: string, now: Date): Promise<void> {
+  async halfOpenCircuit(tx: EntityManager, id: string, now: Date): Promise<void> {
     await tx.query(
       `UPDATE circuits SET open_until = $2
         WHERE (merchant_id, endpoint) = (SELECT merchant_id, endpoint FROM notifications WHERE id = $1)
@@ -95,7 +95,7 @@ export class ReplayRepository {
     );
   }
 
-  /** Of a merchant since a time, the oldest first. */
+  /** Notifications of a merchant since a time, the oldest first. */
   findSince(
     tx: EntityManager,
     after: string,
@@ -105,14 +105,14 @@ export class ReplayRepository {
     return tx.query(
       `SELECT id, session_id AS "sessionId" FROM notifications
         WHERE merchant_id = $1 AND id > $2 AND created_at >= $3 AND ($4::text IS NULL OR endpoint = $4) AND ($5::text IS NULL OR state = $5)
-        ORDER BY id LIMIT ${REPLAY_PAGE}`,
+        ORDER BY id LIMIT ${REPLAY_PAGE_SIZE}`,
       [merchantId, after, since, endpoint, state ?? null],
     );
   }
 
   /**
-   * In a state, the oldest first. The state is written out, so that its index serves a statement that is planned once; it is
-   * one of two words.
+   * Notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot use its partial
+   * index with a parameter.
    */
   findInState(
     tx: EntityManager,
@@ -124,14 +124,14 @@ export class ReplayRepository {
       `SELECT id, session_id AS "sessionId" FROM notifications
         WHERE state = '${state}' AND id > $1 AND ($2::bigint IS NULL OR merchant_id = $2) AND ($3::text IS NULL OR endpoint = $3)
           AND ($4::timestamptz IS NULL OR created_at >= $4)
-        ORDER BY id LIMIT ${REPLAY_PAGE}`,
+        ORDER BY id LIMIT ${REPLAY_PAGE_SIZE}`,
       [after, merchantId, endpoint, since],
     );
   }
 
   /**
-   * As {@link makeDue} and {@link halfOpenCircuitOf}, for those that may be sent: one notification of each endpoint is the
-   * probe. Circuits are locked in one order, or two replays of the same endpoints could wait for each other. Returns how many.
+   * As {@link makeDue} and {@link halfOpenCircuit}, for all that may be sent: one notification of each endpoint is the
+   * probe. Locks the circuits in one order, so that two replays of the same endpoints cannot deadlock. Returns the number.
    */
   async makeManyDue(tx: EntityManager, ids: readonly string[], now: Date): Promise<number> {
     const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(

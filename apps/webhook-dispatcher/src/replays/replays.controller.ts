@@ -6,7 +6,7 @@ import { ReplayManyRequest } from './replay-many.request.js';
 import { ReplayNotification } from './replay-notification.js';
 
 /**
- * For administrators (header `x-admin-key`, A10): telling merchants again (E5). Errors are RFC 9457 (C5).
+ * For administrators (header `x-admin-key`, A10): replaying notifications (E5). Errors are RFC 9457 (C5).
  *
  * @group Notifications
  */
@@ -24,7 +24,7 @@ export class ReplaysController {
    *
    * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found
-   * @throws resource.conflict It is being sent, or its session was paid later.
+   * @throws resource.conflict It is being sent, or its session has been paid.
    */
   @Post(':id/replay')
   @HttpCode(202)
@@ -36,7 +36,7 @@ export class ReplaysController {
   /**
    * Sends many notifications again (E5).
    *
-   * @returns 202 How many are due now, at most 1000; go on with `after` while it is not null.
+   * @returns 202 The number of notifications that are due now, at most 1000; continue with `after` while it is not null.
    */
   @Post('replays')
   @HttpCode(202)

@@ -29,7 +29,7 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-async function told(count: number, change: Partial<PaymentSnapshot> = {}): Promise<PaymentSnapshot[]> {
+async function notified(count: number, change: Partial<PaymentSnapshot> = {}): Promise<PaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => ({ ...dispatcher.payment(receiver.url), ...change }));
   await dispatcher.paid(...payments);
   return payments;
@@ -48,7 +48,7 @@ const openFor = (ms: number): Promise<unknown> =>
   );
 
 describe('a replay', () => {
-  it('sends again under the same id, with the whole schedule before it', async () => {
+  it('sends again with the same id and a new schedule', async () => {
     receiver.behaves(answers(500));
     const payment = dispatcher.payment(receiver.url);
     await dispatcher.paid(payment);
@@ -63,7 +63,7 @@ describe('a replay', () => {
     await dispatcher.runOnce();
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
     receiver.behaves(answers(200));
-    // The refused probe keeps the circuit open, for as long as it ever is.
+    // The failed probe keeps the circuit open, for the longest time.
     dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
@@ -75,8 +75,8 @@ describe('a replay', () => {
     expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
   });
 
-  it('brings what waits for hours, once its endpoint answers after an outage', async () => {
-    const [given, waiting] = await told(2);
+  it('makes waiting notifications due when the endpoint responds after an outage', async () => {
+    const [given, waiting] = await notified(2);
     await setState('exhausted', [given!]);
     await dispatcher.test.superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE state = 'pending'`, [
       dispatcher.clock.later(6 * HOUR),
@@ -88,9 +88,9 @@ describe('a replay', () => {
     expect((await dispatcher.rowOf(waiting!)).state).toBe('delivered');
   });
 
-  it('that is refused again is counted as a failed probe: the circuit stays', async () => {
+  it('that fails again counts as a failed probe: the circuit stays', async () => {
     receiver.behaves(answers(500));
-    const [given] = await told(1);
+    const [given] = await notified(1);
     await openFor(MINUTE);
     const { id } = await dispatcher.rowOf(given!);
     await dispatcher.admin('POST', `/${id}/replay`);
@@ -98,7 +98,7 @@ describe('a replay', () => {
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
-  it('is refused for a Failed of a session that was paid, delivered or not', async () => {
+  it('is rejected for a Failed, delivered or not, of a session that was paid', async () => {
     const sessionId = randomUUID();
     const delivered = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.paid(delivered);
@@ -114,7 +114,7 @@ describe('a replay', () => {
     expect(receiver.statuses).toEqual(['Failed', 'Success']);
   });
 
-  it('is refused while it is on the wire', async () => {
+  it('is rejected while the notification is in flight', async () => {
     let release: () => void = () => undefined;
     receiver.behaves((response) => {
       release = () => response.writeHead(200).end();
@@ -134,16 +134,16 @@ describe('a replay', () => {
 });
 
 describe('a replay of many', () => {
-  it('is of everything of an endpoint since a time, delivered or not, and of no other', async () => {
-    const old = await told(2);
+  it('sends all notifications of one endpoint since a time, delivered or not', async () => {
+    const old = await notified(2);
     await sendAll();
     dispatcher.clock.advance(HOUR);
     const since = dispatcher.clock.nowISO();
-    const delivered = await told(3);
+    const delivered = await notified(3);
     await sendAll();
-    const givenUp = await told(2);
+    const givenUp = await notified(2);
     await setState('gone', givenUp);
-    await told(2, { merchantId: 8 });
+    await notified(2, { merchantId: 8 });
     await sendAll();
     const elsewhere = dispatcher.payment(receiver.url.replace('127.0.0.1', 'localhost'));
     await dispatcher.paid(elsewhere);
@@ -160,9 +160,9 @@ describe('a replay of many', () => {
     expect((await dispatcher.rowOf(elsewhere)).state).toBe('gone');
   });
 
-  it('is of everything exhausted, of all merchants or of one', async () => {
-    const exhausted = [await told(2), await told(3, { merchantId: 8 })].flat();
-    const gone = await told(1);
+  it('sends all exhausted notifications, of all merchants or of one', async () => {
+    const exhausted = [await notified(2), await notified(3, { merchantId: 8 })].flat();
+    const gone = await notified(1);
     await setState('exhausted', exhausted);
     await setState('gone', gone);
     expect((await dispatcher.replay({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
@@ -172,9 +172,9 @@ describe('a replay of many', () => {
     expect((await dispatcher.rowOf(gone[0]!)).state).toBe('gone');
   });
 
-  it('has one of them probe its endpoint, and sends the others once that was answered', async () => {
+  it('sends one as a probe, and the others after its response', async () => {
     receiver.behaves(answers(500));
-    await told(6);
+    await notified(6);
     await dispatcher.runOnce();
     receiver.behaves(answers(200));
     expect(await dispatcher.runOnce()).toBe(0);
@@ -182,16 +182,16 @@ describe('a replay of many', () => {
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
   });
 
-  it('whose probe is refused leaves the circuit open, and its other notifications unsent', async () => {
+  it('whose probe fails leaves the circuit open and the other notifications unsent', async () => {
     receiver.behaves(answers(500));
-    await told(6);
+    await notified(6);
     await openFor(MINUTE);
     await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 0]);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
-  it('leaves alone what is being sent, and a Failed whose session was paid', async () => {
+  it('skips notifications that are being sent, and a Failed whose session was paid', async () => {
     const sessionId = randomUUID();
     const failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
     await dispatcher.paid(failed);
@@ -200,7 +200,7 @@ describe('a replay of many', () => {
     await sendAll();
     let release: () => void = () => undefined;
     receiver.behaves((response) => (release = () => response.writeHead(200).end()), answers(200));
-    await told(1);
+    await notified(1);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
@@ -213,7 +213,7 @@ describe('a replay of many', () => {
   });
 
   it('comes in pages, each notification in one of them', async () => {
-    const payments = await told(2_300);
+    const payments = await notified(2_300);
     await setState('exhausted', payments);
     const pages: number[] = [];
     let after: unknown;
@@ -243,12 +243,12 @@ describe('a replay of many', () => {
   });
 });
 
-test('a receiver that is down for an hour has everything once, under its id, after it is back', async () => {
+test('a receiver that is down for an hour gets each notification once, with its id, after it recovers', async () => {
   receiver.behaves(answers(503));
   const payments: PaymentSnapshot[] = [];
-  // An hour of moved time: two payments a minute, and the worker looks every ten seconds.
+  // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
   for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
-    if (elapsed % (30 * SECOND) === 0) payments.push(...(await told(1)));
+    if (elapsed % (30 * SECOND) === 0) payments.push(...(await notified(1)));
     await dispatcher.runOnce();
     dispatcher.clock.advance(10 * SECOND);
   }
@@ -269,6 +269,6 @@ test('a receiver that is down for an hour has everything once, under its id, aft
   expect(acknowledged.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   // The ids are those that the feed of hosted-gateway shows.
   expect(rows.map(({ id }) => id)).toEqual(payments.map(notificationIdOf));
-  // The circuit spared the server: most of them waited without being tried in vain.
+  // Because of the circuit, most of them waited without failed attempts.
   expect(tried).toBeLessThan(120);
 });

@@ -11,12 +11,12 @@ import { WebhookDispatcherConfig } from '../config.js';
 import { SealingKeyRepository } from './sealing-key.repository.js';
 
 /**
- * The key pair that identity seals signing secrets to (A6). Made once, at the first start ever; the event that
- * publishes its public half is committed with it, so there is no key that nobody heard of and no second event.
+ * The key pair that identity encrypts signing secrets for (A6). Created once, at the very first start; the event that publishes
+ * its public key is committed with it, so every key is published exactly once.
  */
 @Injectable()
 export class SealingKey implements OnModuleInit {
-  private opened: ReadonlyMap<string, KeyObject> = new Map();
+  private privateKeys: ReadonlyMap<string, KeyObject> = new Map();
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -28,12 +28,12 @@ export class SealingKey implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     await this.ensureOne();
-    this.opened = await this.openAll();
+    this.privateKeys = await this.openAll();
   }
 
-  /** The private key with this id, or undefined when the secret was sealed to a key that is not ours. */
+  /** The private key with this id, or undefined when the secret was encrypted for another key. */
   findPrivateKey(kid: string | undefined): KeyObject | undefined {
-    return kid === undefined ? undefined : this.opened.get(kid);
+    return kid === undefined ? undefined : this.privateKeys.get(kid);
   }
 
   private async ensureOne(): Promise<void> {

@@ -5,11 +5,11 @@ export interface SigningKeysOwner {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  /** Of the session; null for the webhook of a site (M6), which is signed with webhook secrets alone. */
+  /** Of the session; null for the webhook of a site (M6), which is signed with webhook secrets only. */
   readonly apiVersion: HostedApiVersion | null;
 }
 
-/** The two kinds of keys: that of E3 and that of E4. */
+/** The two kinds of keys: of E3 and of E4. */
 export type SigningPurpose = 'api-key' | 'webhook-secret';
 
 export interface SealedSecret {
@@ -18,7 +18,7 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
-/** The secrets of this owner that are not revoked, those to sign with first. */
+/** The secrets of this owner that are not revoked, primary ones first. */
 export function findSigningSecrets(
   db: Pick<DataSource, 'query'>,
   { merchantId, siteId, mode, apiVersion }: SigningKeysOwner,

@@ -1,4 +1,4 @@
-/** The keys that a notification is signed with are of its merchant, site, mode and version, and of nothing else. */
+/** Only keys of its merchant, site, mode and version sign a notification. */
 import type { HostedApiVersion } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { type SigningKeys, SigningSecrets } from './signing-secrets.js';

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps the sealed secrets that notifications are signed with. Replay: the highest version of each row stays. */
+/** Stores the encrypted secrets that sign notifications. Replay: the highest version of each row stays. */
 @Controller()
 export class SigningSecretsConsumer {
   @EventPattern(SigningSecretChangedV1)

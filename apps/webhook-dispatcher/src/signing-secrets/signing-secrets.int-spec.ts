@@ -25,11 +25,11 @@ const countersOf = ({ test }: DispatcherUnderTest): { countUnsigned: () => Promi
 });
 
 describe('signing keys', () => {
-  it('are published to once, and again by nobody', async () => {
+  it('are encrypted for a key that is published once', async () => {
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
   });
 
-  it('that rotate between tries sign the next one; several webhook secrets sign beside each other', async () => {
+  it('that rotate between attempts sign the next one; several webhook secrets sign together', async () => {
     receiver.behaves(answers(500), answers(500), answers(200));
     const second = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
@@ -92,7 +92,7 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are waited for, which is not a try, and which operators see at once', async () => {
+  it('of the payment’s mode are required: the notification waits without an attempt, and operators see it at once', async () => {
     const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.payment(receiver.url, { mode: 'live' });
     await dispatcher.paid(payment);
@@ -143,7 +143,7 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(0);
   });
 
-  it('that are missing are counted by notification: while it is pending or given up, and was not signed', async () => {
+  it('that are missing are counted by notification, while it is pending or exhausted and not signed', async () => {
     const { countUnsigned } = countersOf(dispatcher);
     const rowsOf = (state: 'success' | 'failed', mode: Mode) => dispatcher.payment(receiver.url, { state, mode });
     receiver.behaves(answers(500));
@@ -166,7 +166,7 @@ describe('signing keys', () => {
     expect((await dispatcher.rowOf(signed)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
-    // As long as the whole schedule takes; then nothing is tried any more, and a replay is what helps.
+    // As long as the whole schedule; after that only a replay sends it.
     dispatcher.clock.advance(72 * 3_600 * SECOND);
     await dispatcher.runOnce();
     expect((await dispatcher.rowOf(givenUp)).state).toBe('exhausted');
@@ -178,7 +178,7 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(1);
   });
 
-  it('rest sealed: neither key nor secret is in a table in clear', async () => {
+  it('are stored encrypted: no table contains a key or secret in clear text', async () => {
     const rows = await dispatcher.test.dataSource.query<{ dump: string }[]>(
       `SELECT string_agg(s::text, '') || (SELECT string_agg(k::text, '') FROM sealing_keys k) AS dump FROM signing_secrets s`,
     );

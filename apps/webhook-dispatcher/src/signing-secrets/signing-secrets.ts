@@ -11,27 +11,27 @@ import {
   type SigningPurpose,
 } from './find-signing-secrets.query.js';
 
-/** What one try is signed with, in clear. Never stored, never logged. */
+/** The keys of one attempt in clear text. Never store or log them. */
 export interface SigningKeys {
-  /** Part of the hash inside the body (E3); null where there is no such hash. */
+  /** Part of the hash in the body (E3); null for a body without a hash. */
   readonly apiKey: string | null;
-  /** Sign the headers (E4), each `whsec_…`: several during a rotation. */
+  /** Sign the headers (E4), each `whsec_…`; several during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
 
 const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/;
-const OPENED_MAX = 1_000;
-/** More secrets of one site at a time than any rotation has; each is a signature in a header. */
-const WEBHOOK_SECRETS_MAX = 5;
+const MAX_CACHED_SECRETS = 1_000;
+/** More than any rotation needs; each secret adds a signature to a header. */
+const MAX_WEBHOOK_SECRETS = 5;
 
 /**
- * Opens the secrets a notification is signed with. What is usable is asked of the table at most once a second for a
- * site, so a revoked or rotated key counts a second later; the costly opening is kept for longer, by sealed text.
+ * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked or
+ * rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
  */
 @Injectable()
 export class SigningSecrets {
-  private readonly opened = new Map<string, string>();
-  private readonly found: KeptForASecond<SigningKeys>;
+  private readonly decrypted = new Map<string, string>();
+  private readonly keys: KeptForASecond<SigningKeys>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -39,19 +39,19 @@ export class SigningSecrets {
     @Inject(Clock) clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.found = new KeptForASecond(clock, OPENED_MAX);
+    this.keys = new KeptForASecond(clock, MAX_CACHED_SECRETS);
   }
 
-  /** The keys of this owner now, or undefined when a kind that it needs has not arrived or cannot be opened. */
+  /** The current keys of this owner, or undefined when a kind that it needs is missing or cannot be decrypted. */
   findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
     const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
-    return this.found.find(name, async () => {
+    return this.keys.find(name, async () => {
       const { keys, missing } = await this.find(owner);
       return missing.length === 0 ? keys : undefined;
     });
   }
 
-  /** Which kinds have not arrived, were revoked, or cannot be opened. */
+  /** The kinds that are missing, revoked, or cannot be decrypted. */
   async findMissing(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
     return (await this.find(owner)).missing;
   }
@@ -62,9 +62,9 @@ export class SigningSecrets {
   }> {
     const rows = await findSigningSecrets(this.dataSource, { merchantId, siteId, mode, apiVersion });
     const apiKeys = apiVersion === null ? [] : rows.filter(({ purpose }) => purpose === 'api-key').slice(0, 1);
-    const [apiKey = null] = await this.openAll(apiKeys);
-    const webhookSecrets = await this.openAll(
-      rows.filter(({ purpose }) => purpose === 'webhook-secret').slice(0, WEBHOOK_SECRETS_MAX),
+    const [apiKey = null] = await this.decryptAll(apiKeys);
+    const webhookSecrets = await this.decryptAll(
+      rows.filter(({ purpose }) => purpose === 'webhook-secret').slice(0, MAX_WEBHOOK_SECRETS),
     );
     const missing: SigningPurpose[] = [
       ...(apiVersion !== null && apiKey === null ? ['api-key' as const] : []),
@@ -73,25 +73,26 @@ export class SigningSecrets {
     return { keys: { apiKey, webhookSecrets }, missing };
   }
 
-  private async openAll(rows: readonly SealedSecret[]): Promise<string[]> {
-    const opened = await Promise.all(rows.map((row) => this.open(row)));
-    return opened.filter((secret) => secret !== undefined);
+  private async decryptAll(rows: readonly SealedSecret[]): Promise<string[]> {
+    const secrets = await Promise.all(rows.map((row) => this.decrypt(row)));
+    return secrets.filter((secret) => secret !== undefined);
   }
 
-  private async open({ secretId, purpose, sealed }: SealedSecret): Promise<string | undefined> {
-    const kept = this.opened.get(sealed);
-    if (kept !== undefined) return kept;
+  private async decrypt({ secretId, purpose, sealed }: SealedSecret): Promise<string | undefined> {
+    const cached = this.decrypted.get(sealed);
+    if (cached !== undefined) return cached;
     try {
       const privateKey = this.sealingKey.findPrivateKey(decodeProtectedHeader(sealed).kid);
-      if (!privateKey) throw new Error('It is sealed to a key that is not ours.');
+      if (!privateKey) throw new Error('The secret is encrypted for another key.');
       const { plaintext } = await compactDecrypt(sealed, privateKey, {
         keyManagementAlgorithms: ['ECDH-ES'],
         contentEncryptionAlgorithms: ['A256GCM'],
       });
       const secret = new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
-      if (purpose === 'webhook-secret' && !WEBHOOK_SECRET.test(secret)) throw new Error('It is no webhook secret.');
-      if (this.opened.size >= OPENED_MAX) this.opened.delete(this.opened.keys().next().value!);
-      this.opened.set(sealed, secret);
+      if (purpose === 'webhook-secret' && !WEBHOOK_SECRET.test(secret))
+        throw new Error('The text is not a webhook secret.');
+      if (this.decrypted.size >= MAX_CACHED_SECRETS) this.decrypted.delete(this.decrypted.keys().next().value!);
+      this.decrypted.set(sealed, secret);
       return secret;
     } catch (error) {
       this.log.error({ err: error, secretId }, 'signing secret cannot be decrypted');

@@ -1,18 +1,18 @@
 import type { EntityManager } from 'typeorm';
 
-/** A site of a merchant; the number of another merchant's site finds nothing. */
+/** A site of a merchant. */
 export interface SiteKey {
   readonly merchantId: number;
   readonly siteId: number;
 }
 
-/** The webhook of a site, enabled (M6). */
+/** The enabled webhook of a site (M6). */
 export interface SiteWebhook extends SiteKey {
   readonly url: string;
   readonly siteReference: string;
 }
 
-/** Returns a look-up of the enabled webhooks of these sites, as they are now: one statement for all. */
+/** Reads the enabled webhooks of these sites in one statement, and returns a function that finds the webhook of a site. */
 export async function findWebhooks(
   db: Pick<EntityManager, 'query'>,
   sites: readonly SiteKey[],

@@ -126,7 +126,7 @@ describe('the webhook of a site (M6)', () => {
     expect(shop.statuses).toEqual(['Failed']);
   });
 
-  it('receives each refund of a payment, and none where the charge that was given back was a second one', async () => {
+  it('receives each refund of a payment, and none for a returned duplicate charge', async () => {
     const [failed, paid] = [hosted({ state: 'failed' }), hosted()];
     const refunds = [reversalOf(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
     await dispatcher.reversed(refunds[0]!);
@@ -206,7 +206,7 @@ describe('no webhook receives', () => {
     await dispatcher.site(old);
     await dispatcher.paid({ ...ofInvoice(), ...old });
     await dispatcher.site({ ...old, webhookUrl: backOffice.url, webhookEnabled: true }, 3);
-    // Late and older: it changes nothing.
+    // A late older event changes nothing.
     await dispatcher.site(old, 2);
     const payment = { ...ofInvoice(), ...old };
     await dispatcher.paid(payment);
@@ -242,7 +242,7 @@ describe('the signature of a notice', () => {
 });
 
 describe('a notice that is not acknowledged', () => {
-  it('is tried again under the same id with the same bytes, and holds up no other endpoint (E5, E6, E8)', async () => {
+  it('is retried with the same id and the same bytes, and delays no other endpoint (E5, E6, E8)', async () => {
     backOffice.behaves(answers(500), answers(200));
     await dispatcher.paid(hosted());
     await dispatcher.runOnce();
@@ -287,7 +287,7 @@ describe('a notice that is not acknowledged', () => {
   });
 });
 
-test('a worker that sends what it records at once sends the same bytes as one that claims', async () => {
+test('a worker sends the same bytes with and without a lease request', async () => {
   const direct = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
     await direct.secret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What identity tells the services that authenticate merchants. A read model: filled from events only. */
+/** Credentials from identity, for services that authenticate merchants. A read model: filled from events only. */
 export class Credentials1763500000010 implements MigrationInterface {
   readonly name = 'Credentials1763500000010';
 

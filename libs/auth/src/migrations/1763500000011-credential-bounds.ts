@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What identity publishes has bounds here too. The tables are small, so their rows are looked at as well. */
+/** The limits of identity's data apply here too. The tables are small, so their rows are validated as well. */
 export class CredentialBounds1763500000011 implements MigrationInterface {
   readonly name = 'CredentialBounds1763500000011';
 

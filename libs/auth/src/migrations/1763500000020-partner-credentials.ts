@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** What identity tells the services that let partners in. A read model: filled from events only. */
+/** Credentials from identity, for services that authenticate partners. A read model: filled from events only. */
 export class PartnerCredentials1763500000020 implements MigrationInterface {
   readonly name = 'PartnerCredentials1763500000020';
 

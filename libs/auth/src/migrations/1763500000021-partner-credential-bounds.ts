@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** A hash is a SHA-256 in the schema as well. The table is small, so its rows are looked at as well. */
+/** The schema, too, requires a SHA-256 as hash. The table is small, so its rows are validated as well. */
 export class PartnerCredentialBounds1763500000021 implements MigrationInterface {
   readonly name = 'PartnerCredentialBounds1763500000021';
 

@@ -1,6 +1,6 @@
 import type { PaymentError } from '../errors.js';
-import type { RefundNotice } from '../http/payment-notice.js';
-import type { Voucher } from '../http/payment-notification.js';
+import type { RefundNotice } from '../http/payments/payment-notice.js';
+import type { Voucher } from '../http/payments/payment-notification.js';
 import type { Mode } from './credentials.js';
 import { eventType } from './envelope.js';
 

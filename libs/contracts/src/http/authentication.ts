@@ -2,17 +2,17 @@ import { isEmail, IsOptional, IsString, MaxLength, MinLength, registerDecorator 
 import { IsText, isText, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 
 /** Maximum length of an API token in a request; ours have 65 characters. */
-const API_TOKEN_LENGTH_MAX = 200;
+const MAX_API_TOKEN_LENGTH = 200;
 /** Maximum length of an email address (RFC 5321). */
-const EMAIL_LENGTH_MAX = 254;
+const MAX_EMAIL_LENGTH = 254;
 /** A password has 8 to 128 characters of any kind: composition rules only make people write passwords down. */
 const PASSWORD_LENGTH_MIN = 8;
-const PASSWORD_LENGTH_MAX = 128;
+const MAX_PASSWORD_LENGTH = 128;
 
 /** Body of `POST /v1/auth/service/login` (A1). */
 export class ServiceLoginRequest {
   /** The partner's API token, as shown at its creation. */
-  @IsText(API_TOKEN_LENGTH_MAX)
+  @IsText(MAX_API_TOKEN_LENGTH)
   apiToken: string;
 
   /** The partner's organisationId (UUID). */
@@ -29,7 +29,7 @@ export class CreateUserRequest {
   /** 8 to 128 characters. Stored as an argon2id hash. */
   @IsString()
   @MinLength(PASSWORD_LENGTH_MIN)
-  @MaxLength(PASSWORD_LENGTH_MAX)
+  @MaxLength(MAX_PASSWORD_LENGTH)
   password: string;
 
   @IsOptional()
@@ -50,11 +50,11 @@ export class RegisterCustomerRequest {
 
 /** Body of `POST /v1/auth/customers/login` (A5). An unknown email gets the same error as a wrong password. */
 export class CustomerLoginRequest {
-  @IsText(EMAIL_LENGTH_MAX)
+  @IsText(MAX_EMAIL_LENGTH)
   email: string;
 
   @IsString()
-  @MaxLength(PASSWORD_LENGTH_MAX)
+  @MaxLength(MAX_PASSWORD_LENGTH)
   password: string;
 }
 
@@ -65,7 +65,7 @@ function IsEmailAddress(): PropertyDecorator {
       name: 'isEmailAddress',
       target: target.constructor,
       propertyName: propertyKey as string,
-      options: { message: `$property must be an email address of at most ${EMAIL_LENGTH_MAX} characters` },
-      validator: { validate: (value: unknown) => isText(value, EMAIL_LENGTH_MAX) && isEmail(value) },
+      options: { message: `$property must be an email address of at most ${MAX_EMAIL_LENGTH} characters` },
+      validator: { validate: (value: unknown) => isText(value, MAX_EMAIL_LENGTH) && isEmail(value) },
     });
 }

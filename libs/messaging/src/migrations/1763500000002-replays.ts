@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** How a service that binds to events late is told of the past, where the broker keeps no past (ADR 5). */
+/** Event replay for a service that subscribes late, where the broker stores no earlier events (ADR 5). */
 export class Replays1763500000002 implements MigrationInterface {
   readonly name = 'Replays1763500000002';
 

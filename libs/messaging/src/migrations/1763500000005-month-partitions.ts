@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows of a month in the default partition no longer keep that month's partition from being made: they move there. */
+/** A month's partition can be created although the default partition has rows of that month: they are moved. */
 export class MonthPartitions1763500000005 implements MigrationInterface {
   readonly name = 'MonthPartitions1763500000005';
 

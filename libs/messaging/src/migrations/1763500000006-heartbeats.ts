@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Replicas share a queue, so each receives only some of the heartbeats: the newest is kept for all of them. */
+/** Replicas share a queue, so each receives only some of the heartbeats: the newest is stored for all of them. */
 export class Heartbeats1763500000006 implements MigrationInterface {
   readonly name = 'Heartbeats1763500000006';
 

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * A partition is attached instead of created in place, which keeps out no writer of another partition.
- * Processes take turns by a lock of the table itself, so those of one service wait for none of another.
+ * Partitions are attached instead of created in place, which does not block writers of other partitions. The lock is on the
+ * table itself, so processes of one service never wait for another service.
  */
 export class PartitionsAttached1763500000007 implements MigrationInterface {
   readonly name = 'PartitionsAttached1763500000007';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * The role that runs migrations owns the tables; the role that the service runs as may only read and write them (ADR 45). Here are
- * the two functions with which a migration says what differs from that, and the first tables and functions that do.
+ * The role that runs migrations owns the tables; the role of the running service may only read and write them (ADR 45). This
+ * migration creates the two functions that declare exceptions, and applies them to the first tables and functions.
  */
 export class AppendOnlyByPrivilege1763500000008 implements MigrationInterface {
   readonly name = 'AppendOnlyByPrivilege1763500000008';

@@ -1,6 +1,6 @@
 /**
- * Validates messages against the JSON Schemas of their types where they enter a service (ADR 62). Not for what a person or a merchant
- * sends: requests over HTTP have validators of their own.
+ * Validates messages against the JSON Schemas of their types where they enter a service (ADR 62). Not for HTTP requests of people
+ * and merchants: those have validators of their own.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { EventEnvelope } from '@svc/contracts';
@@ -8,14 +8,14 @@ import { MESSAGE_SCHEMAS } from './message-schemas.js';
 
 export type MessageKind = 'event' | 'request' | 'reply';
 
-/** A message does not have the schema of its type. Its text names fields, and never contains a value. */
+/** A message violates the schema of its type. The error text names fields, and never contains a value. */
 export class InvalidMessageError extends Error {
   override readonly name = 'InvalidMessageError';
 
   constructor(
     kind: MessageKind,
     type: string,
-    /** The first field that is wrong, as a JSON pointer; `/` for the whole. */
+    /** The first invalid field, as a JSON pointer; `/` for the whole. */
     readonly path: string,
     readonly problem: string,
     schemaPath: string,
@@ -29,13 +29,13 @@ let ajv: Ajv2020 | undefined;
 const validators = new Map<string, ValidateFunction | undefined>();
 
 /**
- * Undefined when it is valid. A type without a schema is accepted: it is one of a newer release, or of this library itself. So are
- * properties that the schema does not have; formats are not checked.
+ * Undefined when it is valid. A type without a schema is accepted: it belongs to a newer release, or to this library itself.
+ * Additional properties are accepted too; formats are not checked.
  */
 export function findInvalidity(kind: MessageKind, type: string, value: unknown): InvalidMessageError | undefined {
   const validate = validatorOf(`${kind}:${type}`);
   if (!validate || validate(value)) return undefined;
-  // The last error is that of the outermost keyword: of a union whose members all refused, the union.
+  // The last error is that of the outermost keyword: of a union, if all members failed.
   const { instancePath, message, schemaPath } = validate.errors!.at(-1) as ErrorObject;
   return new InvalidMessageError(kind, type, instancePath || '/', message ?? 'is invalid', schemaPath);
 }

@@ -1,0 +1,25 @@
+import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
+import { asDomainError, SERVICE_LOG, type ServiceLog } from '@svc/service';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { errorPage } from './error-page.js';
+import { PageSender } from './page-sender.js';
+
+/** Errors that customers see are pages, not JSON. */
+@Catch()
+export class ErrorPageFilter implements ExceptionFilter {
+  constructor(
+    @Inject(PageSender) private readonly page: PageSender,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
+    const request = host.switchToHttp().getRequest<FastifyRequest>();
+    const reply = host.switchToHttp().getResponse<FastifyReply>();
+    const error = asDomainError(exception);
+    const { httpStatus } = error.entry;
+    if (httpStatus >= 500)
+      this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
+    const message = error.fields.map((problem) => problem.message).join(' ') || error.message;
+    await this.page.send(reply, httpStatus, errorPage(httpStatus, message, request.id));
+  }
+}

@@ -1,0 +1,78 @@
+/** The input fields for the amount and the tip of an invoice, if the merchant offers these options. */
+import { fill } from '../../src/languages/fill.js';
+import { formatAmount } from '../../src/languages/format-amount.js';
+import {
+  type AmountProblem,
+  type AmountTexts,
+  checkAmounts,
+  type ChosenAmounts,
+  readAmounts,
+} from './chosen-amounts.js';
+import { byId } from '../views/document-parts.js';
+import { messages } from '../messages.js';
+import { data } from '../views/page-document.js';
+
+export class AmountFields {
+  private readonly amount = document.getElementById('pay-amount') as HTMLInputElement | null;
+  private readonly tip = document.getElementById('pay-tip') as HTMLInputElement | null;
+  private readonly terms = { owed: Number(data['amount']), amountMin: Number(data['amountMin']) };
+
+  private isPressingPay = false;
+
+  constructor() {
+    for (const input of [this.amount, this.tip]) {
+      input?.addEventListener('input', () => this.onInput());
+      // An error message that appears while the button is pressed would move it, and the click would miss.
+      input?.addEventListener('blur', () => void (this.isPressingPay || this.showProblems()));
+    }
+    byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
+    for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
+  }
+
+  /** True if both fields are valid; otherwise focuses the first invalid field. */
+  check(): boolean {
+    const problems = this.showProblems();
+    const wrong = problems.amount ? this.amount : problems.tip ? this.tip : null;
+    wrong?.focus();
+    return wrong === null;
+  }
+
+  read(): ChosenAmounts {
+    return readAmounts(this.texts(), this.terms);
+  }
+
+  private texts(): AmountTexts {
+    return { amount: this.amount?.value, tip: this.tip?.value };
+  }
+
+  private showProblems(): ReturnType<typeof checkAmounts> {
+    const problems = checkAmounts(this.texts(), this.terms);
+    this.showProblem(this.amount, problems.amount);
+    this.showProblem(this.tip, problems.tip);
+    return problems;
+  }
+
+  private showProblem(input: HTMLInputElement | null, problem: AmountProblem | undefined): void {
+    if (input === null) return;
+    if (problem) input.setAttribute('aria-invalid', 'true');
+    else input.removeAttribute('aria-invalid');
+    const least = this.money(this.terms.amountMin);
+    const text = problem ? fill(messages.choiceErrors[problem], { least }) : '';
+    const shown = byId(`${input.id}-error`);
+    if (shown.textContent !== text) shown.textContent = text;
+  }
+
+  /** Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid. */
+  private onInput(): void {
+    const problems = checkAmounts(this.texts(), this.terms);
+    if (!problems.amount) this.showProblem(this.amount, undefined);
+    if (!problems.tip) this.showProblem(this.tip, undefined);
+    if (problems.amount || problems.tip) return;
+    const { amount, tipAmount } = this.read();
+    byId('pay-button').querySelector('.money')!.textContent = this.money(amount + tipAmount);
+  }
+
+  private money(cents: number): string {
+    return formatAmount(cents, data['currency'] ?? '', messages.format);
+  }
+}

@@ -1,0 +1,53 @@
+/** Minutes before the session expires: announces the expiry once, and offers one extension. */
+import { fill } from '../../src/languages/fill.js';
+import { formatTime } from '../../src/languages/format-amount.js';
+import { byId } from './document-parts.js';
+import { requestMoreTime } from '../payment-flow/gateway-calls.js';
+import { MAX_TIMER_MS } from '../payment-flow/idle-watch.js';
+import { messages } from '../messages.js';
+import { calls, data, now } from './page-document.js';
+
+const WARN_BEFORE_MS = 5 * 60_000;
+
+export class ExpiryWarning {
+  private readonly warning = byId('expiring');
+  private readonly text = byId('expiring-text');
+  private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** @param onLater called when the session was extended */
+  constructor(private readonly onLater: () => void) {
+    this.moreTime?.addEventListener('click', () => void this.ask());
+    this.plan();
+  }
+
+  /** Applies the expiry from the server. Another tab or device may have extended the session. */
+  updateExpiry(expiresAt: string | undefined): void {
+    if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
+    data['expiresAt'] = expiresAt;
+    this.moreTime?.remove();
+    this.warning.hidden = true;
+    this.plan();
+    this.onLater();
+  }
+
+  private plan(): void {
+    clearTimeout(this.timer);
+    const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
+    if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
+  }
+
+  private warn(): void {
+    this.warning.hidden = false;
+    this.text.textContent = fill(messages.expiring, { time: formatTime(data['expiresAt'] ?? '', messages.format) });
+  }
+
+  private async ask(): Promise<void> {
+    const { moreTime } = this;
+    if (!moreTime) return;
+    moreTime.disabled = true;
+    this.updateExpiry((await requestMoreTime(calls))?.expiresAt);
+    // If the request failed or the session was not extended, the payer can try again.
+    moreTime.disabled = false;
+  }
+}

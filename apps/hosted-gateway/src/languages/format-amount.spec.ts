@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { LANGUAGES, languageOf } from './languages.js';
+import { formatAmount, formatTime } from './format-amount.js';
+
+const formatOf = (tag: Parameters<typeof languageOf>[0]) => languageOf(tag).messages.format;
+
+describe('formatAmount', () => {
+  it.each([
+    [12345, 'en', 'R 123.45'],
+    [5, 'en', 'R 0.05'],
+    [0, 'en', 'R 0.00'],
+    [123456789, 'en', 'R 1 234 567.89'],
+    [100_000_000_000, 'en', 'R 1 000 000 000.00'],
+    [123456789, 'af', 'R 1 234 567,89'],
+    [123456789, 'zu', 'R 1 234 567.89'],
+    [123456789, 'xh', 'R 1 234 567.89'],
+    [123456789, 'st', 'R 1 234 567.89'],
+  ] as const)('%d cents in %s are %s', (cents, tag, shown) => {
+    expect(formatAmount(cents, 'ZAR', formatOf(tag))).toBe(shown);
+  });
+
+  it('uses the symbol of the currency', () => expect(formatAmount(12345, 'EUR', formatOf('af'))).toBe('€123,45'));
+
+  it('is exact to the cent in every language', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 100_000_000_000 }),
+        fc.constantFrom(...LANGUAGES),
+        (cents, { messages }) => {
+          expect(Number(formatAmount(cents, 'ZAR', messages.format).replace(/\D/g, ''))).toBe(cents);
+        },
+      ),
+    );
+  });
+
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])('refuses %p', (cents) => {
+    expect(() => formatAmount(cents, 'ZAR', formatOf('en'))).toThrow(RangeError);
+  });
+});
+
+describe('formatTime', () => {
+  const time = '2026-11-20T23:30:00.000Z';
+
+  it.each([
+    ['en', '20 November 2026 at 23:30 UTC'],
+    ['af', '20 November 2026 om 23:30 UTC'],
+    ['zu', '20 Novemba 2026 ngo-23:30 UTC'],
+    ['xh', '20 Novemba 2026 ngo-23:30 UTC'],
+    ['st', '20 Pudungwana 2026 ka 23:30 UTC'],
+  ] as const)('is in %s %s', (tag, shown) => expect(formatTime(time, formatOf(tag), 'UTC')).toBe(shown));
+
+  it('uses the given time zone, and 00 for midnight', () => {
+    expect(formatTime(time, formatOf('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');
+    expect(formatTime('2026-01-02T22:05:00.000Z', formatOf('en'), 'Africa/Johannesburg')).toBe(
+      '3 January 2026 at 00:05 SAST',
+    );
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Formats amounts and dates in the page's language, not in the browser's region: browsers do not support
+ * every language of the page, and a region could format the same amount differently from the receipt. Amounts are formatted
+ * from integer cents without floating-point arithmetic.
+ */
+import { fill } from './fill.js';
+
+/**
+ * Formats 123456 cents as "R 1 234.56", as usual in South Africa; with a decimal comma in Afrikaans. Uses plain spaces, so that the
+ * text can be searched and read out; the style sheet prevents line breaks.
+ *
+ * @throws RangeError for anything but whole, non-negative cents
+ */
+export function formatAmount(amountCents: number, currencyISOCode: string, language: { decimalMark: string }): string {
+  if (!Number.isSafeInteger(amountCents) || amountCents < 0) throw new RangeError('amountCents must be whole cents');
+  const digits = String(amountCents).padStart(3, '0');
+  const decimal = `${digits.slice(0, -2)}.${digits.slice(-2)}` as Intl.StringNumericLiteral;
+  return amountFormat(currencyISOCode)
+    .formatToParts(decimal)
+    .map(({ type, value }) => (type === 'group' ? ' ' : type === 'decimal' ? language.decimalMark : value))
+    .join('')
+    .replace(/\s/g, ' ');
+}
+
+/** Cache by currency: creating a format takes longer than rendering the rest of the page. */
+const amountFormats = new Map<string, Intl.NumberFormat>();
+
+function amountFormat(currency: string): Intl.NumberFormat {
+  const kept = amountFormats.get(currency);
+  if (kept) return kept;
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 2,
+  });
+  amountFormats.set(currency, format);
+  return format;
+}
+
+/** "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone: the script replaces it with local time. */
+export function formatTime(
+  isoTime: string,
+  { dateTime, months }: { dateTime: string; months: readonly string[] },
+  timeZone?: string,
+): string {
+  const parts = new Intl.DateTimeFormat('en-ZA', {
+    day: 'numeric',
+    month: 'numeric',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+    ...(timeZone === undefined ? {} : { timeZone }),
+  }).formatToParts(new Date(isoTime));
+  const of = Object.fromEntries(parts.map(({ type, value }) => [type, value])) as Record<
+    Intl.DateTimeFormatPartTypes,
+    string
+  >;
+  const month = months[Number(of.month) - 1] ?? of.month;
+  const time = `${of.hour}:${of.minute} ${of.timeZoneName}`;
+  return fill(dateTime, { day: Number(of.day), month, year: of.year, time });
+}

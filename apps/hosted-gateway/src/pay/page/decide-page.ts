@@ -1,0 +1,214 @@
+import type { AnyPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import { ownCodeText } from '@svc/kernel';
+import type {
+  ChargeDetails,
+  DeclineDetails,
+  ReversedCharge,
+  OrderDetails,
+  PayablePage,
+  ProcessingPage,
+  SessionPage,
+} from '../../page-views/pay-page-model.js';
+import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import type { SessionWithPayments } from '../../sessions/session.repository.js';
+import { sessionState } from '../../sessions/session.js';
+import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
+import { linkToMerchant } from './payer-links.js';
+import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from '../payables/shown-payable.js';
+
+/** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
+const RECEIPT_MS = 60_000;
+/** After this time a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
+const LATE_AFTER_MS = 10_000;
+
+export interface PageFacts {
+  readonly session: PagePayable;
+  /** The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of the shop. */
+  readonly address: PayerAddress;
+  /** Base URL of codes (D5). */
+  readonly codesUrl: string;
+  readonly encryptionKey: PublicKeyJwk;
+  /** The payer requested the form although a verification is open. */
+  readonly wantsAnotherCard: boolean;
+  /**
+   * References of the payments that this browser made last. The payers of a till's invoice are different people: each sees its own
+   * payment. Of the others' payments it only sees that nothing is left to pay.
+   */
+  readonly ownReferences: readonly string[];
+  /** A pay request of this process is in flight. */
+  readonly isInFlight: boolean;
+  readonly now: Date;
+}
+
+/** Decides what the payer sees. Pure: the same facts give the same page. */
+export function decidePage(facts: PageFacts): SessionPage {
+  const page = pageOf(facts);
+  return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
+}
+
+/** The basket is visible while the invoice can be paid, and to its payer afterwards. Other people may open the code later: they must not see what was bought. */
+function showsBasket(page: SessionPage): boolean {
+  if (page.state === 'already-paid') return page.paymentReference !== undefined;
+  return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
+}
+
+function withoutBasket({ lines: _, ...page }: SessionPage): SessionPage {
+  return page;
+}
+
+function pageOf(facts: PageFacts): SessionPage {
+  const { session, now } = facts;
+  const { payments } = session;
+  const paid = payments.find(isSuccess);
+  const isOwn = ownPayments(facts);
+  const order = orderOf(facts, paid ?? latestOf(payments));
+  // Of another payer's payment the page shows neither the time nor the card.
+  if (paid)
+    return isInvoice(session) && !isOwn(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
+  const state = sessionState(session, now);
+  switch (state) {
+    case 'open':
+    case 'expired':
+      return formPage(facts, order, latestOf(payments.filter(isOwn)));
+    case 'processing': {
+      const underWay = payments.find((payment) => payment.state === 'processing');
+      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_AFTER_MS;
+      return processingPage(order, isLate);
+    }
+    case 'completed':
+      // The state of the session may arrive before the row of its successful payment.
+      return processingPage(order, false);
+    default:
+      return { ...order, state };
+  }
+}
+
+function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: AnyPaymentSnapshot): SessionPage {
+  const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
+  return {
+    ...order,
+    // Of an invoice the amount that the payer chose. Of a session the amount is fixed.
+    ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
+    state: isJustNow ? 'succeeded' : 'already-paid',
+    paymentReference: paid.paymentReference,
+    charge: chargeOf(paid, paid.modifiedUTCDate),
+    ...(isScanned(address) || isInvoice(session)
+      ? {}
+      : { returnUrl: linkToMerchant(session.returnUrl, session, paid) }),
+  };
+}
+
+function processingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
+  return { ...withoutStoreLink(order), state: 'processing', isLate };
+}
+
+/** Removes the link to the store: it would show an unpaid order while the bank may still approve the charge. */
+function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
+  return order;
+}
+
+/** The payable is not reserved: shows the form, unless the payer was sent to the bank and can still continue there. */
+function formPage(facts: PageFacts, order: OrderDetails, latest: AnyPaymentSnapshot | undefined): SessionPage {
+  const { session, address, encryptionKey, now } = facts;
+  const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
+  // A payment may arrive before the state of its payable.
+  if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
+    return processingPage(order, false);
+  const triesLeft = attemptsLeftOf(session);
+  const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
+  const canGoOn = verificationUrl !== undefined && Date.parse(until) > now.getTime();
+  // A session does not expire while its payer is on the bank's page (H2).
+  if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
+    const query = isScanned(address) ? '' : `sessionId=${payableIdOf(session)}&`;
+    const another = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
+    const charge = chargeOf(latest!, latest!.paymentUTCDate);
+    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...another };
+  }
+  if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
+  const isOthersOnly = latest === undefined && (session.payments.length > 0 || isInvoice(session));
+  const isDeclined = session.tries > 0 && !isOthersOnly && latest?.state !== 'verificationRequired';
+  const form: PayablePage = {
+    ...order,
+    state: isDeclined ? 'declined' : 'open',
+    try: session.tries + 1,
+    triesLeft,
+    expiresAt: session.expiresAt.toISOString(),
+    canExtend: !isInvoice(session) && !session.extended,
+    encryptionKey,
+    renderedAt: now.toISOString(),
+    decline: isDeclined ? declineOf(latest) : undefined,
+    ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
+    ...(isInvoice(session) ? { choice: choiceOf(session) } : {}),
+  };
+  return form;
+}
+
+/** @param decisive the successful payment, even if later ones failed; otherwise the latest payment (H6) */
+function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): OrderDetails {
+  const { session, address } = facts;
+  const isOwn = ownPayments(facts);
+  return {
+    sessionId: payableIdOf(session),
+    callsPath: callsPathOf(address),
+    sessionVersion: session.payableVersion,
+    merchantName: session.merchantName,
+    amountCents: session.amount,
+    currencyISOCode: session.currencyISOCode,
+    reversedCharges: session.payments.filter(isOwn).flatMap((payment) => reversedChargesOf(payment)),
+    ...(session.mode === 'test' ? { isTest: true } : {}),
+    ...(isInvoice(session) ? invoiceOrder(session) : sessionOrder(session, address, decisive)),
+  };
+}
+
+function chargeOf({ paymentMethodType, paymentMethodLabel }: AnyPaymentSnapshot, at: string): ChargeDetails {
+  return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
+}
+
+function reversedChargesOf(payment: AnyPaymentSnapshot): ReversedCharge[] {
+  const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
+  if (reversedUTCDate === undefined) return [];
+  return [{ ...chargeOf(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
+}
+
+function declineOf(latest: AnyPaymentSnapshot | undefined): DeclineDetails | undefined {
+  const [error] = latest?.errors ?? [];
+  return latest && error && { ...error, paymentReference: latest.paymentReference };
+}
+
+type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
+
+function sessionOrder(
+  session: SessionWithPayments,
+  address: PayerAddress,
+  decisive: AnyPaymentSnapshot | undefined,
+): Pick<OrderDetails, SourceFields> {
+  const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
+  return {
+    siteName: session.siteName ?? undefined,
+    merchantOrderId: session.merchantOrderId,
+    customFields: session.customFields,
+    locale: session.locale ?? undefined,
+    ...(isScanned(address) ? {} : { backToStoreUrl: linkToMerchant(wayBack, session, decisive) }),
+  };
+}
+
+function isSuccess({ state }: AnyPaymentSnapshot): boolean {
+  return state === 'success';
+}
+
+/**
+ * Payments of partners are left out: a partner handles the verification and the decline of its own customer. For a session, all
+ * payments from the page belong to this payer, on any device.
+ */
+function ownPayments({ session, ownReferences }: PageFacts): (payment: AnyPaymentSnapshot) => boolean {
+  return ({ partner, reference }) =>
+    partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
+}
+
+/** The latest by acceptance time. The time of the last change is not usable: an older payment may change later, when its verification expires. */
+function latestOf(payments: readonly AnyPaymentSnapshot[]): AnyPaymentSnapshot | undefined {
+  return payments.reduce<AnyPaymentSnapshot | undefined>(
+    (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),
+    undefined,
+  );
+}

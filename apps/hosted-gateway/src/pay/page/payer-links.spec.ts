@@ -1,0 +1,42 @@
+import type { PaymentSnapshot } from '@svc/contracts';
+import type { Session } from '../../sessions/session.js';
+import { linkToMerchant } from './payer-links.js';
+
+const session = { sessionId: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', merchantOrderId: 'order 17&é' } as Session;
+const payment = (state: PaymentSnapshot['state']): PaymentSnapshot =>
+  ({ state, paymentReference: '1H2J3K4M5N6P7Q8R9S' }) as PaymentSnapshot;
+
+const queryOf = (address: string, latest?: PaymentSnapshot): Record<string, string> =>
+  Object.fromEntries(new URL(linkToMerchant(address, session, latest)).searchParams);
+const ids = { sessionId: session.sessionId, merchantOrderId: 'order 17&é' };
+
+test('adds session and order, and keeps the merchant’s own parameters and fragment (H6)', () => {
+  expect(queryOf('https://shop.example/cart?lang=en&x=1')).toEqual({ lang: 'en', x: '1', ...ids });
+  expect(linkToMerchant('https://shop.example/cart#top', session, undefined)).toMatch(
+    /^https:\/\/shop\.example\/cart\?.*#top$/,
+  );
+});
+
+test.each([
+  ['success', 'Success'],
+  ['failed', 'Failed'],
+] as const)('after a payment that is %s also which, and that it is %s (H6)', (state, paymentStatus) => {
+  expect(queryOf('https://shop.example/return', payment(state))).toEqual({
+    ...ids,
+    paymentReference: '1H2J3K4M5N6P7Q8R9S',
+    paymentStatus,
+  });
+});
+
+test.each(['processing', 'verificationRequired'] as const)('adds nothing about a payment that is %s', (state) => {
+  expect(queryOf('https://shop.example/return', payment(state))).toEqual(ids);
+});
+
+test('replaces a merchant’s parameter that has the same name', () => {
+  const link = linkToMerchant(
+    'https://shop.example/?paymentStatus=Success&paymentStatus=x',
+    session,
+    payment('failed'),
+  );
+  expect(new URL(link).searchParams.getAll('paymentStatus')).toEqual(['Failed']);
+});

@@ -1,0 +1,155 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, DomainError } from '@svc/kernel';
+import { HostedGatewayConfig } from '../../config.js';
+import { declineText, referenceText, triesLeftText } from '../../languages/decline-text.js';
+import { chooseLanguage, type Language, type LanguagePreference } from '../../languages/languages.js';
+import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
+import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { TillCodes } from '../../till-codes/till-codes.js';
+import { RefreshPayments } from '../payables/ask-for-news.js';
+import { CardKey } from './card-key.js';
+import { decidePage } from './decide-page.js';
+import { InFlightPayments } from '../payables/presses-under-way.js';
+import { isInvoice, payableIdOf, type PagePayable } from '../payables/shown-payable.js';
+import { PagePayableRepository } from '../payables/shown-payables.js';
+
+/** State of the page, for its script. */
+export interface PageState {
+  readonly state: string;
+  /** Grows with each change, so that the script ignores an outdated response. */
+  readonly version: number | string | undefined;
+  /** Next address of the payer: the shop after the payment, the bank for a verification. */
+  readonly redirectUrl?: string;
+  /** Expiry of the form (ISO 8601 UTC), only of a session. Moves when the payer requests more time. */
+  readonly expiresAt?: string;
+  /** After a failed attempt: the texts of the form, so that the page need not be reloaded. */
+  readonly decline?: DeclinedAttempt;
+  /** Of an open form: the next attempt, so that the page stays usable after another payer's attempt has failed. */
+  readonly coming?: NextAttempt;
+}
+
+export interface NextAttempt {
+  /** Number of the attempt. */
+  readonly try: number;
+  /** Text with the number of attempts left. */
+  readonly triesLeft: string;
+}
+
+/** Texts of the card form after a failed attempt. */
+export interface DeclinedAttempt extends NextAttempt {
+  /** The reason and the next step. */
+  readonly title: string;
+  readonly next: string;
+  /** Text with the payment reference, for support. */
+  readonly reference?: string;
+  /** The field that the bank did not accept, if known. */
+  readonly field?: 'cardNumber' | 'expiry' | 'cvv';
+}
+
+/** The payer's preferences and payments, as sent by the browser. */
+export interface Payer extends LanguagePreference {
+  /** References of the latest payments of this browser, from the cookie of the page's script. */
+  readonly ownReferences: readonly string[];
+}
+
+/** Redirect from the static code of a till to its open invoice. The page of the invoice keeps its address after the payment. */
+export interface PageRedirect {
+  readonly redirectTo: string;
+}
+
+/** Builds the payer's page and the state for its script from the same decision, so that they always agree. */
+@Injectable()
+export class ShowPage {
+  constructor(
+    @Inject(PagePayableRepository) private readonly payables: PagePayableRepository,
+    @Inject(TillCodes) private readonly tillCodes: TillCodes,
+    @Inject(RefreshPayments) private readonly refreshPayments: RefreshPayments,
+    @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
+    @Inject(CardKey) private readonly cardKey: CardKey,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
+  ) {}
+
+  /** @param wantsAnotherCard a verification is open, but the payer wants to use another card */
+  async model(address: PayerAddress, payer: Payer, wantsAnotherCard = false): Promise<PayPageModel | PageRedirect> {
+    const payable = await this.payables.findByAddress(address);
+    if (!payable) return isScanned(address) ? this.modelOfCode(address.code, payer) : { state: 'not-found' };
+    return this.modelOf(await this.refreshPayments.refresh(payable), address, payer, wantsAnotherCard);
+  }
+
+  async state(address: PayerAddress, payer: Payer): Promise<PageState> {
+    return (await this.findState(address, payer)).state;
+  }
+
+  /** The state, with the id of its payable. Throws `resource.not-found`. */
+  async findState(address: PayerAddress, payer: Payer): Promise<{ payableId: string; state: PageState }> {
+    const payable = await this.payables.findByAddress(address);
+    if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    return {
+      payableId: payableIdOf(payable),
+      state: await this.stateOf(await this.refreshPayments.refresh(payable), address, payer),
+    };
+  }
+
+  async stateOf(payable: PagePayable, address: PayerAddress, payer: Payer): Promise<PageState> {
+    const model = await this.modelOf(payable, address, payer, false);
+    const language = chooseLanguage(payer, model.locale);
+    return {
+      state: model.state,
+      version: model.sessionVersion,
+      ...redirectOf(model),
+      ...('expiresAt' in model && !isInvoice(payable) ? { expiresAt: model.expiresAt } : {}),
+      ...declineOf(model, language),
+      ...(model.state === 'open' ? { coming: nextAttemptOf(model, language) } : {}),
+    };
+  }
+
+  /** The code belongs to no session and no invoice: it may be the static code of a till. */
+  private async modelOfCode(code: string, { chosen }: Payer): Promise<PayPageModel | PageRedirect> {
+    const till = await this.tillCodes.find(code);
+    if (!till) return { state: 'not-found', isScanned: true };
+    const invoice = await this.tillCodes.findOpenInvoice(code);
+    if (!invoice) return { state: 'till', ...till };
+    return { redirectTo: `${callsPathOf(invoice)}${chosen === undefined ? '' : `?lang=${chosen}`}` };
+  }
+
+  private async modelOf(
+    payable: PagePayable,
+    address: PayerAddress,
+    { ownReferences }: Payer,
+    wantsAnotherCard: boolean,
+  ): Promise<SessionPage> {
+    const encryptionKey = await this.cardKey.get();
+    const isInFlight = this.inFlightPayments.has(payableIdOf(payable), payable.tries);
+    const codesUrl = this.config.SVC_CODES_URL;
+    const now = this.clock.now();
+    const facts = { address, codesUrl, isInFlight, encryptionKey, now, wantsAnotherCard, ownReferences };
+    return decidePage({ session: payable, ...facts });
+  }
+}
+
+function declineOf(model: SessionPage, language: Language): Pick<PageState, 'decline'> {
+  if (model.state !== 'declined') return {};
+  const { title, next } = declineText(language, model.decline);
+  const field = FIELD_OF[model.decline?.errorReference ?? ''];
+  const reference = referenceText(language, model.decline);
+  const known = { ...(field === undefined ? {} : { field }), ...(reference === undefined ? {} : { reference }) };
+  return { decline: { ...nextAttemptOf(model, language), title, next, ...known } };
+}
+
+function nextAttemptOf(model: PayablePage, language: Language): NextAttempt {
+  return { try: model.try, triesLeft: triesLeftText(language, model.triesLeft) };
+}
+
+/** By errorReference (P4). */
+const FIELD_OF: Readonly<Record<string, DeclinedAttempt['field']>> = {
+  '12': 'expiry',
+  '13': 'cardNumber',
+  '14': 'cvv',
+};
+
+/** To the shop after the payment, in the browser that came from it; to the bank for a verification. */
+function redirectOf(model: SessionPage): Pick<PageState, 'redirectUrl'> {
+  if ('verificationUrl' in model) return { redirectUrl: model.verificationUrl };
+  return 'returnUrl' in model && model.returnUrl !== undefined ? { redirectUrl: model.returnUrl } : {};
+}

@@ -1,0 +1,54 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type AnyPaymentSnapshot, isHosted, type PayableSnapshot } from '@svc/contracts';
+import { DataSource } from 'typeorm';
+import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
+import { SessionRepository } from '../../sessions/session.repository.js';
+import { isInvoicePayment } from '../../till-codes/till-invoice.js';
+import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
+import { isInvoice, type PagePayable } from './shown-payable.js';
+
+/** Finds and updates sessions and invoices alike, so that the page need not distinguish them. */
+@Injectable()
+export class PagePayableRepository {
+  constructor(
+    @Inject(SessionRepository) private readonly sessions: SessionRepository,
+    @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
+    @Inject(DataSource) private readonly dataSource: DataSource,
+  ) {}
+
+  /** An invoice is only found by its code: every partner that decoded it knows its reference. */
+  async findByAddress(address: PayerAddress): Promise<PagePayable | undefined> {
+    const session = await this.sessions.findByAddress(address);
+    return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
+  }
+
+  /** Reads the current state. */
+  async reload<P extends PagePayable>(payable: P): Promise<P> {
+    const found = isInvoice(payable)
+      ? await this.invoices.find(payable.invoiceReference)
+      : await this.sessions.findWithPayments(payable.sessionId);
+    return (found as P | undefined) ?? payable;
+  }
+
+  async upsertPayment(payment: AnyPaymentSnapshot): Promise<void> {
+    if (isHosted(payment)) await this.sessions.upsertPayment(payment);
+    else await this.upsertPayments([payment]);
+  }
+
+  async upsertPayments(payments: readonly AnyPaymentSnapshot[]): Promise<void> {
+    await this.sessions.upsertPayments(payments.filter(isHosted));
+    await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
+  }
+
+  /** Same as {@link upsertPayments}, for an invoice that changed without a payment. */
+  updateInvoice(payable: PayableSnapshot): Promise<void> {
+    return this.invoices.updatePayable(this.dataSource, payable);
+  }
+
+  /** Versions of the payables with open event streams. */
+  async versionsOf(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const sessions = await this.sessions.versionsOf(payableIds);
+    const others = payableIds.filter((id) => !sessions.has(id));
+    return others.length === 0 ? sessions : new Map([...sessions, ...(await this.invoices.versionsOf(others))]);
+  }
+}

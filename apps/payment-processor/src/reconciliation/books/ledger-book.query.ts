@@ -1,0 +1,53 @@
+/**
+ * The ledger, by the time of the transfer, which is when the payment or refund became final. Both sides are in one database, so
+ * no row is open. This compares amounts; `ledger verify` detects any changed row.
+ */
+const RECEIVABLE = `y.mode || ':acquirer:' || a.acquirer || ':receivable'`;
+const PAYABLE = `y.mode || ':merchant:' || y.merchant_id || ':payable'`;
+const REVERSALS = `y.mode || ':acquirer:' || a.acquirer || ':reversals'`;
+const LINE = `jsonb_build_object('kind', kind, 'debit', debit, 'credit', credit, 'amount', amount, 'currency', currency) AS line`;
+
+const MOVEMENTS = `
+  SELECT y.mode, y.merchant_id, p.payment_reference || ' ' || moved.kind AS key, moved.kind, moved.debit, moved.credit, moved.amount, y.currency
+    FROM payments p JOIN payables y ON y.payable_id = p.payable_id
+    LEFT JOIN attempts a ON a.payment_id = p.payment_id AND a.state = 'approved'
+   CROSS JOIN LATERAL (
+     SELECT 'capture' AS kind, ${RECEIVABLE} AS debit, ${PAYABLE} AS credit, p.processed_amount AS amount
+      WHERE p.method_type <> 'External' AND p.processed_amount > 0
+     UNION ALL
+     SELECT 'fee', ${PAYABLE}, y.mode || ':service:fees', fee.amount
+       FROM (SELECT (p.processed_amount * p.fee_basis_points + 5000) / 10000 + p.fee_fixed_amount AS amount) AS fee
+      WHERE p.method_type <> 'External' AND p.processed_amount > 0 AND fee.amount > 0
+     UNION ALL
+     SELECT 'external', y.mode || ':organisation:' || (p.partner #>> '{partner,organisationId}') || ':receivable', ${PAYABLE}, p.processed_amount
+      WHERE p.method_type = 'External' AND p.processed_amount > 0
+     UNION ALL
+     SELECT 'voucher',
+            CASE WHEN (voucher ->> 'merchantLiable')::boolean THEN y.mode || ':merchant:' || y.merchant_id || ':vouchers' ELSE y.mode || ':service:vouchers' END,
+            CASE WHEN (voucher ->> 'merchantLiable')::boolean THEN y.mode || ':merchant:' || y.merchant_id || ':redeemed' ELSE ${PAYABLE} END,
+            (voucher ->> 'amount')::bigint
+       FROM jsonb_array_elements(p.partner -> 'vouchers') AS voucher) AS moved
+   WHERE p.modified_at >= $1 AND p.modified_at < $2 AND p.state = 'success'
+  UNION ALL
+  SELECT y.mode, y.merchant_id, p.payment_reference || ' refund ' || r.refund_id, 'refund', ${PAYABLE}, ${RECEIVABLE}, r.amount, y.currency
+    FROM refunds r JOIN payments p ON p.payment_id = r.payment_id JOIN payables y ON y.payable_id = p.payable_id
+    JOIN attempts a ON a.attempt_id = r.attempt_id
+   WHERE r.ended_at >= $1 AND r.ended_at < $2 AND r.state = 'succeeded'
+  UNION ALL
+  SELECT y.mode, y.merchant_id, p.payment_reference || ' ' || moved.kind || ' ' || a.attempt_id, moved.kind,
+         CASE moved.kind WHEN 'lateApproval' THEN ${RECEIVABLE} ELSE ${REVERSALS} END,
+         CASE moved.kind WHEN 'lateApproval' THEN ${REVERSALS} ELSE ${RECEIVABLE} END, p.amount - p.voucher_amount + p.tip_amount, y.currency
+    FROM (SELECT 'lateApproval' AS kind, attempt_id FROM reversals WHERE booked AND requested_at >= $1 AND requested_at < $2
+          UNION ALL
+          SELECT 'reversal', attempt_id FROM reversals WHERE booked AND confirmed_at >= $1 AND confirmed_at < $2) AS moved
+    JOIN attempts a ON a.attempt_id = moved.attempt_id
+    JOIN payments p ON p.payment_id = a.payment_id JOIN payables y ON y.payable_id = p.payable_id`;
+
+export const EXPECTED_LEDGER = `SELECT mode, merchant_id, key, amount, false AS open, ${LINE} FROM (${MOVEMENTS}) AS movement`;
+
+export const LEDGER_BOOK = `
+  SELECT mode, merchant_id, key, amount, false AS open, ${LINE}
+    FROM (SELECT t.mode, t.merchant_id, t.kind, t.debit_account AS debit, t.credit_account AS credit, t.amount, t.currency,
+                 concat_ws(' ', coalesce(p.payment_reference, t.payment_id::text), t.kind, t.refund_id, t.attempt_id) AS key
+            FROM transfers t LEFT JOIN payments p ON p.payment_id = t.payment_id
+           WHERE t.created_at >= $1 AND t.created_at < $2) AS transfer`;

@@ -1,0 +1,20 @@
+import type { PaymentState } from '@svc/contracts';
+import type { PlainPage } from '@svc/service';
+
+/** For a payer who returns from the bank when the partner named no page of its own. Constants only: the page does not escape them. */
+export const RETURNED_PAYER_TEXT: Readonly<Record<PaymentState | 'unknown', PlainPage>> = {
+  success: { heading: 'Your payment is complete', text: 'You can close this page and go back to your app.' },
+  failed: {
+    heading: 'Your payment was not completed',
+    text: 'Nothing was charged. Go back to your app to try again.',
+  },
+  processing: {
+    heading: 'Still checking with your bank',
+    text: 'Do not pay again. Your app shows the outcome in a moment.',
+  },
+  verificationRequired: {
+    heading: 'Still waiting for your bank',
+    text: 'Do not pay again. Your app shows the outcome in a moment.',
+  },
+  unknown: { heading: 'There is nothing to see here', text: 'Go back to your app to see your payment.' },
+};

@@ -1,0 +1,288 @@
+import type { DeclineCode } from '../../src/acquirers/acquirer.js';
+import {
+  type AcquirerAnswer,
+  ATTEMPT_TRANSITIONS,
+  type AttemptState,
+  CHARGEABLE_STATES,
+  conclude,
+  isFinal,
+  isMissing,
+  needsLeaseBeforeCall,
+  recoveryStep,
+} from '../../src/payments/attempt.js';
+
+/**
+ * One attempt, the process that charges it, two that recover it, and the bank. Each process has the steps of
+ * {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each statement and each message, and may
+ * die before any of them. The decisions are the production functions. Messages may take any time, so the bank needs no clock; the
+ * charging and the recovering processes have independent clocks.
+ */
+export interface Rules {
+  readonly conclude: typeof conclude;
+  readonly recoveryStep: typeof recoveryStep;
+  readonly isMissing: typeof isMissing;
+  readonly needsLeaseBeforeCall: typeof needsLeaseBeforeCall;
+  /** State of an attempt's row after the decision to reverse; undefined when the decision is not allowed. */
+  readonly decide: (state: AttemptState) => AttemptState | undefined;
+  readonly isTransitionAllowed: (from: AttemptState, to: AttemptState) => boolean;
+}
+
+export const PRODUCTION_RULES: Rules = {
+  conclude,
+  recoveryStep,
+  isMissing,
+  needsLeaseBeforeCall,
+  decide: (state) => (CHARGEABLE_STATES.includes(state) ? 'reversing' : undefined),
+  isTransitionAllowed: (from, to) => (ATTEMPT_TRANSITIONS[from] as readonly AttemptState[]).includes(to),
+};
+
+/** The bank's behaviour. `charges a blocked key`: it charges although it has confirmed that it never will under this key. */
+export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
+export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];
+
+/** Clock values in milliseconds: a clock can advance to its next value at any moment. */
+const PAYER_TIMES = [0, 1_000];
+const RECOVERY_TIMES = [0, 10_000, 11_000, 900_000];
+
+type PayerStep = 'accept' | 'check' | 'send' | 'sent' | 'settle' | 'settleLocked' | 'end';
+type RecoveryStep = 'lease' | 'query' | 'decide' | 'reverse' | 'settle' | 'settleLocked' | 'end';
+type Key = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
+
+export interface World {
+  readonly row: AttemptState | 'absent';
+  readonly startedAt: number;
+  readonly payment: 'processing' | 'success' | 'failed' | 'verificationRequired';
+  readonly needsReversal: boolean;
+  /** An approval has reached the platform, and a process has recorded it. */
+  readonly isApprovalSeen: boolean;
+  readonly key: Key;
+  readonly payerTime: number;
+  readonly recoveryTime: number;
+  readonly payer: { readonly at: PayerStep; readonly answer?: AcquirerAnswer['kind'] };
+  /** The charge in transit to the bank, or the bank's answer in transit back; it arrives even if its sender has died. */
+  readonly charge: 'none' | 'sent' | AcquirerAnswer['kind'];
+  readonly recoveries: readonly Recovery[];
+}
+
+interface Recovery {
+  readonly at: RecoveryStep;
+  readonly seen?: { readonly state: AttemptState; readonly startedAt: number };
+  readonly answer?: AcquirerAnswer['kind'];
+}
+
+/** Equal for worlds with the same future: the two recovering processes are interchangeable. */
+export function identityOf({ payer, recoveries, ...world }: World): string {
+  const processes = recoveries.map(({ at, seen, answer }) => [at, seen?.state, seen?.startedAt, answer].join());
+  return [...Object.values(world), payer.at, payer.answer, ...processes.sort()].join('|');
+}
+
+export const START: World = {
+  row: 'absent',
+  startedAt: 0,
+  payment: 'processing',
+  needsReversal: false,
+  isApprovalSeen: false,
+  key: 'none',
+  payerTime: 0,
+  recoveryTime: 0,
+  payer: { at: 'accept' },
+  charge: 'none',
+  recoveries: [{ at: 'lease' }, { at: 'lease' }],
+};
+
+export class Violation extends Error {}
+
+const DECLINE: DeclineCode = 'card.declined';
+function answerOf(kind: AcquirerAnswer['kind']): AcquirerAnswer {
+  switch (kind) {
+    case 'approved':
+      return { kind, acquirerReference: 'a' };
+    case 'declined':
+      return { kind, acquirerReference: 'a', reason: DECLINE };
+    case 'verificationRequired':
+      return { kind, challenge: { reference: 'c', url: 'https://bank.example' } };
+    default:
+      return { kind };
+  }
+}
+
+const ANSWER_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
+  none: 'notFound',
+  approved: 'approved',
+  declined: 'declined',
+  challenged: 'verificationRequired',
+  blocked: 'neverCharged',
+  reversed: 'reversed',
+};
+
+/** All worlds after one more step. */
+export function stepsFrom(world: World, bank: BankBehaviour, rules: Rules): World[] {
+  return [
+    ...next(PAYER_TIMES, world.payerTime).map((payerTime) => ({ ...world, payerTime })),
+    ...next(RECOVERY_TIMES, world.recoveryTime).map((recoveryTime) => ({ ...world, recoveryTime })),
+    ...bankSteps(world, bank),
+    ...payerSteps(world, rules),
+    ...world.recoveries.flatMap((_, nth) => recoverySteps(world, nth, rules)),
+  ];
+}
+
+const next = (times: readonly number[], now: number): number[] => times.slice(times.indexOf(now) + 1).slice(0, 1);
+
+function bankSteps(world: World, bank: BankBehaviour): World[] {
+  if (world.charge !== 'sent') return [];
+  const charged: Key = bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
+  const isNew = world.key === 'none' || (bank === 'charges a blocked key' && world.key === 'blocked');
+  const key = isNew ? charged : world.key;
+  return [{ ...world, key, charge: ANSWER_OF_KEY[key] }];
+}
+
+function payerSteps(world: World, rules: Rules): World[] {
+  const { payer, charge, row } = world;
+  const to = (at: PayerStep, answer?: AcquirerAnswer['kind']): World => ({
+    ...world,
+    payer: answer ? { at, answer } : { at },
+  });
+  const dies = to('end');
+  switch (payer.at) {
+    case 'accept':
+      return [{ ...to('check'), row: 'started', startedAt: world.payerTime }];
+    case 'check': {
+      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime))) return [dies, to('send')];
+      const isLeased = CHARGEABLE_STATES.includes(row as AttemptState);
+      return [dies, isLeased ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
+    }
+    case 'send':
+      return [dies, { ...to('sent'), charge: 'sent' }];
+    case 'sent':
+      // A timeout, or a lost answer; otherwise the answer, once it has arrived.
+      return [dies, to('settle', 'unknown'), ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)])];
+    case 'settle':
+      return [
+        dies,
+        ...settle(world, rules, payer.answer!, (then, isDone) => ({
+          ...then,
+          payer: isDone ? { at: 'end' } : { ...payer, at: 'settleLocked' },
+        })),
+      ];
+    case 'settleLocked':
+      return [dies, { ...settleLocked(world, payer.answer!, rules), payer: { at: 'end' } }];
+    case 'end':
+      return [];
+  }
+}
+
+function recoverySteps(world: World, nth: number, rules: Rules): World[] {
+  const recovery = world.recoveries[nth]!;
+  const put = (changed: World, mine: Recovery): World => ({
+    ...changed,
+    recoveries: changed.recoveries.map((each, index) => (index === nth ? mine : each)),
+  });
+  const dies = put(world, { at: 'end' });
+  switch (recovery.at) {
+    case 'lease': {
+      if (!isOpen(world.row)) return [];
+      const seen = { state: world.row, startedAt: world.startedAt };
+      const isQuery = rules.recoveryStep(seen.state, world.recoveryTime - seen.startedAt) === 'query';
+      return [dies, put(world, { at: isQuery ? 'query' : 'decide', seen })];
+    }
+    case 'query': {
+      const seen = recovery.seen!;
+      const ageMs = world.recoveryTime - seen.startedAt;
+      const received = (answer: AcquirerAnswer['kind']): World =>
+        put(world, rules.isMissing(answerOf(answer), ageMs) ? { at: 'decide', seen } : { at: 'settle', answer });
+      return [dies, received(ANSWER_OF_KEY[world.key]), received('unknown')];
+    }
+    case 'decide': {
+      if (recovery.seen!.state === 'reversing') return [dies, put(world, { at: 'reverse' })];
+      const isLeasedAgain = world.startedAt !== recovery.seen!.startedAt;
+      const decided = isLeasedAgain ? undefined : rules.decide(world.row as AttemptState);
+      return [dies, ...(decided ? [put(move(world, decided, rules), { at: 'reverse' })] : [])];
+    }
+    case 'reverse': {
+      const reversed = {
+        ...world,
+        key: world.key === 'approved' || world.key === 'reversed' ? 'reversed' : 'blocked',
+      } as const;
+      const received = (from: World, answer: AcquirerAnswer['kind']): World => put(from, { at: 'settle', answer });
+      return [
+        dies,
+        received(reversed, ANSWER_OF_KEY[reversed.key]),
+        received(reversed, 'unconfirmed'),
+        received(world, 'unconfirmed'),
+      ];
+    }
+    case 'settle':
+      return [
+        dies,
+        ...settle(world, rules, recovery.answer!, (then, isDone) =>
+          put(then, isDone ? { at: 'end' } : { ...recovery, at: 'settleLocked' }),
+        ),
+      ];
+    case 'settleLocked':
+      return [dies, put(settleLocked(world, recovery.answer!, rules), { at: 'end' })];
+    case 'end':
+      return [];
+  }
+}
+
+const isOpen = (row: World['row']): row is AttemptState =>
+  row !== 'absent' && (CHARGEABLE_STATES.includes(row) || row === 'reversing');
+
+/** The first statement: records an end if the row allows it, or "unknown". `isDone` is false when the second one must follow. */
+function settle(
+  world: World,
+  rules: Rules,
+  kind: AcquirerAnswer['kind'],
+  then: (world: World, isDone: boolean) => World,
+): World[] {
+  const conclusion = rules.conclude(world.row as AttemptState, answerOf(kind));
+  if (conclusion.kind === 'end')
+    return [then({ ...move(world, conclusion.end.state, rules), payment: conclusion.end.settlement.state }, true)];
+  if (isFinal(answerOf(kind))) return [then(world, false)];
+  return [then(conclusion.kind === 'unknown' ? move(world, 'unknown', rules) : world, true)];
+}
+
+/** The second statement, after a first one without effect. */
+function settleLocked(world: World, kind: AcquirerAnswer['kind'], rules: Rules): World {
+  const conclusion = rules.conclude(world.row as AttemptState, answerOf(kind));
+  const received = { ...world, isApprovalSeen: world.isApprovalSeen || kind === 'approved' };
+  if (conclusion.kind === 'reverse') return move(received, 'reversing', rules);
+  if (conclusion.kind !== 'incident') return received;
+  return { ...received, needsReversal: received.needsReversal || conclusion.needsReversal };
+}
+
+function move(world: World, to: AttemptState, rules: Rules): World {
+  const from = world.row as AttemptState;
+  if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not listed`);
+  return { ...world, row: to };
+}
+
+/** Invariants at any moment. */
+export function check(world: World, bank: BankBehaviour): void {
+  const { payment, key } = world;
+  if (payment === 'success' && key !== 'approved') throw new Violation(`success, but at the bank ${key}`);
+  if (payment === 'failed' && key === 'approved' && bank !== 'charges a blocked key')
+    throw new Violation('failed, and the bank holds its money');
+}
+
+/** Invariants when only the jobs are left: they end the attempt, and reverse charges that must be reversed. */
+export function checkEnd(end: World, bank: BankBehaviour, rules: Rules): void {
+  let world: World = { ...end, recoveryTime: 900_000 };
+  for (let run = 1; isOpen(world.row); run++) {
+    if (run > 3) throw new Violation(`stays ${world.row}`);
+    world = { ...world, recoveries: [{ at: 'lease' }] };
+    // The bank responds: the second step is neither a crash nor a lost answer.
+    while (world.recoveries[0]!.at !== 'end') {
+      const steps = recoverySteps(world, 0, rules);
+      world = steps[1] ?? { ...world, recoveries: [{ at: 'end' }] };
+      check(world, bank);
+    }
+  }
+  if (world.needsReversal && world.key === 'approved') world = { ...world, key: 'reversed' };
+  check(world, bank);
+  if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
+  const { payment, key } = world;
+  // Only a reconciliation finds a bank that charges a blocked key when the answer is lost.
+  if ((bank !== 'charges a blocked key' || world.isApprovalSeen) && (payment === 'success') !== (key === 'approved'))
+    throw new Violation(`${payment}, and in the end at the bank ${key}`);
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { PayableDescriptor } from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
+import type { ChargeRoute, OpenAttempt } from '../../src/payments/attempt.repository.js';
+import { acceptedPayment } from '../../src/payments/payment.js';
+import { PaymentRepository } from '../../src/payments/payment.repository.js';
+import { aPayable } from '../builders.js';
+import type { Processor } from '../processor.js';
+
+/** Acquirer and account for payments of this payable. */
+export function aRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
+  return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
+}
+
+/** Accepts a payment as ChargeCard does, and stops before the acquirer is called. */
+export async function acceptPayment(
+  processor: Processor,
+  payable: PayableDescriptor = aPayable(),
+  nth = 1,
+): Promise<OpenAttempt | undefined> {
+  const now = processor.clock.now();
+  const payment = acceptedPayment({
+    payable,
+    reference: randomUUID(),
+    paymentReference: newPaymentReference(now),
+    paymentMethodLabel: '**** 4242',
+    try: nth,
+    now,
+  });
+  return processor.service.app.get(PaymentRepository).accept(payable, payment, aRoute(payable));
+}
+
+export async function anOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {
+  const open = await acceptPayment(processor, payable);
+  if (!open) throw new Error('The payable could not be reserved.');
+  return open;
+}
+
+/** Changes rows as the service never does, so that exactly one condition of a statement is false. */
+export async function tamper(processor: Processor, statement: string, id: string): Promise<void> {
+  const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
+  if (count !== 1) throw new Error(`${count} rows: ${statement}`);
+}
+
+/** All rows of a payment; equal before and after a statement that changes nothing. */
+export async function factsOf(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
+  const [row] = await processor.dataSource.query<Record<string, unknown>[]>(
+    `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.tries, y.holder,
+            (SELECT jsonb_agg(a.state ORDER BY a.attempt_id) FROM attempts a WHERE a.payment_id = p.payment_id) AS attempts,
+            (SELECT count(*) FROM transfers t WHERE t.payment_id = p.payment_id) AS transfers,
+            (SELECT count(*) FROM event_log e WHERE e.aggregate_id = p.payment_id::text) AS events,
+            (SELECT v.open FROM verifications v WHERE v.payment_id = p.payment_id) AS "verificationOpen"
+       FROM payments p JOIN payables y USING (payable_id) WHERE p.payment_id = $1`,
+    [paymentId],
+  );
+  if (!row) throw new Error('There is no such payment.');
+  return row;
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
+import { newPaymentReference } from '@svc/kernel';
+import { EventLog } from '@svc/messaging';
+import { newDataSource } from '@svc/persistence';
+import { anEvent, hold, type HeldRows } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import { CHARGEABLE_STATES, endOf } from '../../src/payments/attempt.js';
+import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
+import { acceptedPayment } from '../../src/payments/payment.js';
+import { PaymentRepository } from '../../src/payments/payment.repository.js';
+import { aPayable } from '../builders.js';
+import { anOpenAttempt, aRoute } from './open-attempt.js';
+import type { Processor } from '../processor.js';
+
+export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
+export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
+
+/** Simulates another process of the service: a repository with its own connection pool. */
+export interface Replica {
+  readonly payments: PaymentRepository;
+  readonly events: EventLog;
+  readonly dataSource: DataSource;
+  stop(): Promise<void>;
+}
+
+export async function startReplica(processor: Processor): Promise<Replica> {
+  const { url } = processor.dataSource.options as { url: string };
+  const dataSource = await newDataSource({ url, applicationName: `replica ${randomUUID()}` }).initialize();
+  const events = new EventLog(dataSource, processor.clock);
+  const payments = new PaymentRepository(dataSource, events, processor.clock);
+  return { payments, events, dataSource, stop: () => dataSource.destroy() };
+}
+
+/** Accepts through one repository, as ChargeCard does. */
+export function acceptWith(
+  payments: PaymentRepository,
+  { clock }: Processor,
+  payable: PayableDescriptor,
+  { try: nth = 1, reference = randomUUID() }: { try?: number; reference?: string } = {},
+): Promise<OpenAttempt | undefined> {
+  const now = clock.now();
+  const terms = {
+    reference,
+    paymentReference: newPaymentReference(now),
+    paymentMethodLabel: '**** 4242',
+    try: nth,
+    now,
+  };
+  return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
+}
+
+/** A payable that is stored before its first payment. */
+export async function aKnownPayable(
+  processor: Processor,
+  over: Partial<PayableDescriptor> = {},
+): Promise<PayableDescriptor> {
+  const payable = aPayable(over);
+  await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
+  return payable;
+}
+
+/** Locks payables in a transaction of its own: statements that need them wait until it ends. */
+export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldRows> {
+  const ids = payables.map(({ payableId }) => payableId);
+  return hold(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
+}
+
+/** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
+export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
+  const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
+  const lock = await lockPayables(processor, payables);
+  return releaseOf(
+    lock,
+    payables.map((payable) => acceptWith(payments, processor, payable)),
+  );
+}
+
+/** As {@link holdAccepts}, for settlements. */
+export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
+  const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+  const lock = await lockPayables(
+    processor,
+    attempts.map(({ payment }) => payment.payable),
+  );
+  return releaseOf(
+    lock,
+    attempts.map((open) => payments.settle(open, DECLINED, CHARGEABLE_STATES)),
+  );
+}
+
+function releaseOf(lock: HeldRows, held: readonly Promise<unknown>[]): HeldRows {
+  return {
+    release: async () => {
+      await lock.release();
+      if ((await Promise.all(held)).includes(undefined)) throw new Error('What was held has changed nothing.');
+    },
+  };
+}
+
+/** The statements that accept or settle since `spyOnStatements`, each with its ids. */
+export interface Statements {
+  readonly texts: () => string[];
+  /** For each statement the payables of its items. */
+  readonly batches: () => string[][];
+}
+
+export function spyOnStatements(dataSource: DataSource): Statements {
+  const spy = jest.spyOn(dataSource, 'query');
+  const calls = () => spy.mock.calls.filter(([text]) => /^WITH (item|locked) AS/.test(text));
+  const idsOf = (items: unknown) =>
+    (JSON.parse(items as string) as { payable_id?: string; lock_order?: string }[]).map(
+      ({ payable_id, lock_order }) => (payable_id ?? lock_order)!,
+    );
+  return {
+    texts: () => calls().map(([text]) => text),
+    batches: () => calls().map(([, parameters]) => idsOf((parameters as unknown[])[0])),
+  };
+}

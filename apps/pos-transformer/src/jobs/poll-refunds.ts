@@ -1,0 +1,71 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
+import { Platform } from '../platform/platform.js';
+import { CallSender } from '../platform/call-sender.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
+import { Store } from '../store/store.js';
+import type { Refund } from '../refunds/refund.js';
+import { RefundRepository } from '../refunds/refund.repository.js';
+import { SettleRefund } from '../refunds/settle-refund.js';
+
+/** The stream usually reports the outcome of a refund earlier. */
+const MIN_PENDING_MS = 10_000;
+/** For one refund: a bank may take days. */
+const POLL_INTERVAL_MS = 60_000;
+/** Of one site. A key may send five requests a second (M4), and tills need some of them. */
+const MAX_POLLS_PER_ROUND = 2;
+
+/**
+ * Polls the refunds on which the bank has not decided. The stream alone is not enough: it reports each decision once. If that is
+ * before the response with the refund's reference, the decision matches no refund here; an interrupted stream reports nothing.
+ */
+@Injectable()
+export class PollRefunds implements OnModuleDestroy {
+  /** Time of the last poll, by refund id: the refund with the oldest poll comes first. */
+  private readonly polledAt = new Map<number, number>();
+  /** The store is about to close: do not write responses that arrive now. */
+  private isStopped = false;
+
+  constructor(
+    @Inject(Platform) private readonly platform: Platform,
+    @Inject(Store) private readonly store: Store,
+    @Inject(RefundRepository) private readonly refunds: RefundRepository,
+    @Inject(SettleRefund) private readonly settleRefund: SettleRefund,
+    @Inject(CallSender) private readonly sender: CallSender,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  onModuleDestroy(): void {
+    this.isStopped = true;
+  }
+
+  /** Called by a timer, or by a test. */
+  async runOnce(): Promise<void> {
+    const before = this.clock.later(-MIN_PENDING_MS).toISOString();
+    const pending = this.platform.siteIds.map((siteId) => this.refunds.listPending(siteId, before));
+    const ids = new Set(pending.flat().map(({ refundId }) => refundId));
+    for (const refundId of this.polledAt.keys()) if (!ids.has(refundId)) this.polledAt.delete(refundId);
+    await Promise.all(pending.map((ofSite) => this.poll(ofSite)));
+  }
+
+  private async poll(pending: readonly Refund[]): Promise<void> {
+    const now = this.clock.now().getTime();
+    const at = ({ refundId }: Refund): number => this.polledAt.get(refundId) ?? 0;
+    const due = pending.filter((refund) => now - at(refund) >= POLL_INTERVAL_MS).sort((a, b) => at(a) - at(b));
+    for (const { refundId, siteId, svcId } of due.slice(0, MAX_POLLS_PER_ROUND)) {
+      if (this.sender.isUnreachable(siteId)) return;
+      this.polledAt.set(refundId, now);
+      try {
+        const refunds = await this.platform.refunds(siteId).refunds(svcId);
+        if (this.isStopped) return;
+        this.store.transaction((tx) => refunds.forEach((refund) => this.settleRefund.execute(tx, siteId, refund)));
+        this.changes.notify(siteId);
+      } catch (error) {
+        this.log.warn({ err: error, siteId }, 'refunds could not be polled');
+      }
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Clock } from '@svc/kernel';
+import { type PaymentNotice, SvcApiError } from '@svc/sdk';
+import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
+import { TotalRepository } from '../baskets/total.repository.js';
+import { backoffMs } from '../platform/backoff.js';
+import { Platform } from '../platform/platform.js';
+import { CallSender } from '../platform/call-sender.js';
+import { SettleRefund } from '../refunds/settle-refund.js';
+import { Store } from '../store/store.js';
+import { ApplyPayment } from '../payments/apply-payment.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
+
+/** The stream has a heartbeat every 15 s (M6). After this time without one, the job polls the invoices. */
+export const STREAM_TIMEOUT_MS = 20_000;
+/** Of one site. A key may send five requests a second (M4), and tills need some of them. */
+const MAX_POLLS_PER_ROUND = 8;
+/** An open invoice is polled until 24 hours after its expiry (M2). */
+const POLL_WINDOW_MS = 24 * 3_600_000;
+/** The outcome of a payment is known after 15 minutes at the latest (P1), also if its invoice was closed meanwhile. */
+const MAX_PAYMENT_DURATION_MS = 20 * 60_000;
+const MAX_BACKOFF_MS = 30_000;
+
+/**
+ * Copies every payment of the sites to the local store. Reads the platform's event stream from the last saved position. Each
+ * payment is stored in one transaction with its position, so a restart misses no payment, and the store ignores repeats. While
+ * a stream is interrupted, the job polls the open invoices.
+ */
+@Injectable()
+export class SyncPayments implements OnModuleDestroy {
+  private readonly shutdown = new AbortController();
+  /** By site: invoices that may have been paid before the stream began, because it was opened without a position. */
+  private readonly invoicesBeforeStream = new Map<number, string[]>();
+  /** By site: index of the first invoice of the next round. */
+  private readonly nextPollIndex = new Map<number, number>();
+
+  constructor(
+    @Inject(Platform) private readonly platform: Platform,
+    @Inject(Store) private readonly store: Store,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(ApplyPayment) private readonly applyPayment: ApplyPayment,
+    @Inject(TotalRepository) private readonly totals: TotalRepository,
+    @Inject(SettleRefund) private readonly settleRefund: SettleRefund,
+    @Inject(CallSender) private readonly sender: CallSender,
+    @Inject(Clock) private readonly clock: Clock,
+    @Inject(SERVICE_LOG) private readonly log: ServiceLog,
+  ) {}
+
+  /** Reads the streams until the app is closed. */
+  start(): void {
+    for (const siteId of this.platform.siteIds) void this.readStream(siteId);
+  }
+
+  onModuleDestroy(): void {
+    this.shutdown.abort();
+  }
+
+  private async readStream(siteId: number): Promise<void> {
+    const { signal } = this.shutdown;
+    for (let failures = 1; !signal.aborted; failures++) {
+      try {
+        const onOpen = (id: string): void => {
+          if (this.payments.findPosition(siteId) === undefined) {
+            this.invoicesBeforeStream.set(siteId, this.listPayable(siteId));
+            this.savePosition(siteId, id);
+          }
+          this.sender.markReachable(siteId);
+        };
+        const after = this.payments.findPosition(siteId);
+        for await (const notice of this.platform.site(siteId).stream({ after, signal, onOpen })) {
+          if (signal.aborted) return;
+          this.applyNotice(siteId, notice);
+          // Not when the stream opens: a message that cannot be processed would be requested again and again without a pause.
+          failures = 0;
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        this.platform.markStreamFailed(siteId);
+        this.log.warn({ err: error, siteId }, 'the stream of payments has ended; it will be reopened');
+        // The position is older than the platform's retention: polling finds the missed payments.
+        if (error instanceof SvcApiError && (error.httpStatus === 410 || error.httpStatus === 400))
+          this.store.transaction((tx) => this.payments.deletePosition(tx, siteId));
+      }
+      await this.pause(backoffMs(failures, MAX_BACKOFF_MS));
+    }
+  }
+
+  /** Applies one message of the stream; a repeat changes nothing. */
+  applyNotice(siteId: number, notice: PaymentNotice): void {
+    this.store.transaction((tx) => {
+      this.applyPayment.apply(tx, siteId, notice.payment);
+      if (notice.type === 'refund') this.settleRefund.execute(tx, siteId, notice.refund);
+      this.payments.savePosition(tx, siteId, notice.id);
+    });
+    // A payment may have queued a call that closes another invoice of its basket.
+    this.sender.sendDueCalls(siteId);
+  }
+
+  /** Polls the invoices that may have been paid, for each site whose stream is silent. Called by a timer, or by a test. */
+  async poll(): Promise<void> {
+    await Promise.all(this.platform.siteIds.map((siteId) => this.pollSite(siteId)));
+  }
+
+  private async pollSite(siteId: number): Promise<void> {
+    if (this.sender.isUnreachable(siteId)) return;
+    const missed = this.invoicesBeforeStream.get(siteId) ?? [];
+    const found = await this.pollInvoices(siteId, missed.slice(0, MAX_POLLS_PER_ROUND));
+    if (missed.length > found) this.invoicesBeforeStream.set(siteId, missed.slice(found));
+    else this.invoicesBeforeStream.delete(siteId);
+    if (missed.length > 0 || this.platform.streamIdleMs(siteId) < STREAM_TIMEOUT_MS) return;
+    const open = this.listPayable(siteId);
+    const start = this.nextPollIndex.get(siteId) ?? 0;
+    const round = [...open.slice(start), ...open.slice(0, start)].slice(0, MAX_POLLS_PER_ROUND);
+    this.nextPollIndex.set(siteId, open.length === 0 ? 0 : (start + round.length) % open.length);
+    await this.pollInvoices(siteId, round);
+  }
+
+  private listPayable(siteId: number): string[] {
+    return this.totals.listPayable(siteId, {
+      expiry: this.clock.later(-POLL_WINDOW_MS).toISOString(),
+      end: this.clock.later(-MAX_PAYMENT_DURATION_MS).toISOString(),
+    });
+  }
+
+  /** Returns the number of polled invoices: after a failure the others wait for the next round. */
+  private async pollInvoices(siteId: number, invoiceReferences: readonly string[]): Promise<number> {
+    for (const [index, invoiceReference] of invoiceReferences.entries()) {
+      if (this.shutdown.signal.aborted) return index;
+      try {
+        const payments = await this.platform.site(siteId).paymentsOfInvoice(invoiceReference);
+        if (this.shutdown.signal.aborted) return index;
+        // The response has the newest first; store them in the order in which they were made.
+        for (const payment of payments.reverse())
+          this.store.transaction((tx) => this.applyPayment.apply(tx, siteId, payment));
+        this.sender.sendDueCalls(siteId);
+      } catch (error) {
+        this.log.warn({ err: error, siteId }, 'payments could not be polled');
+        return index;
+      }
+    }
+    return invoiceReferences.length;
+  }
+
+  private savePosition(siteId: number, id: string): void {
+    this.store.transaction((tx) => this.payments.savePosition(tx, siteId, id));
+  }
+
+  private pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.shutdown.signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+    });
+  }
+}

@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { DomainError } from '@svc/kernel';
+import { BasketRepository, type Till } from '../baskets/basket.repository.js';
+import { TotalRepository } from '../baskets/total.repository.js';
+import { PaymentRepository } from '../payments/payment.repository.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
+import { basketView, type BasketView, NO_BASKET } from './basket-view.js';
+
+/** A store has one display for each till; this limits a program that opens displays without end. */
+const MAX_DISPLAYS = 100;
+/** A comment in the stream, so that a display knows that the connection is alive. */
+const HEARTBEAT_MS = 10_000;
+
+/** Sends the basket of a till to its customer displays, now and after each change. */
+@Injectable()
+export class BasketDisplays implements OnModuleDestroy {
+  private readonly displays = new Set<Readable>();
+
+  constructor(
+    @Inject(BasketRepository) private readonly baskets: BasketRepository,
+    @Inject(TotalRepository) private readonly totals: TotalRepository,
+    @Inject(PaymentRepository) private readonly payments: PaymentRepository,
+    @Inject(ChangeNotifier) private readonly changes: ChangeNotifier,
+  ) {}
+
+  view(till: Till): BasketView {
+    const basket = this.baskets.findDisplayed(till);
+    if (!basket) return NO_BASKET;
+    const { basketId, reference, token } = basket;
+    const lines = this.baskets.lines(basketId);
+    const current = this.totals.findCurrent(basketId);
+    const payment = this.payments.findDecisive(basketId);
+    return basketView({ reference, token, lines, current, payment });
+  }
+
+  /** Server-sent events: the basket at once, then after each change. The reader ends the stream. */
+  stream(till: Till): Readable {
+    if (this.displays.size >= MAX_DISPLAYS)
+      throw new DomainError('service.not-ready', { message: 'Too many displays are open.', retryAfterSeconds: 10 });
+    let last = '';
+    const show = (): void => {
+      const view = JSON.stringify(this.view(till));
+      if (view === last) return;
+      last = view;
+      stream.push(`data: ${view}\n\n`);
+    };
+    const timer = setInterval(() => stream.push(':\n\n'), HEARTBEAT_MS);
+    const unsubscribe = this.changes.subscribe((siteId) => siteId === till.siteId && show());
+    const stream = new Readable({
+      read: () => undefined,
+      destroy: (error, done) => {
+        this.displays.delete(stream);
+        clearInterval(timer);
+        unsubscribe();
+        done(error);
+      },
+    });
+    this.displays.add(stream);
+    show();
+    return stream;
+  }
+
+  /** Ends open streams, which would delay the shutdown. The displays reconnect. */
+  onModuleDestroy(): void {
+    for (const stream of this.displays) stream.push(null);
+  }
+}

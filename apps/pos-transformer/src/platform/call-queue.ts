@@ -1,0 +1,179 @@
+import type { Clock } from '@svc/kernel';
+import type { ServiceLog } from '@svc/service/standalone';
+import type { Store } from '../store/store.js';
+import { backoffMs } from './backoff.js';
+import type { CallHandler, CallHandlers, AttemptResult } from './call-handler.js';
+import { classifyFailure, type Failure } from './failure.js';
+import type { QueueName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
+
+/** The outcome of a call for the till that waits for it. `queued`: the call is stored and made later. */
+export type CallOutcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;
+
+export interface CallQueueOptions {
+  readonly siteId: number;
+  readonly name: QueueName;
+  readonly store: Store;
+  readonly calls: OutgoingCallRepository;
+  readonly handlers: CallHandlers;
+  readonly clock: Clock;
+  readonly log: ServiceLog;
+}
+
+/** Short, so that tills show codes soon after an outage. */
+const MAX_UNREACHABLE_BACKOFF_MS = 10_000;
+/** A customer is paying the invoice: the call is retried after this pause. */
+const IN_PROGRESS_RETRY_MS = 2_000;
+const MAX_RETRY_BACKOFF_MS = 300_000;
+/**
+ * After this many failures, about three hours, the queue gives the call up and writes an alert. Attempts during an outage do not
+ * count: an outage may last for days, and no call is lost.
+ */
+const MAX_FAILURES = 50;
+
+/** Makes the waiting calls of one site and kind, one after the other. */
+export class CallQueue {
+  private draining: Promise<void> = Promise.resolve();
+  private isDraining = false;
+  /** By call id. A call may have several waiters: a till that repeats a total waits for the same call. */
+  private readonly waiters = new Map<number, Set<(outcome: CallOutcome) => void>>();
+  /** Consecutive attempts that could not reach the platform. */
+  private outages = 0;
+  private unreachableUntil = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isStarted = false;
+  private isStopped = false;
+
+  constructor(private readonly options: CallQueueOptions) {}
+
+  /** From now on calls are made when they are due, also if no till waits. */
+  start(): void {
+    this.isStarted = true;
+    void this.drain();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.answerAll({ kind: 'queued' });
+  }
+
+  /** The platform is reachable again: sends waiting calls at once. */
+  markReachable(): void {
+    this.unreachableUntil = 0;
+    void this.drain();
+  }
+
+  get isUnreachable(): boolean {
+    return this.unreachableUntil > this.options.clock.now().getTime();
+  }
+
+  /** Sends due calls and waits for the outcome of one of them; `queued` if it takes longer or the platform is unreachable. */
+  async outcomeOf(callId: number, withinMs: number): Promise<CallOutcome> {
+    if (this.isUnreachable || this.isStopped) return { kind: 'queued' };
+    const outcome = new Promise<CallOutcome>((resolve) => {
+      const timer = setTimeout(() => end({ kind: 'queued' }), withinMs);
+      const end = (result: CallOutcome): void => {
+        clearTimeout(timer);
+        const others = this.waiters.get(callId);
+        others?.delete(end);
+        if (others?.size === 0) this.waiters.delete(callId);
+        resolve(result);
+      };
+      this.waiters.set(callId, (this.waiters.get(callId) ?? new Set()).add(end));
+    });
+    void this.drain();
+    return outcome;
+  }
+
+  /** Makes every call that is due, in order. */
+  drain(): Promise<void> {
+    if (this.isDraining) return this.draining;
+    this.isDraining = true;
+    this.draining = this.sendAll()
+      .catch((error: unknown) => this.options.log.error({ err: error }, 'calls to the platform were interrupted'))
+      .finally(() => this.schedule());
+    return this.draining;
+  }
+
+  private async sendAll(): Promise<void> {
+    const { siteId, name, calls } = this.options;
+    try {
+      while (!this.isStopped && !this.isUnreachable) {
+        const call = calls.findNext(siteId, name);
+        if (!call) return;
+        await this.send(call);
+      }
+    } finally {
+      // Synchronously, so that a call of drain() in a later microtask starts a new run.
+      this.isDraining = false;
+    }
+  }
+
+  private async send(call: OutgoingCall): Promise<void> {
+    const { calls, handlers } = this.options;
+    calls.countAttempt(call.callId);
+    const handler = handlers[call.kind];
+    const result = await handler
+      .send(call, () => this.waiters.has(call.callId))
+      .catch((error: unknown): AttemptResult => ({ kind: 'failed', failure: classifyFailure(error) }));
+    // The store is closed. After the next start the call counts as one that may have reached the platform.
+    if (this.isStopped) return;
+    this.options.log.info({ callId: call.callId, kind: call.kind, result: result.kind }, 'call to the platform');
+    if (result.kind === 'failed') return this.fail({ ...call, tries: call.tries + 1 }, handler, result.failure);
+    this.outages = 0;
+    this.end(call, result);
+  }
+
+  private end(call: OutgoingCall, result: Exclude<AttemptResult, { kind: 'failed' }>): void {
+    const problem = result.kind === 'refused' ? result.reason.message : undefined;
+    this.options.store.transaction((tx) => {
+      result.write?.(tx);
+      this.options.calls.end(tx, call.callId, result.kind, problem);
+    });
+    this.answer(call.callId, result.kind === 'done' ? { kind: 'done' } : result.reason);
+  }
+
+  private answer(callId: number, outcome: CallOutcome): void {
+    for (const resolve of [...(this.waiters.get(callId) ?? [])]) resolve(outcome);
+  }
+
+  private answerAll(outcome: CallOutcome): void {
+    for (const callId of [...this.waiters.keys()]) this.answer(callId, outcome);
+  }
+
+  private fail(call: OutgoingCall, handler: CallHandler, failure: Failure): void {
+    const { clock, calls, log } = this.options;
+    log.warn(
+      { callId: call.callId, kind: call.kind, failure: failure.kind, tries: call.tries },
+      'call will be repeated',
+    );
+    if (failure.kind === 'unreachable') {
+      this.outages++;
+      this.unreachableUntil = clock.now().getTime() + backoffMs(this.outages, MAX_UNREACHABLE_BACKOFF_MS);
+      this.answerAll({ kind: 'queued' });
+      return;
+    }
+    this.outages = 0;
+    const isInProgress = failure.kind === 'in-progress';
+    const failures = isInProgress ? call.failures : call.failures + 1;
+    if (failures >= MAX_FAILURES) {
+      const write = (tx: Parameters<CallHandler['giveUp']>[0]): void => handler.giveUp(tx, call, failure.message);
+      return this.end(call, { kind: 'refused', reason: failure, write });
+    }
+    const pause = isInProgress ? IN_PROGRESS_RETRY_MS : backoffMs(failures, MAX_RETRY_BACKOFF_MS);
+    calls.postpone(call.callId, { dueAt: clock.later(pause), failures, problem: failure.message });
+    this.answer(call.callId, isInProgress ? failure : { kind: 'queued' });
+  }
+
+  private schedule(): void {
+    clearTimeout(this.timer);
+    if (!this.isStarted || this.isStopped) return;
+    const { siteId, name, calls, clock } = this.options;
+    const dueAt = calls.nextDueAt(siteId, name);
+    if (dueAt === undefined) return;
+    const now = clock.now().getTime();
+    // At least 250 ms: a due call that waits for another call of its subject would cause a busy loop.
+    const pause = Math.max(250, Math.max(Date.parse(dueAt), this.unreachableUntil) - now);
+    this.timer = setTimeout(() => void this.drain(), pause);
+  }
+}

@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+
+type Listener = (siteId: number) => void;
+
+/** Notifies the open displays of this process when a basket of a site has changed. */
+@Injectable()
+export class ChangeNotifier {
+  private readonly listeners = new Set<Listener>();
+
+  notify(siteId: number): void {
+    // After the surrounding transaction, because a display must read the committed state.
+    queueMicrotask(() => {
+      for (const listener of this.listeners) listener(siteId);
+    });
+  }
+
+  /** Returns a function that unsubscribes. */
+  subscribe(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+}

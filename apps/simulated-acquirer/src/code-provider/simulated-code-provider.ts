@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify';
+
+/** The first part of this provider's codes; the rest of a code says what it is. */
+const CODE_PREFIX = 'https://pay.simulated-provider.example/';
+/** A form of code without an address: a decoder recognises it only by asking this provider. */
+const CODE_PREFIX_WITHOUT_ADDRESS = 'SIMPAY:';
+/** Not a secret: this provider has no data. */
+const API_KEY = 'simulated-code-provider';
+
+/**
+ * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as base64url}`.
+ * It stores nothing, and knows these codes:
+ * - `https://pay.simulated-provider.example/<cents>` and `SIMPAY:<cents>`: an open invoice of that amount
+ * - `…/closed-<cents>`: a closed invoice
+ * - `…/expired`: 410
+ * - `…/silent`: no response
+ * - `…/broken`: a response that is not JSON
+ */
+export function serveCodeProvider(app: FastifyInstance): void {
+  app.get<{ Params: { code: string } }>('/code-provider/codes/:code', async (request, reply) => {
+    if (request.headers.authorization !== `Bearer ${API_KEY}`) return reply.status(401).send();
+    const code = Buffer.from(request.params.code, 'base64url').toString('utf8');
+    switch (code) {
+      case `${CODE_PREFIX}silent`:
+        // The connection stays open until the caller closes it.
+        return reply.hijack();
+      case `${CODE_PREFIX}broken`:
+        return reply.type('application/json').send('{"merchant":');
+      case `${CODE_PREFIX}expired`:
+        return reply.status(410).send();
+    }
+    const invoice = findInvoice(code);
+    return invoice ?? reply.status(404).send();
+  });
+}
+
+/** @returns undefined for a code of another provider */
+function findInvoice(code: string): object | undefined {
+  const prefix = [CODE_PREFIX, CODE_PREFIX_WITHOUT_ADDRESS].find((known) => code.startsWith(known));
+  if (prefix === undefined) return undefined;
+  const [, closed, cents] = /^(closed-)?([1-9]\d{0,10})$/.exec(code.slice(prefix.length)) ?? [];
+  return cents === undefined ? undefined : invoiceOf(Number(cents), closed === undefined ? 'open' : 'closed');
+}
+
+/** The response of the specification's Decode part; amounts in cents. */
+function invoiceOf(amount: number, state: 'open' | 'closed'): object {
+  return {
+    merchant: {
+      merchantReference: 'simulated-1',
+      merchantName: 'Simulated Fuel',
+      currencyISOCode: 'ZAR',
+      currencySymbol: 'R',
+      features: { tip: { enabled: true } },
+    },
+    invoice: {
+      siteReference: 'PUMP-4',
+      currencyISOCode: 'ZAR',
+      amount,
+      lineItems: [{ name: 'Unleaded 95', productCode: 'ULP95', unitPrice: String(amount), quantity: 1 }],
+      createdUTCDate: '2026-01-01T00:00:00.000Z',
+      origin: 'simulated',
+      originReference: `pump-${amount}`,
+      state,
+    },
+  };
+}

@@ -1,0 +1,161 @@
+import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
+import { Agent, type Dispatcher, errors } from 'undici';
+
+/** The response of an endpoint to one attempt, or why there is none. */
+export interface WebhookResponse {
+  /** Absent without a response. */
+  readonly statusCode?: number;
+  readonly retryAfter?: string;
+  /** The beginning of the body, at most {@link MAX_RESPONSE_CHARACTERS} characters. */
+  readonly text?: string;
+  /** Why there is no status, e.g. `timeout` or `address-refused:private`; or why the body is incomplete. */
+  readonly errorClass?: string;
+  readonly durationMs: number;
+}
+
+export interface WebhookClientOptions {
+  readonly policy: AddressPolicy;
+  readonly connectTimeoutMs: number;
+  /** For the whole attempt, with the reading of the response. */
+  readonly timeoutMs: number;
+  /** Connections to one host and port, shared by all its merchants; the caller limits each merchant. */
+  readonly connectionsPerOrigin: number;
+  readonly resolve?: Resolve;
+}
+
+export interface WebhookRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** At most this much of a response body is read (E1). */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
+export const MAX_RESPONSE_CHARACTERS = 2_000;
+
+/** Posts notifications over a limited pool of connections. It does not follow redirects. */
+export class WebhookClient {
+  private readonly agent: Agent;
+
+  constructor(private readonly settings: WebhookClientOptions) {
+    this.agent = new Agent({
+      connect: guardedConnector(settings),
+      connections: settings.connectionsPerOrigin,
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: 10_000,
+      keepAliveMaxTimeout: 60_000,
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
+      headersTimeout: settings.timeoutMs,
+      bodyTimeout: settings.timeoutMs,
+    });
+  }
+
+  /** A failure is a response without a status. Throws only when `interrupt` aborts the request. */
+  async post({ url: text, headers, body }: WebhookRequest, interrupt: AbortSignal): Promise<WebhookResponse> {
+    const startedAt = performance.now();
+    const elapsed = (): number => Math.round(performance.now() - startedAt);
+    // At every attempt: a URL that was accepted with its session may be rejected now.
+    const { url, refused } = checkUrl(text, this.settings.policy);
+    if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsed() };
+
+    const abort = new AbortController();
+    const onInterrupt = (): void => abort.abort(interrupt.reason);
+    const deadline = setTimeout(() => abort.abort(new AttemptTimeout()), this.settings.timeoutMs);
+    interrupt.addEventListener('abort', onInterrupt);
+    try {
+      interrupt.throwIfAborted();
+      const response = await this.agent.request({
+        origin: url.origin,
+        path: url.pathname + url.search,
+        method: 'POST',
+        headers,
+        body,
+        signal: abort.signal,
+      });
+      return { ...(await read(response)), durationMs: elapsed() };
+    } catch (error) {
+      interrupt.throwIfAborted();
+      return { errorClass: errorClassOf(error), durationMs: elapsed() };
+    } finally {
+      clearTimeout(deadline);
+      interrupt.removeEventListener('abort', onInterrupt);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.agent.destroy();
+  }
+}
+
+class AttemptTimeout extends Error {
+  override readonly name = 'AttemptTimeout';
+}
+
+/** The status alone decides. The body is only for people, so an incomplete one is not an error. */
+async function read({
+  statusCode,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<Omit<WebhookResponse, 'durationMs'>> {
+  const retryAfter = [headers['retry-after'] ?? []].flat()[0];
+  const head = { statusCode, ...(retryAfter === undefined ? {} : { retryAfter }) };
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
+      bytes += chunk.length;
+      // Leaving the loop destroys the body and its connection.
+      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: textOf(chunks), errorClass: 'answer-too-large' };
+    }
+  } catch (error) {
+    return { ...head, text: textOf(chunks), errorClass: errorClassOf(error) };
+  }
+  return { ...head, text: textOf(chunks) };
+}
+
+/** PostgreSQL cannot store U+0000, and the truncation may split a surrogate pair. */
+function textOf(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replaceAll('\0', '\ufffd')
+    .slice(0, MAX_RESPONSE_CHARACTERS)
+    .toWellFormed();
+}
+
+/** The class of an error, from its code: messages change between versions and contain addresses. */
+export function errorClassOf(error: unknown): string {
+  if (error instanceof AddressRefused) return `address-refused:${error.refusal}`;
+  if (
+    error instanceof AttemptTimeout ||
+    error instanceof errors.HeadersTimeoutError ||
+    error instanceof errors.BodyTimeoutError
+  )
+    return 'timeout';
+  if (error instanceof errors.ConnectTimeoutError) return 'connect-timeout';
+  if (error instanceof errors.HeadersOverflowError) return 'answer-headers-too-large';
+  const first: unknown = error instanceof AggregateError ? (error.errors as unknown[])[0] : error;
+  const code = (first as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return 'unknown';
+  return (
+    ERROR_CLASSES[code] ??
+    (/^(CERT_|ERR_TLS|ERR_SSL|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|EPROTO)/.test(code) ? 'tls' : code.slice(0, 60))
+  );
+}
+
+const ERROR_CLASSES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection-refused',
+  ECONNRESET: 'connection-reset',
+  EPIPE: 'connection-reset',
+  UND_ERR_SOCKET: 'connection-reset',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  ETIMEDOUT: 'connect-timeout',
+  ENOTFOUND: 'name-not-found',
+  ENODATA: 'name-not-found',
+  ESERVFAIL: 'name-servers-failed',
+  ETIMEOUT: 'name-servers-failed',
+  EREFUSED: 'name-servers-failed',
+};

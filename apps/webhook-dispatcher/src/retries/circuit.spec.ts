@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { afterFailure, type Circuit, isFailure } from './circuit.js';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const SECOND = 1_000;
+
+const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
+
+function failed(times: number, circuit: Circuit = CLOSED): Circuit {
+  return times === 0 ? circuit : failed(times - 1, afterFailure(circuit, 'a try', NOW));
+}
+
+/** A circuit with a leased probe, as the database writes it. */
+const probed = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
+const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
+
+describe('an attempt', () => {
+  it.each([undefined, 429, 500, 502, 503, 504, 599])('with status %p is a failure of the endpoint', (statusCode) => {
+    expect(isFailure(statusCode === undefined ? {} : { statusCode })).toBe(true);
+  });
+
+  it.each([200, 204, 301, 307, 400, 401, 404, 408, 410, 428, 430, 499])(
+    'with status %i shows that the endpoint is up',
+    (statusCode) => {
+      expect(isFailure({ statusCode })).toBe(false);
+    },
+  );
+});
+
+describe('a circuit', () => {
+  it('stays closed for four failures in a row, and opens for ten seconds at the fifth', () => {
+    expect(failed(4)).toEqual({ ...CLOSED, failures: 4 });
+    expect(failed(5)).toEqual({
+      failures: 5,
+      openings: 1,
+      openUntil: new Date(NOW.getTime() + 10 * SECOND),
+      probeLeaseId: undefined,
+    });
+  });
+
+  it('is not extended by attempts that were in flight when it opened', () => {
+    const open = failed(5);
+    expect(failed(9, open)).toEqual({ ...open, failures: 14 });
+    expect(afterFailure(probed(open), 'another try', NOW)).toMatchObject({
+      openings: 1,
+      openUntil: open.openUntil,
+      probeLeaseId: 'the probe',
+    });
+  });
+
+  it('opens for twice as long each time its probe fails, at most for five minutes', () => {
+    let circuit = failed(5);
+    const waits = [openForMs(circuit)];
+    for (let i = 0; i < 7; i++) {
+      circuit = afterFailure(probed(circuit), 'the probe', NOW);
+      waits.push(openForMs(circuit));
+    }
+    expect(waits.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
+  });
+
+  it('that opens has no probe in flight', () => {
+    expect(afterFailure(probed(failed(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
+  });
+
+  it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
+    // A long row of them opens it often enough to reach five minutes.
+    const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
+    // In milliseconds, how long each opening lasted.
+    const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
+    fc.assert(
+      fc.property(fc.array(failure, { minLength: 20, maxLength: 60 }), (failures) => {
+        let circuit = CLOSED;
+        let now = NOW.getTime();
+        for (const { isProbe, afterMs } of failures) {
+          now += afterMs;
+          const before = isProbe && circuit.openUntil ? probed(circuit) : circuit;
+          const wasProbe = before.probeLeaseId !== undefined;
+          circuit = afterFailure(before, wasProbe ? 'the probe' : 'a try', new Date(now));
+          expect(circuit.failures).toBe(before.failures + 1);
+          expect(circuit.openUntil !== undefined).toBe(circuit.failures >= 5);
+          expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);
+          const hasOpened = circuit.openings > before.openings;
+          expect(hasOpened).toBe(wasProbe || circuit.failures === 5);
+          // Twice as long each time, five minutes at most.
+          const openMs = Math.min(10 * SECOND * 2 ** before.openings, 300 * SECOND);
+          expect(circuit.openUntil).toEqual(hasOpened ? new Date(now + openMs) : before.openUntil);
+          if (hasOpened) openings[wasProbe ? 'byProbes' : 'byFailures'].add(openMs);
+        }
+      }),
+    );
+    expect([...openings.byFailures]).toEqual([10 * SECOND]);
+    expect([...openings.byProbes].sort((a, b) => a - b)).toEqual([20, 40, 80, 160, 300].map((s) => s * SECOND));
+  });
+});

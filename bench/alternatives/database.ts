@@ -1,0 +1,31 @@
+/** A PostgreSQL for the alternatives, set up exactly like the platform's (tools/svc). */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { startPostgres } from '../../tools/svc/postgres/postgres.ts';
+import { findPostgres, stopPostgres } from '../../tools/svc/postgres/postgres-process.ts';
+import { ROOT } from '../platforms/platform.ts';
+
+export interface Database {
+  /** URL of the superuser. */
+  readonly address: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** @param folder emptied by the caller */
+export async function startDatabase(folder: string, port: number): Promise<Database> {
+  const directory = join(folder, 'postgres');
+  const { superuserUrl } = await startPostgres({
+    root: ROOT,
+    directory,
+    port,
+    password: randomBytes(16).toString('hex'),
+    logFile: join(folder, 'postgres.log'),
+    durable: true,
+  });
+  return {
+    address: superuserUrl,
+    pid: findPostgres(directory)!.pid,
+    stop: async () => void (await stopPostgres(directory)),
+  };
+}

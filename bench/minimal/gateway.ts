@@ -1,0 +1,120 @@
+/** Sessions, the payment page, and the request of its Pay button. */
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Query } from './database.ts';
+
+export interface Snapshot {
+  readonly sessionId: string;
+  readonly paymentReference: string;
+  readonly state: 'processing' | 'success';
+  readonly version: number;
+  readonly amount: number;
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly paymentUTCDate: string;
+}
+
+interface SessionRow {
+  session_id: string;
+  request: Readonly<Record<string, unknown>>;
+  amount: string;
+  state: string;
+  expires_at: Date;
+}
+
+export interface Gateway {
+  readonly query: Query;
+  readonly url: string;
+  readonly apiKeys: ReadonlyMap<string, string>;
+  /** JSON of the public key. */
+  readonly publicJwk: string;
+  readonly onCommit: () => void;
+  readonly charge: (request: object) => Promise<Snapshot>;
+}
+
+const LIFETIME_MS = 30 * 60_000;
+
+export function serveGateway(
+  app: FastifyInstance,
+  { query, url, apiKeys, publicJwk, onCommit, charge }: Gateway,
+): (payments: Snapshot[]) => Promise<void> {
+  const find = async (sessionId: string): Promise<SessionRow> => {
+    const [session] = await query<SessionRow>(
+      'find session',
+      'SELECT session_id, request, amount, state, expires_at FROM gateway.sessions WHERE session_id = $1',
+      [sessionId],
+    );
+    if (!session) throw new Error('There is no such session.');
+    return session;
+  };
+  const saveSnapshots = newSnapshotStore(query);
+
+  app.post('/api/v3.1/sessions', async (request, reply) => {
+    if (apiKeys.get(String(request.headers['x-api-key'])) !== request.headers['merchantsiteid'])
+      return reply.status(401).send();
+    const body = request.body as { requestId: string; amount: number };
+    const sessionId = randomUUID();
+    const payload = { payableId: sessionId, amount: body.amount };
+    await query(
+      'create session',
+      `WITH created AS (
+         INSERT INTO gateway.sessions VALUES ($1, $2, $3, $4, 'open', 1, $5) ON CONFLICT (request_id) DO NOTHING RETURNING session_id)
+       INSERT INTO gateway.event_log (id, type, payload) SELECT $6, 'session.created', $7 FROM created`,
+      [sessionId, body.requestId, body, body.amount, new Date(Date.now() + LIFETIME_MS), randomUUID(), payload],
+    );
+    onCommit();
+    return reply
+      .status(201)
+      .send({ sessionId, redirectUrl: `${url}/pay?sessionId=${sessionId}`, status: 'Success', errors: [] });
+  });
+
+  app.get('/pay', async (request, reply) => {
+    const session = await find((request.query as { sessionId: string }).sessionId);
+    const key = publicJwk.replaceAll('"', '&quot;');
+    return reply
+      .type('text/html')
+      .send(
+        `<!doctype html><main data-state="${session.state}" data-session-id="${session.session_id}" data-try="1" data-expires-at="${session.expires_at.toISOString()}" data-encryption-key="${key}"></main>`,
+      );
+  });
+
+  app.post('/pay/:sessionId/payments', async (request) => {
+    const session = await find((request.params as { sessionId: string }).sessionId);
+    const { reference, encryptedCard } = request.body as { reference: string; encryptedCard: string };
+    const payable = { payableId: session.session_id, amount: Number(session.amount), request: session.request };
+    const payment = await charge({ payable, reference, encryptedCard });
+    await saveSnapshots([payment]);
+    return { state: payment.state === 'success' ? 'succeeded' : 'processing', version: payment.version };
+  });
+  return saveSnapshots;
+}
+
+/** Returns a function that stores payments, the newest version of each. */
+function newSnapshotStore(query: Query): (payments: Snapshot[]) => Promise<void> {
+  const storedVersions = new Map<string, number>();
+  return async (payments) => {
+    const newer = payments.filter(
+      ({ paymentReference, version }) => (storedVersions.get(paymentReference) ?? 0) < version,
+    );
+    if (newer.length === 0) return;
+    const newest = [
+      ...new Map(newer.sort((a, b) => a.version - b.version).map((one) => [one.paymentReference, one])).values(),
+    ];
+    await query(
+      'keep',
+      `WITH payment AS (
+         INSERT INTO gateway.hosted_payments AS h SELECT * FROM unnest($1::text[], $2::uuid[], $3::jsonb[], $4::bigint[])
+         ON CONFLICT (payment_reference) DO UPDATE SET snapshot = excluded.snapshot, version = excluded.version WHERE h.version < excluded.version)
+       UPDATE gateway.sessions s SET state = n.state, version = n.version
+         FROM unnest($2::uuid[], $4::bigint[], $5::text[]) AS n(session_id, version, state)
+        WHERE s.session_id = n.session_id AND s.version < n.version`,
+      [
+        newest.map((one) => one.paymentReference),
+        newest.map((one) => one.sessionId),
+        newest,
+        newest.map((one) => one.version),
+        newest.map((one) => one.state),
+      ],
+    );
+    for (const { paymentReference, version } of newest) storedVersions.set(paymentReference, version);
+  };
+}

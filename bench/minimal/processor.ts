@@ -1,0 +1,134 @@
+/** Decrypts the card, reserves the payable, charges, and stores the outcome. */
+import { randomBytes, randomUUID, type KeyObject } from 'node:crypto';
+import { compactDecrypt } from 'jose';
+import { Pool } from 'undici';
+import type { Query } from './database.ts';
+import type { Snapshot } from './gateway.ts';
+
+export interface ChargeRequest {
+  readonly payable: { readonly payableId: string; readonly amount: number; readonly request: Snapshot['request'] };
+  readonly reference: string;
+  readonly encryptedCard: string;
+}
+
+export class Processor {
+  private readonly query: Query;
+  private readonly privateKey: KeyObject;
+  private readonly acquirer: Pool;
+  private readonly onCommit: () => void;
+
+  constructor(query: Query, privateKey: KeyObject, acquirerUrl: string, committed: () => void) {
+    this.query = query;
+    this.privateKey = privateKey;
+    this.acquirer = new Pool(acquirerUrl, { connections: 1_000 });
+    this.onCommit = committed;
+  }
+
+  async insertIfAbsent(payables: { payableId: string; amount: number }[]): Promise<void> {
+    await this.query(
+      'insert payables',
+      `INSERT INTO payment_processor.payables SELECT id, amount, 'open', NULL, 1 FROM unnest($1::uuid[], $2::bigint[]) AS p(id, amount)
+       ON CONFLICT DO NOTHING`,
+      [payables.map(({ payableId }) => payableId), payables.map(({ amount }) => amount)],
+    );
+  }
+
+  async charge({ payable, reference, encryptedCard }: ChargeRequest): Promise<Snapshot> {
+    const card = await this.open(encryptedCard, payable.payableId);
+    const [paymentId, attemptId] = [randomUUID(), randomUUID()];
+    const now = new Date();
+    const accepted: Snapshot = {
+      sessionId: payable.payableId,
+      paymentReference: randomBytes(9).toString('hex').toUpperCase(),
+      state: 'processing',
+      version: 2,
+      amount: payable.amount,
+      request: payable.request,
+      paymentUTCDate: now.toISOString(),
+    };
+    const reserved = await this.query(
+      'accept',
+      `WITH payable AS (
+         INSERT INTO payment_processor.payables AS p VALUES ($1, $2, 'reserved', $3, 2)
+         ON CONFLICT (payable_id) DO UPDATE SET state = 'reserved', holder = $3, version = p.version + 1 WHERE p.state = 'open' AND p.amount = $2
+         RETURNING payable_id
+       ), payment AS (
+         INSERT INTO payment_processor.payments SELECT $3, payable_id, $4, $5, 'processing', $2, $6, $6 FROM payable
+       ), attempt AS (
+         INSERT INTO payment_processor.attempts SELECT $7, $3, 'started', NULL, $6, $8 FROM payable
+       ), logged AS (
+         INSERT INTO payment_processor.event_log (id, type, payload) SELECT $9, 'payment.processing', $10 FROM payable)
+       SELECT payable_id FROM payable`,
+      [
+        payable.payableId,
+        payable.amount,
+        paymentId,
+        reference,
+        accepted.paymentReference,
+        now,
+        attemptId,
+        new Date(now.getTime() + 2_000),
+        randomUUID(),
+        accepted,
+      ],
+    );
+    if (reserved.length === 0) throw new Error('The payable is not available.');
+    this.onCommit();
+    const acquirerReference = await this.callAcquirer(attemptId, accepted, card.cardNumber);
+    const settled: Snapshot = { ...accepted, state: 'success', version: 3 };
+    await this.query(
+      'settle',
+      `WITH attempt AS (
+         UPDATE payment_processor.attempts SET state = 'approved', acquirer_reference = $2, next_ask_at = NULL WHERE attempt_id = $1 AND state = 'started'
+         RETURNING payment_id
+       ), payment AS (
+         UPDATE payment_processor.payments p SET state = 'success', modified_at = $3 FROM attempt WHERE p.payment_id = attempt.payment_id
+       ), payable AS (
+         UPDATE payment_processor.payables SET state = 'paid', version = 3 FROM attempt WHERE payable_id = $4
+       ), transfer AS (
+         INSERT INTO payment_processor.transfers SELECT $5, 'acquirer:simulated', 'merchant:1', $6, payment_id, $3 FROM attempt
+       )
+       INSERT INTO payment_processor.event_log (id, type, payload) SELECT $7, 'payment.succeeded', $8 FROM attempt`,
+      [
+        attemptId,
+        acquirerReference,
+        new Date(),
+        payable.payableId,
+        randomUUID(),
+        payable.amount,
+        randomUUID(),
+        settled,
+      ],
+    );
+    this.onCommit();
+    return settled;
+  }
+
+  private async open(encryptedCard: string, sessionId: string): Promise<{ cardNumber: string }> {
+    const { plaintext } = await compactDecrypt(encryptedCard, this.privateKey);
+    const { card, binding } = JSON.parse(Buffer.from(plaintext).toString()) as {
+      card: { cardNumber: string };
+      binding: { sessionId: string };
+    };
+    if (binding.sessionId !== sessionId) throw new Error('The card was encrypted for another session.');
+    return card;
+  }
+
+  private async callAcquirer(key: string, { paymentReference, amount }: Snapshot, cardNumber: string): Promise<string> {
+    const answer = await this.acquirer.request({
+      method: 'POST',
+      path: '/charges',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        key,
+        paymentReference,
+        amount,
+        currency: 'ZAR',
+        cardNumber,
+      }),
+    });
+    const { outcome, acquirerReference } = (await answer.body.json()) as { outcome: string; acquirerReference: string };
+    if (outcome !== 'approved') throw new Error(`The acquirer answered ${outcome}.`);
+    return acquirerReference;
+  }
+}

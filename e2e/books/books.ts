@@ -1,0 +1,178 @@
+/**
+ * Compares all books: the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the
+ * webhooks that the merchant acknowledged. After any fault they agree: no duplicate, no gap.
+ */
+import { waitUntil } from '@svc/testing';
+import type { MerchantEndpoint } from '../callers/merchant-endpoint.js';
+import type { ChargeLine, Platform } from '../platform/platform.js';
+import { DELIVERY_LEASE_MS, findUnjustifiedPosts, type Interruption, type RecordedAttempt } from './repeated-posts.js';
+
+interface PaymentRow {
+  readonly payment_reference: string;
+  readonly state: string;
+  readonly amount: number;
+}
+
+/** The first four are equal when the books agree. */
+export interface Totals {
+  readonly charges: number;
+  readonly payments: number;
+  readonly transfers: number;
+  /** Different webhook ids that the merchant acknowledged. */
+  readonly notifications: number;
+  /** POSTs that reached the merchant, acknowledged or not. */
+  readonly posts: number;
+}
+
+export class Books {
+  constructor(
+    private readonly platform: Platform,
+    private readonly endpoint: MerchantEndpoint,
+  ) {}
+
+  approved(): ChargeLine[] {
+    return this.platform.charges().filter(({ outcome }) => outcome === 'approved');
+  }
+
+  /** Charged payments that the merchant has not acknowledged yet. */
+  unacknowledged(): ChargeLine[] {
+    const known = new Set(
+      this.endpoint.deliveries
+        .filter(({ acknowledged }) => acknowledged)
+        .map(({ payment }) => payment.paymentReference),
+    );
+    return this.approved().filter(({ paymentReference }) => !known.has(paymentReference));
+  }
+
+  /** Counts the payments that wait for the acquirer, according to payment-processor. */
+  async processing(): Promise<number> {
+    const [row] = await this.platform.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM payment_processor.payments WHERE state = 'processing'`,
+    );
+    return row!.count;
+  }
+
+  /**
+   * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead of
+   * waiting for them. Leaves notifications alone that a living worker is sending, because this would cause the very
+   * duplicates that the tests look for.
+   *
+   * @param diedAt when the owner of leases was killed, if it was: its leases are over
+   */
+  async waitUntilAcknowledged(diedAt?: Date): Promise<void> {
+    const expiredLeases = new Date((diedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
+    await waitUntil('the notification of every charge', 120_000, async () => {
+      if (this.unacknowledged().length === 0 && (await this.pendingNotifications()) === 0) return true;
+      const now = new Date();
+      await this.platform.sql(
+        `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $1, leased_until = least(leased_until, $1)
+         WHERE state = 'pending' AND next_attempt_at > $1 AND (leased_until IS NULL OR leased_until <= $2)`,
+        [now, expiredLeases],
+      );
+      await this.makeStatusQueriesDue();
+      return false;
+    });
+  }
+
+  /** The next status query to the acquirer may be a minute away: it was unavailable, or the process that had to ask was killed. */
+  async makeStatusQueriesDue(): Promise<void> {
+    const now = new Date();
+    await this.platform.sql(
+      `UPDATE payment_processor.attempts SET next_ask_at = $1
+       WHERE state IN ('started', 'unknown', 'reversing') AND next_ask_at > $1 AND started_at < $2`,
+      [now, new Date(now.getTime() - 10_000)],
+    );
+  }
+
+  /** Counts the notifications that the dispatcher has still to send, or is sending. */
+  private async pendingNotifications(): Promise<number> {
+    const [row] = await this.platform.sql<{ count: number }>(
+      `SELECT count(*)::int AS count FROM webhook_dispatcher.notifications WHERE state = 'pending' AND url = $1`,
+      [this.endpoint.url],
+    );
+    return row!.count;
+  }
+
+  /**
+   * Each POST is recorded, and a second one only follows one that the dispatcher aborted or could not record (E5, E8).
+   *
+   * @param interruptions of the dispatcher since the platform was started; none when it has run all the time
+   */
+  async expectPostsToBeJustified(interruptions: readonly Interruption[]): Promise<void> {
+    const attempts = await this.platform.sql<RecordedAttempt>(
+      `SELECT n.id AS "webhookId", a.started_at AS "startedAt", a.duration_ms AS "durationMs", a.outcome,
+              a.error_class AS "errorClass"
+       FROM webhook_dispatcher.delivery_attempts a JOIN webhook_dispatcher.notifications n ON n.id = a.notification_id
+       WHERE n.url = $1 ORDER BY n.id, a.try`,
+      [this.endpoint.url],
+    );
+    expect(attempts.length).toBeGreaterThan(0);
+    expect(findUnjustifiedPosts(this.endpoint.deliveries, attempts, interruptions)).toEqual([]);
+  }
+
+  async totals(): Promise<Totals> {
+    const [row] = await this.platform.sql<{ payments: number; transfers: number }>(
+      `SELECT (SELECT count(*)::int FROM payment_processor.payments) AS payments,
+              (SELECT count(*)::int FROM payment_processor.transfers) AS transfers`,
+    );
+    const { deliveries } = this.endpoint;
+    return {
+      charges: this.approved().length,
+      ...row!,
+      notifications: new Set(deliveries.filter(({ acknowledged }) => acknowledged).map(({ webhookId }) => webhookId))
+        .size,
+      posts: deliveries.length,
+    };
+  }
+
+  /** @param count number of payments, all of them successful */
+  async expectToAgree(count: number): Promise<void> {
+    const charges = this.approved();
+    expect(this.platform.charges()).toHaveLength(count); // no reversed ones either
+    expect(charges).toHaveLength(count);
+    const expected = byReference(
+      charges.map(({ paymentReference, amount }) => ({
+        payment_reference: paymentReference,
+        state: 'success',
+        amount,
+      })),
+    );
+
+    // Exactly one successful payment for every charge, and no payment in any other state.
+    const payments = await this.platform.sql<PaymentRow>(
+      'SELECT payment_reference, state, amount FROM payment_processor.payments',
+    );
+    expect(byReference(numbers(payments))).toEqual(expected);
+
+    // Exactly one transfer for every payment, of its amount.
+    const transfers = await this.platform.sql<PaymentRow & { kind: string; differ: boolean }>(
+      `SELECT p.payment_reference, p.state, t.amount, t.kind, t.debit_account <> t.credit_account AS differ
+       FROM payment_processor.transfers t LEFT JOIN payment_processor.payments p USING (payment_id)`,
+    );
+    expect(byReference(numbers(transfers))).toEqual(expected.map((row) => ({ ...row, kind: 'capture', differ: true })));
+    expect(total(numbers(transfers))).toBe(total(charges));
+
+    // Each payment has webhooks, all with one id, and each webhook belongs to a charge.
+    for (const { paymentReference, amount } of charges) {
+      const deliveries = this.endpoint.deliveriesOf(paymentReference);
+      expect(deliveries.filter(({ acknowledged }) => acknowledged).length).toBeGreaterThanOrEqual(1);
+      expect(new Set(deliveries.map(({ webhookId }) => webhookId)).size).toBe(1);
+      expect(deliveries[0]!.payment).toMatchObject({ paymentStatus: 'Success', amount });
+    }
+    const notified = new Set(this.endpoint.deliveries.map(({ payment }) => payment.paymentReference));
+    expect([...notified].sort()).toEqual(charges.map(({ paymentReference }) => paymentReference).sort());
+    expect(this.endpoint.invalidSignatures).toEqual([]);
+  }
+}
+
+function byReference<T extends { payment_reference: string }>(rows: T[]): T[] {
+  return rows.sort((a, b) => (a.payment_reference < b.payment_reference ? -1 : 1));
+}
+
+function numbers<T extends { amount: unknown }>(rows: T[]): T[] {
+  return rows.map((row) => ({ ...row, amount: Number(row.amount) }));
+}
+
+function total(rows: readonly { amount: number }[]): number {
+  return rows.reduce((sum, { amount }) => sum + amount, 0);
+}

@@ -1,0 +1,105 @@
+/** Payments that are refunded, and their refunds in each book of a platform. Amounts in cents. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PartnerClient } from '@svc/sdk';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Platform } from '../platform/platform.js';
+import { newInvoice } from '../callers/till.js';
+
+export const APPROVED = '4242424242424242';
+/** The acquirer refunds, then loses the connection before it answers. */
+export const REFUND_DROPS_THE_ANSWER = '4000000000007262';
+export const PAID_AMOUNT = 12_345;
+/** The maximum of the SDK. */
+export const CALL_TIMEOUT_MS = Math.min(25_000 * PATIENCE, 120_000);
+
+/** Pays an invoice of the first demo site; returns the payment's reference. */
+export async function payForRefund(platform: Platform, cardNumber = APPROVED): Promise<string> {
+  const { apiUrl, partner } = platform.demo;
+  const { service } = new PartnerClient({ apiUrl, ...partner, timeoutMs: CALL_TIMEOUT_MS });
+  const card = { cardNumber, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
+  const { code } = await newInvoice(platform, { amount: PAID_AMOUNT });
+  const paid = await service.pay({ code, amount: PAID_AMOUNT, customer: { id: randomUUID() }, card });
+  if (paid.status !== 'success') throw new Error(`The payment is ${paid.status}.`);
+  return paid.paymentReference;
+}
+
+export interface RefundAtBank {
+  readonly refundKey: string;
+  readonly paymentReference: string;
+  readonly amount: number;
+  readonly outcome: string;
+}
+
+/** Refunds in the acquirer's books; the last line of each key counts. */
+export function refundsAtBank(platform: Platform): RefundAtBank[] {
+  const lines = readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')
+    .split('\n')
+    .slice(0, -1);
+  const refunds = lines
+    .map((line) => JSON.parse(line) as RefundAtBank)
+    .filter(({ refundKey }) => refundKey !== undefined);
+  return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
+}
+
+/** The refunds of one payment in each book: ids of refunds that succeeded, in order, and sums. */
+export interface RefundBooks {
+  readonly bank: readonly string[];
+  readonly refunds: readonly string[];
+  readonly ledger: readonly string[];
+  readonly bankAmount: number;
+  readonly ledgerAmount: number;
+  readonly refundedAmount: number;
+  readonly pendingAmount: number;
+}
+
+export async function refundBooksOf(platform: Platform, paymentReference: string): Promise<RefundBooks> {
+  const bank = refundsAtBank(platform).filter(
+    (refund) => refund.paymentReference === paymentReference && refund.outcome === 'succeeded',
+  );
+  const [row] = await platform.sql<Omit<RefundBooks, 'bank' | 'bankAmount'>>(
+    `SELECT ARRAY(SELECT refund_id::text FROM payment_processor.refunds r
+                   WHERE r.payment_id = p.payment_id AND state = 'succeeded' ORDER BY 1) AS refunds,
+            ARRAY(SELECT refund_id::text FROM payment_processor.transfers t
+                   WHERE t.payment_id = p.payment_id AND kind = 'refund' ORDER BY 1) AS ledger,
+            (SELECT coalesce(sum(amount), 0)::int FROM payment_processor.transfers t
+              WHERE t.payment_id = p.payment_id AND kind = 'refund') AS "ledgerAmount",
+            refunded_amount::int AS "refundedAmount", refund_pending_amount::int AS "pendingAmount"
+       FROM payment_processor.payments p WHERE payment_reference = $1`,
+    [paymentReference],
+  );
+  if (!row) throw new Error('There is no such payment.');
+  const bankAmount = bank.reduce((sum, { amount }) => sum + amount, 0);
+  return { ...row, bank: bank.map(({ refundKey }) => refundKey).sort(), bankAmount };
+}
+
+/** Compares acquirer, refunds, ledger and payment: the same refunds, the same sum, and none pending. */
+export async function expectRefundsToAgree(platform: Platform, paymentReference: string): Promise<RefundBooks> {
+  const books = await refundBooksOf(platform, paymentReference);
+  expect([books.refunds, books.ledger]).toEqual([books.bank, books.bank]);
+  expect([books.refundedAmount, books.ledgerAmount, books.pendingAmount]).toEqual([
+    books.bankAmount,
+    books.bankAmount,
+    0,
+  ]);
+  expect(books.bankAmount).toBeLessThanOrEqual(PAID_AMOUNT);
+  return books;
+}
+
+/** Waits for all refunds of these payments; makes their status queries due now. */
+export async function waitForRefunds(platform: Platform, payments: readonly string[]): Promise<void> {
+  const ofThese = `payment_id IN (SELECT payment_id FROM payment_processor.payments WHERE payment_reference = ANY ($1))`;
+  await waitUntil('every refund to end', 60_000, async () => {
+    const pending = await platform.sql(
+      `SELECT 1 FROM payment_processor.refunds WHERE state = 'pending' AND ${ofThese}`,
+      [payments],
+    );
+    if (pending.length === 0) return true;
+    await platform.sql(`UPDATE payment_processor.refunds SET next_ask_at = $2 WHERE next_ask_at > $2 AND ${ofThese}`, [
+      payments,
+      new Date(),
+    ]);
+    return false;
+  });
+}

@@ -1,0 +1,143 @@
+import { findUnjustifiedPosts, type Interruption, type ReceivedPost, type RecordedAttempt } from './repeated-posts.js';
+
+const START = Date.UTC(2026, 0, 5, 12);
+const at = (seconds: number): Date => new Date(START + seconds * 1_000);
+
+/** The sender signs whole seconds. */
+const post = (sent: number, over: Partial<ReceivedPost> = {}): ReceivedPost => ({
+  webhookId: 'one',
+  sentAt: at(Math.floor(sent)),
+  endedAt: at(sent + 0.1),
+  acknowledged: true,
+  ...over,
+});
+const attempt = (started: number, over: Partial<RecordedAttempt> = {}): RecordedAttempt => ({
+  webhookId: 'one',
+  startedAt: at(started),
+  durationMs: 100,
+  outcome: 'acknowledged',
+  errorClass: null,
+  ...over,
+});
+const unanswered = (sent: number): ReceivedPost => post(sent, { endedAt: at(sent + 10), acknowledged: false });
+const aborted = (started: number, over: Partial<RecordedAttempt> = {}): RecordedAttempt =>
+  attempt(started, { durationMs: 10_003, outcome: 'unanswered', errorClass: 'timeout', ...over });
+const killed = (seconds: number): Interruption => ({ from: at(seconds), to: at(seconds), drainMs: 0 });
+const stopped = (from: number, to: number): Interruption => ({ from: at(from), to: at(to), drainMs: 5_000 });
+
+describe('a POST is justified', () => {
+  it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[]]>([
+    ['when it is the only one, recorded and acknowledged', [post(0.5)], [attempt(0.5)], []],
+    ['after one that was aborted', [unanswered(0.5), post(15.2)], [aborted(0.5), attempt(15.2)], []],
+    [
+      'after one that was acknowledged just when it was aborted',
+      [post(0.5, { endedAt: at(10.4) }), post(15)],
+      [aborted(0.5), attempt(15)],
+      [],
+    ],
+    ['after one whose sender was killed', [post(0.5), post(31)], [attempt(31)], [killed(2)]],
+    [
+      'after one that a stopping sender aborted',
+      [post(0.5, { endedAt: at(7), acknowledged: false }), post(8)],
+      [attempt(8)],
+      [stopped(2, 9)],
+    ],
+    ['after two senders that were killed', [post(0.5), post(31), post(70)], [attempt(70)], [killed(2), killed(32)]],
+  ])('%s', (_, posts, attempts, interruptions) => {
+    expect(findUnjustifiedPosts(posts, attempts, interruptions)).toEqual([]);
+  });
+});
+
+describe('a POST is not justified', () => {
+  it.each<[string, ReceivedPost[], RecordedAttempt[], Interruption[], string]>([
+    ['when it is not recorded', [post(0)], [], [], 'POST 1 of 1 is not recorded'],
+    ['when another has its record', [unanswered(0), post(0)], [aborted(0)], [], 'POST 2 of 2 is not recorded'],
+    [
+      'after one that was acknowledged',
+      [post(0), post(6)],
+      [attempt(0), attempt(6)],
+      [],
+      'POST 1 of 2 was acknowledged, and another followed',
+    ],
+    [
+      'after one that was acknowledged long before it was aborted',
+      [post(0, { endedAt: at(3) }), post(15)],
+      [aborted(0), attempt(15)],
+      [],
+      'POST 1 of 2 was acknowledged after 3000 ms, but recorded as aborted',
+    ],
+    [
+      'after one that was aborted early',
+      [unanswered(0), post(15)],
+      [aborted(0, { durationMs: 2_000 }), attempt(15)],
+      [],
+      'POST 1 of 2 ended as timeout after 2000 ms',
+    ],
+    [
+      'after one whose connection was lost',
+      [unanswered(0), post(15)],
+      [aborted(0, { errorClass: 'connection-reset' }), attempt(15)],
+      [],
+      'POST 1 of 2 ended as connection-reset after 10003 ms',
+    ],
+    [
+      'when it is recorded as acknowledged without having been',
+      [unanswered(0)],
+      [attempt(0)],
+      [],
+      'POST 1 of 1 is recorded as acknowledged, but was not',
+    ],
+    [
+      'when it was aborted and is the last',
+      [unanswered(0)],
+      [aborted(0)],
+      [],
+      'POST 1 of 1 was aborted, and no other followed',
+    ],
+    [
+      'when its sender was killed and it is the last',
+      [post(0)],
+      [],
+      [killed(2)],
+      'POST 1 of 1 is not recorded, and no other followed',
+    ],
+    [
+      'when a killed sender sent it twice',
+      [post(0), post(1), post(31)],
+      [attempt(31)],
+      [killed(2)],
+      'POST 2 of 3 is not recorded',
+    ],
+    ['when it was sent after the kill', [post(3), post(31)], [attempt(31)], [killed(2)], 'POST 1 of 2 is not recorded'],
+    [
+      'when it was sent long before the kill',
+      [post(0), post(50)],
+      [attempt(50)],
+      [killed(40)],
+      'POST 1 of 2 is not recorded',
+    ],
+    [
+      'when a stopped sender did not wait for its answer',
+      [post(0, { endedAt: at(3), acknowledged: false }), post(8)],
+      [attempt(8)],
+      [stopped(2, 9)],
+      'POST 1 of 2 is not recorded',
+    ],
+  ])('%s', (_, posts, attempts, interruptions, fault) => {
+    expect(findUnjustifiedPosts(posts, attempts, interruptions)).toEqual([`one: ${fault}`]);
+  });
+
+  it('when there is none for a recorded attempt', () => {
+    expect(findUnjustifiedPosts([], [attempt(0.5)])).toEqual([
+      'one: no POST for the attempt of 2026-01-05T12:00:00.500Z',
+    ]);
+  });
+
+  it('by a fault of another notification', () => {
+    const other = { webhookId: 'other' };
+    expect(findUnjustifiedPosts([post(0), post(0, other)], [aborted(0, other)])).toEqual([
+      'one: POST 1 of 1 is not recorded',
+      expect.stringContaining('other: POST 1 of 1 was acknowledged after'),
+    ]);
+  });
+});

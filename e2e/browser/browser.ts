@@ -1,0 +1,124 @@
+/** A real Chromium, and a record of its errors and warnings. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { PATIENCE, waitUntil } from '@svc/testing';
+
+const SCREENSHOTS = join(import.meta.dirname, '..', 'screenshots');
+
+/** @param switches additional switches of Chromium */
+export async function startBrowser(...switches: string[]): Promise<Browser> {
+  const executablePath = process.env['SVC_CHROMIUM'];
+  if (!executablePath) throw new Error('No browser: run the tests with ./svc test, or set SVC_CHROMIUM.');
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      ...switches,
+    ],
+  });
+}
+
+/** Errors, refusals of the content security policy and requests that failed, in all tabs of a context. */
+export function pageErrorsOf(context: BrowserContext): string[] {
+  const complaints: string[] = [];
+  context.on('page', (page) => {
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
+    page.on('response', (response) => {
+      if (response.status() >= 400) complaints.push(`${response.status()}: ${new URL(response.url()).pathname}`);
+    });
+  });
+  return complaints;
+}
+
+/** Takes a picture of the page, for people to look at. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+/** Fills in the card form, by the labels a payer reads. */
+export async function fillCard(page: Page, cardNumber: string): Promise<void> {
+  await page.getByLabel('Card number').fill(cardNumber);
+  await page.getByLabel('Expiry date').fill('12 / 35');
+  await page.getByLabel('CVV').fill('123');
+  await page.getByLabel('Name on card').fill('Thandi Nkosi');
+}
+
+export function payButton(page: Page): ReturnType<Page['getByRole']> {
+  return page.getByRole('button', { name: /^Pay/ });
+}
+
+/** Waits for a heading, over any reloads in between. */
+export async function seesHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
+  await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs * PATIENCE });
+}
+
+/** Waits until the tab is at an address, over redirects and reloads. */
+export function isAt(page: Page, what: string, test: (url: URL) => boolean, deadlineMs = 30_000): Promise<unknown> {
+  return waitUntil(what, deadlineMs, () => Promise.resolve(test(new URL(page.url()))));
+}
+
+/**
+ * The receipt returns to the shop after a few seconds; this holds it there until the returned function is called, however
+ * slow the machine is. On a 204 the browser stays on the page; a pending request would stall the whole tab.
+ */
+export async function holdReturn(page: Page, shopUrl: string): Promise<() => Promise<void>> {
+  let isHeld = true;
+  let left: string | undefined;
+  await page.route(`${shopUrl}/return**`, async (route) => {
+    if (!isHeld) return route.continue();
+    left = route.request().url();
+    return route.fulfill({ status: 204 });
+  });
+  return async () => {
+    isHeld = false;
+    if (left !== undefined) await page.evaluate((to) => location.replace(to), left);
+  };
+}
+
+/** The violations of all rules of axe on the current page. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // Through the debugger, because the page's content security policy blocks other scripts.
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    // A button in a colour transition has the wrong colours. Reading the animations starts pending transitions.
+    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+      resultTypes: ['violations'],
+    });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+  });
+}
+
+/**
+ * Corrects axe for pages in forced colours. It reads the text colour from `-webkit-text-fill-color`, where Chromium still
+ * reports the style sheet's colour, and so computes a contrast that no one sees. `color` has the visible colour.
+ */
+export async function withForcedTextFill(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const styles = CSSStyleDeclaration.prototype;
+    const { value } = Object.getOwnPropertyDescriptor(styles, 'getPropertyValue')!;
+    const read = value as (this: CSSStyleDeclaration, name: string) => string;
+    styles.getPropertyValue = function (name) {
+      return read.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
+    };
+  });
+}
+
+/** True if a payer must scroll sideways. */
+export function isTooWide(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+}

@@ -1,0 +1,194 @@
+/** Every state of the payer's page, created on the real platform, and its address. */
+import { randomUUID } from 'node:crypto';
+import type { HostedGatewayClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { clientOf, aSessionRequest } from '../callers/merchant.js';
+import { preparePayRequest, sendPayRequest } from '../callers/payer.js';
+import type { Platform } from '../platform/platform.js';
+import { newInvoice, till } from '../callers/till.js';
+
+const UNUSED_URL = 'http://127.0.0.1:9/hook';
+
+export interface PageState {
+  readonly name: string;
+  /** The main heading. */
+  readonly heading: string;
+  /** Creates a session in this state. */
+  readonly reach: (at: PageStates) => Promise<string>;
+}
+
+export class PageStates {
+  private readonly client: HostedGatewayClient;
+
+  constructor(private readonly platform: Platform) {
+    this.client = clientOf(platform);
+  }
+
+  async open(changes: Parameters<typeof aSessionRequest>[1] = {}): Promise<string> {
+    const customFields = [
+      { key: 'Coffee', value: '2 × Karoo Sunrise' },
+      { key: 'Delivery', value: 'Thursday, to your door' },
+    ];
+    const request = aSessionRequest(UNUSED_URL, { siteName: 'Web shop', customFields, ...changes });
+    return (await this.client.createSession(request)).redirectUrl;
+  }
+
+  async paidWith(...cardNumbers: string[]): Promise<string> {
+    const url = await this.open();
+    for (const cardNumber of cardNumbers)
+      await sendPayRequest(this.platform.demo.gatewayUrl, await preparePayRequest(url, cardNumber));
+    return url;
+  }
+
+  /** The address behind the session's code, for a phone that scans it. */
+  async scanned(url: string): Promise<string> {
+    const [session] = await this.platform.sql<{ code: string }>(
+      `SELECT code FROM hosted_gateway.sessions WHERE session_id = $1`,
+      [sessionIdOf(url)],
+    );
+    return this.unknownCode(session?.code);
+  }
+
+  unknownCode(code = '0'.repeat(20)): string {
+    return `${this.platform.demo.gatewayUrl}/c/${code}`;
+  }
+
+  /** The code of an invoice, opened with a camera, as soon as the gateway knows it. */
+  async invoice(): Promise<string> {
+    return this.known((await newInvoice(this.platform)).code);
+  }
+
+  /** An invoice that another payer has paid with this card. */
+  async invoicePaid(): Promise<string> {
+    const code = await this.invoice();
+    await sendPayRequest(this.platform.demo.gatewayUrl, await preparePayRequest(code));
+    return code;
+  }
+
+  /** An invoice that the till has closed. */
+  async invoiceClosed(): Promise<string> {
+    const externalReference = randomUUID();
+    const { code } = await newInvoice(this.platform, { externalReference });
+    await this.known(code);
+    await till(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+    await waitUntil('the page of the closed invoice', 5_000, async () =>
+      (await (await fetch(code)).text()).includes('no longer used'),
+    );
+    return code;
+  }
+
+  /** The printed code of a till without a basket. */
+  async till(): Promise<string> {
+    const answer = await till(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
+    return this.known(await answer.text());
+  }
+
+  private async known(code: string): Promise<string> {
+    await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
+    return code;
+  }
+
+  async cancelled(): Promise<string> {
+    const url = await this.open();
+    await this.client.cancelSession(sessionIdOf(url));
+    return url;
+  }
+
+  async expired(): Promise<string> {
+    return this.update(
+      await this.open(),
+      `UPDATE hosted_gateway.sessions SET expires_at = created_at WHERE session_id = $1`,
+    );
+  }
+
+  /** Changes the database directly, for states that last only a moment with a working acquirer. */
+  async update(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
+    await this.platform.sql(statement, [sessionIdOf(url), ...parameters]);
+    return url;
+  }
+
+  async processing(): Promise<string> {
+    return this.update(
+      await this.open(),
+      `UPDATE hosted_gateway.sessions SET payable_state = 'reserved', payable_version = 2, tries = 1 WHERE session_id = $1`,
+    );
+  }
+
+  /** A payment that has been processing for a minute; payment-processor does not know it, so it stays that way. */
+  async late(): Promise<string> {
+    const [other] = await this.platform.sql<{ snapshot: object }>(
+      `SELECT snapshot FROM hosted_gateway.hosted_payments LIMIT 1`,
+    );
+    const accepted = new Date(Date.now() - 60_000).toISOString();
+    const snapshot = { ...other?.snapshot, state: 'processing', paymentUTCDate: accepted, modifiedUTCDate: accepted };
+    return this.update(
+      await this.processing(),
+      `INSERT INTO hosted_gateway.hosted_payments VALUES ($2, $1, $3, $4, 2)`,
+      randomUUID(),
+      JSON.stringify(snapshot),
+      accepted,
+    );
+  }
+
+  notFound(): string {
+    return `${this.platform.demo.gatewayUrl}/pay?sessionId=${randomUUID()}`;
+  }
+}
+
+export const APPROVED = '4242424242424242';
+export const DECLINED = '4000000000000002';
+export const VERIFIED = '4000000000003220';
+
+const OLDER = `UPDATE hosted_gateway.hosted_payments
+                  SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE session_id = $1`;
+
+export const PAGE_STATES: readonly PageState[] = [
+  { name: 'open', heading: 'Pay by card', reach: (at) => at.open() },
+  { name: 'declined', heading: 'Pay by card', reach: (at) => at.paidWith(DECLINED) },
+  { name: 'processing', heading: 'Confirming with your bank…', reach: (at) => at.processing() },
+  { name: 'still-checking', heading: 'This is taking longer than usual', reach: (at) => at.late() },
+  { name: 'verification', heading: 'Confirm the payment with your bank', reach: (at) => at.paidWith(VERIFIED) },
+  { name: 'succeeded', heading: 'Payment successful', reach: (at) => at.paidWith(APPROVED) },
+  {
+    name: 'already-paid',
+    heading: 'This order is already paid',
+    reach: async (at) => at.update(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
+  },
+  {
+    name: 'given-back',
+    heading: 'Payment successful',
+    reach: async (at) =>
+      at.update(
+        await at.paidWith(DECLINED, APPROVED),
+        `UPDATE hosted_gateway.hosted_payments SET reversed_at = accepted_at WHERE session_id = $1 AND snapshot->>'state' = 'failed'`,
+      ),
+  },
+  {
+    name: 'refused',
+    heading: 'This payment cannot be tried again',
+    reach: (at) => at.paidWith(DECLINED, DECLINED, DECLINED, DECLINED, DECLINED),
+  },
+  {
+    name: 'expired',
+    heading: 'This payment page has expired',
+    reach: (at) => at.expired(),
+  },
+  { name: 'cancelled', heading: 'This payment was cancelled', reach: (at) => at.cancelled() },
+  { name: 'not-found', heading: 'This payment page does not exist', reach: async (at) => at.notFound() },
+  { name: 'scanned', heading: 'Pay by card', reach: async (at) => at.scanned(await at.open()) },
+  { name: 'scanned-paid', heading: 'Payment successful', reach: async (at) => at.scanned(await at.paidWith(APPROVED)) },
+  {
+    name: 'scanned-expired',
+    heading: 'This payment page has expired',
+    reach: async (at) => at.scanned(await at.expired()),
+  },
+  { name: 'invoice', heading: 'Pay by card', reach: (at) => at.invoice() },
+  { name: 'invoice-paid', heading: 'This order is already paid', reach: (at) => at.invoicePaid() },
+  { name: 'invoice-closed', heading: 'This code is no longer used', reach: (at) => at.invoiceClosed() },
+  { name: 'till', heading: 'This till has nothing to pay yet', reach: (at) => at.till() },
+  { name: 'unknown-code', heading: 'This code cannot be paid here', reach: async (at) => at.unknownCode() },
+];
+
+function sessionIdOf(url: string): string {
+  return new URL(url).searchParams.get('sessionId') ?? '';
+}

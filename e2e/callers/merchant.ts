@@ -1,0 +1,58 @@
+/** A merchant's server that creates sessions with the SDK. */
+import { randomUUID } from 'node:crypto';
+import { type CreatedSession, type CreateSessionRequest, HostedGatewayClient } from '@svc/sdk';
+import { waitUntil } from '@svc/testing';
+import { createAdministrationApi } from '../../tools/svc/demo/administration-api.ts';
+import { seed } from '../../tools/svc/demo/seed.ts';
+import type { MerchantSite, Platform } from '../platform/platform.js';
+
+/** A merchant with one site that requires its key, used by this test only on a shared platform. */
+export async function onboardMerchant(platform: Platform, name: string): Promise<MerchantSite> {
+  const { adminUrl, adminKey } = platform.demo;
+  const site = { name: `${name} Online`, siteReference: 'ONLINE', requireApiKey: true, allowedHosts: [] };
+  const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
+  const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
+  // The gateway gets the key from identity with an event.
+  await waitUntil('the gateway to accept the key', 10_000, () => clientOf(platform, onboarded).listNotifications());
+  return onboarded;
+}
+
+/** @param site defaults to the first of the demo */
+export function clientOf(platform: Platform, site = platform.site(0, 0)): HostedGatewayClient {
+  return new HostedGatewayClient({
+    gatewayUrl: platform.demo.gatewayUrl,
+    merchantId: site.merchant.merchantId,
+    siteId: site.siteId,
+    apiKey: site.apiKey,
+  });
+}
+
+export function aSessionRequest(
+  notificationUrl: string,
+  changes: Partial<CreateSessionRequest> = {},
+): CreateSessionRequest {
+  return {
+    requestId: randomUUID(),
+    merchantOrderId: `ORDER-${randomUUID().slice(0, 8)}`,
+    amount: 12_345,
+    currencyISOCode: 'ZAR',
+    notificationUrl,
+    returnUrl: 'http://127.0.0.1:9/return',
+    cancelUrl: 'http://127.0.0.1:9/cancel',
+    origin: '127.0.0.1',
+    ...changes,
+  };
+}
+
+/** Sessions with different amounts, so that sums identify them. */
+export function createSessions(
+  client: HostedGatewayClient,
+  count: number,
+  notificationUrl: string,
+): Promise<CreatedSession[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      client.createSession(aSessionRequest(notificationUrl, { amount: 10_000 + 2 ** (index % 20) + index })),
+    ),
+  );
+}

@@ -1,0 +1,72 @@
+/** A payer without a browser: reads the page, encrypts the card like its script, and sends the page's requests. */
+import { randomUUID } from 'node:crypto';
+import { type CardData, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
+
+export const APPROVED = '4242424242424242';
+
+/** The request of one click on Pay; sending it again is the same payment. */
+export interface PayRequest {
+  readonly sessionId: string;
+  /** Base path of the page's calls; defaults to that of the session. */
+  readonly callsPath?: string;
+  readonly body: string;
+}
+
+/** @throws Error when the page shows no form */
+export async function preparePayRequest(redirectUrl: string, cardNumber = APPROVED): Promise<PayRequest> {
+  return payRequestFromPage(await (await fetch(redirectUrl)).text(), cardNumber);
+}
+
+/**
+ * @param page HTML of the payment page
+ * @throws Error when it shows no form
+ */
+export async function payRequestFromPage(page: string, cardNumber = APPROVED): Promise<PayRequest> {
+  const data = (name: string): string => {
+    const value = new RegExp(`data-${name}="([^"]*)"`).exec(page)?.[1];
+    if (value === undefined)
+      throw new Error(`The page has no data-${name}; its state is ${/data-state="([^"]*)"/.exec(page)?.[1]}`);
+    return value.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+  };
+  const sessionId = data('session-id');
+  const tryNumber = Number(data('try'));
+  const card: CardData = { cardNumber, cvv: '123', holderName: 'Thandi Nkosi', expiryMonth: 12, expiryYear: 2035 };
+  const encryptedCard = await encryptCard({
+    card,
+    binding: { sessionId, try: tryNumber, expiresAt: data('expires-at') },
+    publicJwk: JSON.parse(data('encryption-key')) as CardEncryptionKey,
+  });
+  const callsPath = data('calls-path');
+  return { sessionId, callsPath, body: JSON.stringify({ reference: randomUUID(), try: tryNumber, encryptedCard }) };
+}
+
+export interface PayAnswer {
+  readonly httpStatus: number;
+  readonly state: string | undefined;
+}
+
+/** Sends the payment. A rejection means a lost connection, and leaves the outcome unknown. */
+export async function sendPayRequest(
+  gatewayUrl: string,
+  { sessionId, callsPath = `/pay/${sessionId}`, body }: PayRequest,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PayAnswer> {
+  const answer = await fetch(`${gatewayUrl}${callsPath}/payments`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    signal: AbortSignal.timeout(25_000),
+  });
+  const { state } = (await answer.json()) as { state?: string };
+  return { httpStatus: answer.status, state };
+}
+
+/** Repeats the same request until it is answered, as the page's script does after a lost answer. */
+export async function resendPayRequest(gatewayUrl: string, payRequest: PayRequest): Promise<PayAnswer | undefined> {
+  try {
+    const answer = await sendPayRequest(gatewayUrl, payRequest);
+    return answer.httpStatus < 500 && answer.state !== 'processing' ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * A fault while a distributed platform has at least 20 payments between charge and webhook. Afterwards every charge is
+ * recorded, in the ledger and acknowledged by the merchant: no duplicate, no gap.
+ */
+import { waitUntil } from '@svc/testing';
+import { Books, type Totals } from '../books/books.js';
+import { clientOf, createSessions } from '../callers/merchant.js';
+import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
+import {
+  preparePayRequest,
+  sendPayRequest,
+  resendPayRequest,
+  type PayAnswer,
+  type PayRequest,
+} from '../callers/payer.js';
+import { Platform } from '../platform/platform.js';
+import type { Interruption } from '../books/repeated-posts.js';
+
+/**
+ * The acquirer charges at once and answers after this time. A longer time would not help: after 2 s the recovery job queries
+ * the charge, and the payment no longer waits for the acquirer.
+ */
+const LATENCY_MS = 3_000;
+const UNANSWERED_NOTIFICATIONS = 8;
+const UNANSWERED_CHARGES = 16;
+const MIN_UNFINISHED = 20;
+interface Line {
+  readonly fault: string;
+  readonly unfinished: string;
+  readonly seconds: number;
+  readonly totals: Totals;
+}
+
+export interface UnfinishedPayments {
+  readonly payRequests: readonly PayRequest[];
+  /** The Pay requests during the fault, with or without an answer. */
+  readonly answered: Promise<unknown>;
+}
+
+export class FaultDrill {
+  private answer: Answer = 200;
+  private before!: Totals;
+  private startedAt = 0;
+  private dispatcherPid = 0;
+  private readonly lines: Line[] = [];
+  /** Of the dispatcher, so far. */
+  private readonly interruptions: Interruption[] = [];
+
+  private constructor(
+    readonly platform: Platform,
+    readonly endpoint: MerchantEndpoint,
+    readonly books: Books,
+  ) {}
+
+  /** @param name of the platform's data folder */
+  static async start(name: string): Promise<FaultDrill> {
+    const platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, 'distributed');
+    const endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => drill.answer);
+    const drill = new FaultDrill(platform, endpoint, new Books(platform, endpoint));
+    return drill;
+  }
+
+  async stop(): Promise<void> {
+    if (this.lines.length > 0) process.stdout.write(`${formatTable(this.lines)}\n`);
+    this.endpoint.release();
+    await this.platform.stop();
+    await this.endpoint.stop();
+  }
+
+  /** Before each fault. */
+  async begin(): Promise<void> {
+    await waitUntil('all services to be ready', 60_000, () => this.platform.isReady());
+    this.before = await this.books.totals();
+    this.startedAt = Date.now();
+    this.dispatcherPid = this.platform.process('webhook-dispatcher').pid;
+  }
+
+  /** Charges before this fault. */
+  get chargesBefore(): number {
+    return this.before.charges;
+  }
+
+  /** From now on the merchant acknowledges deliveries, including those without an answer so far. */
+  acknowledge(): void {
+    this.answer = 200;
+    this.endpoint.release();
+  }
+
+  async preparePayRequests(count: number): Promise<PayRequest[]> {
+    const sessions = await createSessions(clientOf(this.platform), count, this.endpoint.url);
+    return Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
+  }
+
+  sendAll(requests: readonly PayRequest[]): Promise<PromiseSettledResult<PayAnswer>[]> {
+    return Promise.allSettled(requests.map((one) => sendPayRequest(this.platform.demo.gatewayUrl, one)));
+  }
+
+  /** Repeats each request until it has an answer. */
+  async resendAll(requests: readonly PayRequest[]): Promise<void> {
+    const { gatewayUrl } = this.platform.demo;
+    let open = requests;
+    await waitUntil('an answer to every repeated press', 120_000, async () => {
+      await this.books.makeStatusQueriesDue();
+      const answers = await Promise.all(open.map((one) => resendPayRequest(gatewayUrl, one)));
+      open = open.filter((_, index) => answers[index] === undefined);
+      return open.length === 0;
+    });
+  }
+
+  /** Some notifications are sent but unanswered, and the acquirer has not yet answered for the other payments. */
+  async startPayments(): Promise<UnfinishedPayments> {
+    const payRequests = await this.preparePayRequests(UNANSWERED_NOTIFICATIONS + UNANSWERED_CHARGES);
+    this.answer = 'hold';
+    await this.sendAll(payRequests.slice(0, UNANSWERED_NOTIFICATIONS));
+    await waitUntil('the notifications on the wire', 20_000, () =>
+      Promise.resolve(this.endpoint.heldCount === UNANSWERED_NOTIFICATIONS),
+    );
+    const answered = this.sendAll(payRequests.slice(UNANSWERED_NOTIFICATIONS));
+    const charges = this.before.charges + payRequests.length;
+    await waitUntil('the charges', 20_000, () => Promise.resolve(this.books.approved().length === charges));
+    return { payRequests, answered };
+  }
+
+  /**
+   * Recovery: the merchant answers, half of the payers repeat their request as the page's script does, the other half never
+   * come back. Then compares the books.
+   */
+  async expectNothingLost(
+    fault: string,
+    { payRequests, answered }: UnfinishedPayments,
+    met: string,
+    interruption?: Interruption,
+  ): Promise<void> {
+    this.acknowledge();
+    await answered;
+    await this.resendAll(payRequests.filter((_, index) => index % 2 === 0));
+    await this.books.waitUntilAcknowledged(interruption?.from);
+    const count = this.before.charges + payRequests.length;
+    await waitUntil('the books to be complete', 30_000, async () => (await this.books.totals()).transfers === count);
+    await this.books.expectToAgree(count);
+    const totals = await this.books.totals();
+    const difference = Object.fromEntries(
+      Object.entries(totals).map(([name, value]) => [name, (value as number) - this.before[name as keyof Totals]]),
+    ) as unknown as Totals;
+    this.lines.push({ fault, unfinished: met, seconds: (Date.now() - this.startedAt) / 1000, totals: difference });
+    const { charges, payments, transfers, notifications } = difference;
+    expect({ charges, payments, transfers, notifications }).toEqual({
+      charges: payRequests.length,
+      payments: payRequests.length,
+      transfers: payRequests.length,
+      notifications: payRequests.length,
+    });
+    if (interruption) this.interruptions.push(interruption);
+    else expect(this.platform.process('webhook-dispatcher').pid).toBe(this.dispatcherPid);
+    await this.books.expectPostsToBeJustified(this.interruptions);
+  }
+
+  /** Counts, just before the fault, the payments in each state. */
+  async describeUnfinished(): Promise<string> {
+    const processing = await this.books.processing();
+    const atRisk = this.books.unacknowledged().length;
+    expect(atRisk).toBeGreaterThanOrEqual(MIN_UNFINISHED);
+    expect(processing).toBeGreaterThan(0);
+    return `${atRisk}: ${processing} at the bank, ${this.endpoint.heldCount} on the wire`;
+  }
+}
+
+function formatTable(lines: readonly Line[]): string {
+  const rows = [
+    ['fault', 'under way', 'charges', 'payments', 'transfers', 'notification ids', 'POSTs', 'seconds'],
+    ...lines.map(({ fault, unfinished, seconds, totals }) => [
+      fault,
+      unfinished,
+      ...[totals.charges, totals.payments, totals.transfers, totals.notifications, totals.posts].map(String),
+      seconds.toFixed(1),
+    ]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')).join('\n');
+}

@@ -1,0 +1,109 @@
+/** A TCP proxy between a process and a server, controlled by a test: it sees each message first and can cut the connection. */
+import { once } from 'node:events';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
+
+/** Consumes the bytes of one connection; returns each completed message as text. */
+export type MessageReader = (bytes: Buffer) => readonly string[];
+
+export class MessageProxy {
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+  private connections = 0;
+  /** While true, no bytes pass in either direction, and new connections end at once. */
+  private isCut = false;
+  /** Called before the message is passed on. */
+  onMessage: (message: string, connection: number) => void = () => undefined;
+
+  private constructor(
+    private readonly target: URL,
+    private readonly newReader: () => MessageReader,
+  ) {
+    this.server = createServer((near) => this.join(near));
+  }
+
+  static async to(target: URL, newReader: () => MessageReader): Promise<MessageProxy> {
+    const proxy = new MessageProxy(target, newReader);
+    proxy.server.listen(0, '127.0.0.1');
+    await once(proxy.server, 'listening');
+    return proxy;
+  }
+
+  /** The target's address through this proxy. */
+  get url(): string {
+    const address = this.server.address();
+    if (address === null || typeof address === 'string') throw new Error('The proxy does not listen.');
+    const url = new URL(this.target);
+    url.host = `127.0.0.1:${address.port}`;
+    return url.href;
+  }
+
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** Allows connections again, for the next process. */
+  mend(): void {
+    this.isCut = false;
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+
+  private join(near: Socket): void {
+    if (this.isCut) return void near.destroy();
+    const connection = ++this.connections;
+    const read = this.newReader();
+    const far = createConnection({ host: this.target.hostname, port: Number(this.target.port), noDelay: true });
+    near.setNoDelay(true);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => (this.sockets.delete(socket), other.destroy()));
+    }
+    near.on('data', (bytes) => {
+      for (const message of read(bytes)) this.onMessage(message, connection);
+      // onMessage has cut the connection: the server must not get this message.
+      if (!this.isCut) far.write(bytes);
+    });
+    far.on('data', (bytes) => void (this.isCut || near.write(bytes)));
+  }
+}
+
+/** Texts of the statements sent to PostgreSQL, including prepared ones. */
+export function postgresStatements(): MessageReader {
+  const prepared = new Map<string, string>();
+  let rest: Buffer = Buffer.alloc(0);
+  let hasBegun = false;
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    const statements: string[] = [];
+    for (;;) {
+      // A message is its type, except the first, and its length including these four bytes.
+      const typeBytes = hasBegun ? 1 : 0;
+      if (rest.length < typeBytes + 4) return statements;
+      const end = typeBytes + rest.readUInt32BE(typeBytes);
+      if (rest.length < end) return statements;
+      const type = hasBegun ? String.fromCharCode(rest[0]!) : '';
+      const [first = '', second = ''] = rest.toString('utf8', typeBytes + 4, end).split('\0', 2);
+      rest = rest.subarray(end);
+      hasBegun = true;
+      if (type === 'Q') statements.push(first);
+      if (type === 'P') prepared.set(first, second);
+      if (type === 'B') statements.push(prepared.get(second) ?? '');
+    }
+  };
+}
+
+/** Method and path of HTTP/1.1 requests. undici begins a new chunk for each request. */
+export function httpRequests(): MessageReader {
+  return (bytes) => {
+    const [, method, path] = /^([A-Z]+) (\S+) HTTP\/1\.1\r\n/.exec(bytes.toString('latin1', 0, 2_048)) ?? [];
+    return method === undefined ? [] : [`${method} ${path}`];
+  };
+}

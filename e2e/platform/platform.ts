@@ -1,0 +1,293 @@
+/**
+ * The real platform, as `./svc up -d` starts it, with its own data folder and ports. Read through demo.json, stopped with
+ * `./svc down`. Does not touch anything else on this machine. Files that only use a platform share one
+ * (shared-platform.ts).
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { PATIENCE, waitUntil } from '@svc/testing';
+import { type Lock, acquireLock } from '../../tools/svc/base/lock.ts';
+import type { Processes, Supervised, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
+import type { Demo, DemoMerchant, DemoSite } from '../../tools/svc/demo/seed.ts';
+import type { Mode } from '../../tools/svc/platform/services.ts';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+/** A folder for each platform. */
+export const DATA_DIRS = join(ROOT, '.data', 'e2e');
+/** Written when the services start, removed when they are stopped. */
+const SERVICES_FILE = join('run', 'services.json');
+
+/** A line of the simulated acquirer's books; the last one of a key counts. */
+export interface ChargeLine {
+  readonly key: string;
+  readonly outcome: 'approved' | 'declined' | 'reversed';
+  /** Cents. */
+  readonly amount: number;
+  readonly paymentReference: string;
+}
+
+export type MerchantSite = DemoSite & { readonly merchant: DemoMerchant };
+
+export interface CommandResult {
+  readonly code: number | null;
+  /** Output and errors, in the order of a terminal. */
+  readonly output: string;
+}
+
+/** Offsets from the first port that `./svc` listens on: hosts, acquirer, each app alone, PostgreSQL, RabbitMQ. */
+const PORTS_OF_SVC = [0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 16, 32, 33];
+const START_SLOTS = Array.from({ length: Math.max(1, Math.floor(availableParallelism() / 2)) }, (_, index) =>
+  join(DATA_DIRS, `start-${index}.lock`),
+);
+const MAX_START_MS = 240_000;
+const PORT_BASES = { first: 20_000, last: 30_000, step: 40, workersMax: 8 };
+
+export class Platform {
+  private constructor(
+    readonly dataDir: string,
+    private readonly portBase: number,
+    private readonly settings: Readonly<Record<string, string>>,
+    private runsAs: Mode,
+    private options: readonly string[],
+  ) {}
+
+  /**
+   * @param name of the new data folder below .data/e2e
+   * @param settings variables for `./svc`, for example SVC_ACQUIRER_LATENCY_MS
+   * @param mode defaults to that of `./svc up` without options
+   * @param options additional options of `./svc up`, for example --lan
+   */
+  static async start(
+    name: string,
+    settings: Readonly<Record<string, string>> = {},
+    mode: Mode = 'embedded',
+    options: readonly string[] = [],
+  ): Promise<Platform> {
+    const dataDir = join(DATA_DIRS, name);
+    if (existsSync(dataDir)) {
+      const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
+      await left.svc('down'); // left over from a killed run
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+    // One start uses two processors: with parallel starts each would take longer than ./svc waits for its services.
+    const slot = await takeFreeLock('the starts of other platforms', START_SLOTS);
+    try {
+      const platform = new Platform(dataDir, await findFreePortBase(), settings, mode, options);
+      await platform.up();
+      return platform;
+    } finally {
+      slot.release();
+    }
+  }
+
+  /** A running platform that was started with this name and without settings. */
+  static find(name: string, mode: Mode): Platform | undefined {
+    const dataDir = join(DATA_DIRS, name);
+    const needed = ['demo.json', 'postgres', SERVICES_FILE].map((path) => join(dataDir, path));
+    if (!needed.every((path) => existsSync(path))) return undefined;
+    const { ports } = JSON.parse(readFileSync(join(dataDir, SERVICES_FILE), 'utf8')) as { ports: { api: number } };
+    return new Platform(dataDir, ports.api, {}, mode, []);
+  }
+
+  async up(): Promise<void> {
+    const args = ['up', ...(this.runsAs === 'embedded' ? [] : [`--${this.runsAs}`]), ...this.options, '-d'];
+    const { code, output } = await this.svc(...args);
+    if (code !== 0) throw new Error(`./svc ${args.join(' ')} failed (${code}):\n${output}`);
+  }
+
+  /** Stops the platform, and starts it on the same data in another mode. */
+  async switchTo(mode: Mode, options = this.options): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    this.runsAs = mode;
+    this.options = options;
+    await this.up();
+  }
+
+  /** Stops everything; keeps logs and the acquirer's charges, to investigate a failure. */
+  async stop(): Promise<void> {
+    const { code, output } = await this.svc('down');
+    if (code !== 0) throw new Error(`./svc down failed (${code}):\n${output}`);
+    for (const folder of ['postgres', 'rabbitmq']) rmSync(join(this.dataDir, folder), { recursive: true, force: true });
+  }
+
+  svc(...args: string[]): Promise<CommandResult> {
+    return run(join(ROOT, 'svc'), args, this.env());
+  }
+
+  /** A clean environment: our data folder and ports, no other setting of ./svc, no foreign broker. */
+  env(): NodeJS.ProcessEnv {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'AMQP_URL');
+    return {
+      ...Object.fromEntries(own),
+      SVC_PATIENCE: String(PATIENCE),
+      SVC_DATA_DIR: this.dataDir,
+      SVC_PORT_BASE: String(this.portBase),
+      ...this.settings,
+    };
+  }
+
+  get mode(): Mode {
+    return this.runsAs;
+  }
+
+  get demo(): Demo {
+    return JSON.parse(readFileSync(join(this.dataDir, 'demo.json'), 'utf8')) as Demo;
+  }
+
+  /** @param siteIndex 0: requires its key; 1: does not, and accepts addresses on this machine only */
+  site(merchantIndex: number, siteIndex: number): MerchantSite {
+    const merchant = this.demo.merchants[merchantIndex];
+    const site = merchant?.sites[siteIndex];
+    if (!merchant || !site) throw new Error(`demo.json has no site ${siteIndex} of merchant ${merchantIndex}`);
+    return { ...site, merchant };
+  }
+
+  /** The operations of the simulated acquirer, the last line of each key. */
+  charges(): ChargeLine[] {
+    const lines = readFileSync(join(this.dataDir, 'acquirer', 'charges.jsonl'), 'utf8').split('\n');
+    // The last line may be incomplete.
+    const complete = lines.slice(0, -1).filter((line) => line !== '');
+    const parsed = complete.map((line) => JSON.parse(line) as Partial<ChargeLine>);
+    // Stored cards have lines there too, without a key.
+    const charges = parsed.filter((line): line is ChargeLine => line.key !== undefined);
+    return [...new Map(charges.map((line) => [line.key, line])).values()];
+  }
+
+  get servicesPid(): number {
+    return (JSON.parse(readFileSync(join(this.dataDir, SERVICES_FILE), 'utf8')) as { pid: number }).pid;
+  }
+
+  get postgresPid(): number {
+    return Number(readFileSync(join(this.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  }
+
+  /** Of a distributed platform: the supervisor's processes, and how often each was restarted. */
+  processes(): Processes {
+    return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
+  }
+
+  process(app: Supervised): SupervisedProcess {
+    const known = this.processes()[app];
+    if (known === undefined) throw new Error(`${app} does not run`);
+    return known;
+  }
+
+  get rabbitMqPid(): number {
+    const file = join(this.dataDir, 'rabbitmq', 'broker.json');
+    const { process: known } = JSON.parse(readFileSync(file, 'utf8')) as { process?: { pid: number } };
+    if (known === undefined) throw new Error('These tests need a RabbitMQ that is a process of this machine.');
+    return known.pid;
+  }
+
+  /** True if every service is ready. */
+  async isReady(): Promise<boolean> {
+    try {
+      const answer = await fetch(`${this.demo.adminUrl}/health/ready`, { signal: AbortSignal.timeout(5_000) });
+      await answer.body?.cancel();
+      return answer.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Log lines of all services; `from` counts characters. */
+  log(from = 0): string {
+    return readFileSync(join(this.dataDir, 'log', 'services.log'), 'utf8').slice(from);
+  }
+
+  /** Kills a process of this platform, and waits until it is gone. */
+  async kill(pid: number, signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
+    process.kill(pid, signal);
+    await waitUntil(`the end of process ${pid}`, 30_000, () => Promise.resolve(isGone(pid)));
+  }
+
+  /** As PostgreSQL's superuser, over all schemas. */
+  async sql<Row extends object>(statement: string, parameters: unknown[] = [], database = 'svc'): Promise<Row[]> {
+    const client = await this.sqlClient(database);
+    try {
+      return (await client.query(statement, parameters)).rows as Row[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async sqlClient(database = 'svc'): Promise<pg.Client> {
+    const { postgresPassword } = JSON.parse(readFileSync(join(this.dataDir, 'secrets.json'), 'utf8')) as {
+      postgresPassword: string;
+    };
+    const client = new pg.Client({
+      host: '127.0.0.1',
+      port: this.portBase + 32,
+      user: 'postgres',
+      password: postgresPassword,
+      database,
+    });
+    // A killed server also sends an error to idle clients; the next query reports it.
+    client.on('error', () => undefined);
+    await client.connect();
+    return client;
+  }
+}
+
+/** Takes the lock of one of these files; waits until another test file releases one, or has ended. */
+export function takeFreeLock(what: string, files: readonly string[]): Promise<Lock> {
+  return waitUntil(what, MAX_START_MS, () => {
+    for (const file of files) {
+      const taken = acquireLock(file);
+      if ('release' in taken) return Promise.resolve(taken);
+    }
+    return Promise.resolve(undefined);
+  });
+}
+
+/** Runs a program to its end. */
+export async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandResult> {
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  // Also waits for the end of its output: a process that `up -d` leaves running must not hold the caller's pipe open.
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+/** A dead process may remain as a zombie, which still accepts signals. */
+function isGone(pid: number): boolean {
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+async function findFreePortBase(): Promise<number> {
+  const { first, last, step, workersMax } = PORT_BASES;
+  // Ports that another worker has just found are not in use yet, so each worker has its own range.
+  const lane = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
+  const places = Math.floor((last - first) / step / workersMax);
+  for (let look = 0; look < 50; look++) {
+    const base = first + step * (workersMax * Math.floor(Math.random() * places) + lane);
+    const free = await Promise.all(PORTS_OF_SVC.map((offset) => isFree(base + offset)));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('No free ports were found.');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    server.close();
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * Runs before the first and after the last file: stops every platform below .data/e2e that still runs, the shared ones
+ * (shared-platform.ts) and those of an interrupted run. Keeps their logs, to investigate a failure.
+ *
+ * Jest loads this file without the module names of the tests, so it imports nothing of this repository.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PLATFORMS = join(ROOT, '.data', 'e2e');
+/** A folder with one of these may belong to a running platform. */
+const SIGNS = ['run/services.json', 'run/processes.json', 'postgres', 'rabbitmq'];
+
+export default async function stopPlatforms(): Promise<void> {
+  if (!existsSync(PLATFORMS)) return;
+  const folders = readdirSync(PLATFORMS).map((name) => join(PLATFORMS, name));
+  await Promise.all(folders.filter((folder) => SIGNS.some((sign) => existsSync(join(folder, sign)))).map(stop));
+}
+
+async function stop(folder: string): Promise<void> {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  const env = { ...Object.fromEntries(own), SVC_DATA_DIR: folder };
+  const child = spawn(join(ROOT, 'svc'), ['down'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`./svc down failed (${code}) for ${folder}:\n${output}`);
+  for (const name of ['postgres', 'rabbitmq']) rmSync(join(folder, name), { recursive: true, force: true });
+}

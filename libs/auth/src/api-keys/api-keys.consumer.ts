@@ -1,0 +1,29 @@
+import { Controller } from '@nestjs/common';
+import { type ApiKeyChanged, ApiKeyChangedV1, type EventEnvelope } from '@svc/contracts';
+import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
+import type { EntityManager } from 'typeorm';
+
+/**
+ * Stores the hashes of merchants' and sites' keys, for a service that has its own table `known_sites`; others import
+ * {@link CredentialsConsumer}, which stores both. Replay: the highest version of each row stays.
+ */
+@Controller()
+export class ApiKeysConsumer {
+  @EventPattern(ApiKeyChangedV1)
+  keep(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+    return storeApiKeys(tx, events);
+  }
+}
+
+export async function storeApiKeys(tx: EntityManager, events: readonly EventEnvelope<ApiKeyChanged>[]): Promise<void> {
+  for (const { payload: key, aggregateVersion } of events) {
+    await upsertIfNewer(tx, 'known_api_keys', { key_id: key.keyId }, aggregateVersion, {
+      kind: key.kind,
+      mode: key.mode,
+      merchant_id: key.merchantId,
+      site_id: key.siteId ?? null,
+      hash: key.hash,
+      revoked: key.revoked,
+    });
+  }
+}

@@ -1,0 +1,96 @@
+import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { DomainError, isNumericId } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+
+/** The data that a key of a merchant or site may read and change on the path of its request. */
+export interface AuthenticatedMerchant {
+  /** UUID of the key. */
+  readonly keyId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  /** The site of the path, or the only site of the key; undefined: all sites of the merchant. */
+  readonly siteId: number | undefined;
+  /** Whether the merchant has the site of the path. True on a path without a site. */
+  readonly siteExists: boolean;
+}
+
+interface MerchantRequest {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly params: Readonly<Record<string, string | undefined>>;
+  merchant?: AuthenticatedMerchant;
+}
+
+interface KeyRow {
+  readonly keyId: string;
+  readonly mode: Mode;
+  readonly merchantId: number;
+  /** Null for a merchant's key, which covers all its sites. */
+  readonly siteId: number | null;
+  readonly siteExists: boolean;
+}
+
+/**
+ * Admits a merchant on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
+ * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. On a path of
+ * the whole merchant, a site's key is admitted for its own site only. Reads the table for each request, so that a revoked key is
+ * rejected as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
+ * {@link ApiKeysConsumer}, a table of its keys, and one of sites with `merchant_id` and `site_id`.
+ *
+ * @throws credentials.invalid
+ * @throws credentials.forbidden The key is of another merchant, or of another site than that of the path.
+ * @throws request.invalid merchantId or siteId is no number.
+ */
+@Injectable()
+export class MerchantKeyGuard implements CanActivate {
+  constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const request = context.switchToHttp().getRequest<MerchantRequest>();
+    const { merchantId, siteId } = request.params;
+    const isOfSite = 'siteId' in request.params;
+    const apiKey = apiKeyOf(request);
+    const key = await this.find(apiKey, siteId);
+    // The response has no body (C5); the log has the reason.
+    if (!key) throw new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['merchant', 'site']) });
+    const fields = Object.entries(isOfSite ? { merchantId, siteId } : { merchantId })
+      .filter(([, id]) => !isNumericId(id))
+      .map(([field]) => ({ field, message: `${field} must be a number` }));
+    if (fields.length > 0) throw new DomainError('request.invalid', { fields });
+    const isForeignSite = isOfSite && key.siteId !== null && key.siteId !== Number(siteId);
+    if (key.merchantId !== Number(merchantId) || isForeignSite) throw new DomainError('credentials.forbidden');
+    request.merchant = {
+      keyId: key.keyId,
+      mode: key.mode,
+      merchantId: key.merchantId,
+      siteId: isOfSite ? Number(siteId) : (key.siteId ?? undefined),
+      siteExists: !isOfSite || key.siteExists,
+    };
+    return true;
+  }
+
+  private async find(apiKey: unknown, siteId: unknown): Promise<KeyRow | undefined> {
+    if (!isApiKeyShaped(apiKey)) return undefined;
+    const [row] = await this.dataSource.query<KeyRow[]>(
+      `SELECT k.key_id AS "keyId", k.mode, k.merchant_id AS "merchantId", k.site_id AS "siteId", s.site_id IS NOT NULL AS "siteExists"
+         FROM known_api_keys k LEFT JOIN known_sites s ON s.merchant_id = k.merchant_id AND s.site_id = $2
+        WHERE k.hash = $1 AND NOT k.revoked`,
+      [hashApiKey(apiKey), isNumericId(siteId) ? Number(siteId) : null],
+    );
+    return row;
+  }
+}
+
+function apiKeyOf({ headers }: MerchantRequest): unknown {
+  return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1];
+}
+
+export function merchantOf(context: ExecutionContext): AuthenticatedMerchant {
+  const { merchant } = context.switchToHttp().getRequest<MerchantRequest>();
+  if (!merchant) throw new Error('MerchantKeyGuard has not run.');
+  return merchant;
+}
+
+/** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} admitted. */
+export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => merchantOf(context));

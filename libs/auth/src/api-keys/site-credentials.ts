@@ -1,0 +1,94 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode } from '@svc/contracts';
+import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+
+/** The site that calls the hosted gateway, and how it authenticated. */
+export interface AuthenticatedSite {
+  readonly merchantId: number;
+  readonly siteId: number;
+  readonly merchantName: string;
+  readonly mode: Mode;
+  /** True when only the two documented headers were sent (A8); its addresses are limited to `allowedHosts`. */
+  readonly keyless: boolean;
+  readonly allowedHosts: readonly string[];
+}
+
+/** The credentials as received: the specification's two headers and, except for keyless sites, a key (A8). */
+export interface SiteCredentialHeaders {
+  readonly merchantId: unknown;
+  readonly merchantSiteId: unknown;
+  readonly apiKey: unknown;
+}
+
+interface SiteRow {
+  merchant_name: string;
+  require_api_key: boolean;
+  allowed_hosts: string[];
+  keyless_mode: Mode;
+  key_mode: Mode | null;
+}
+
+/** Authenticates calls to the hosted gateway with this service's own copy of identity's data. */
+@Injectable()
+export class SiteCredentials {
+  private readonly kept: KeptForASecond<AuthenticatedSite>;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) clock: Clock,
+  ) {
+    this.kept = new KeptForASecond(clock);
+  }
+
+  /**
+   * Throws `credentials.invalid` for every problem. Its message only describes the claim itself, so that it does not reveal which
+   * merchants and sites exist.
+   */
+  async authenticate(claim: SiteCredentialHeaders): Promise<AuthenticatedSite> {
+    const { merchantId, merchantSiteId, apiKey } = claim;
+    const refused = (): DomainError => new DomainError('credentials.invalid', { message: claimProblem(claim) });
+    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw refused();
+    // A wrong key is always 401, even where none is needed (A8).
+    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw refused();
+    const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
+
+    const site = await this.kept.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
+      this.lookUp(Number(merchantId), Number(merchantSiteId), hash),
+    );
+    if (!site) throw refused();
+    return site;
+  }
+
+  private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
+    const [row] = await this.dataSource.query<SiteRow[]>(
+      `SELECT s.merchant_name, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
+         FROM known_sites s
+         LEFT JOIN known_api_keys k ON k.hash = $3 AND NOT k.revoked AND k.merchant_id = s.merchant_id
+                                   AND (k.site_id IS NULL OR k.site_id = s.site_id)
+        WHERE s.merchant_id = $1 AND s.site_id = $2`,
+      [merchantId, siteId, hash],
+    );
+    const keyless = hash === '';
+    if (!row || (keyless ? row.require_api_key : row.key_mode === null)) return undefined;
+    return {
+      merchantId,
+      siteId,
+      merchantName: row.merchant_name,
+      mode: row.key_mode ?? row.keyless_mode,
+      keyless,
+      allowedHosts: row.allowed_hosts,
+    };
+  }
+}
+
+function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialHeaders): string {
+  for (const [header, value] of Object.entries({ merchantId, merchantSiteId })) {
+    if (value === undefined || value === '') return `The header ${header} is missing.`;
+    if (!isNumericId(value)) return `The header ${header} must be a number, as in 1001.`;
+  }
+  return apiKey === undefined
+    ? 'There is no such site, or it needs its key in the header x-api-key.'
+    : keyProblem(apiKey, ['site', 'merchant']);
+}

@@ -1,0 +1,18 @@
+import { Module } from '@nestjs/common';
+import { CredentialsHeartbeatModule } from '../credentials-heartbeat.module.js';
+import { PartnerCredentials } from './partner-credentials.js';
+import { PartnerCredentialsConsumer } from './partner-credentials.consumer.js';
+import { PartnerTokens } from './partner-tokens.js';
+
+/**
+ * Authenticates partners in a service of the main API. It stores their keys and the public keys of tokens in tables of the
+ * service (migrations PartnerCredentials1763500000020 and PartnerCredentialBounds1763500000021) and verifies offline, so that the
+ * service works, and can restart, while identity is down (A2).
+ */
+@Module({
+  imports: [CredentialsHeartbeatModule],
+  controllers: [PartnerCredentialsConsumer],
+  providers: [PartnerCredentials, PartnerTokens],
+  exports: [PartnerCredentials, PartnerTokens],
+})
+export class PartnerAuthModule {}

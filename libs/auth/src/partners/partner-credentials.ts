@@ -1,0 +1,60 @@
+import type { KeyObject } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
+import type { Mode, TokenKeyJwk } from '@svc/contracts';
+import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { hashApiKey, isApiKeyShaped, keyProblem } from '../api-keys/api-key.js';
+import { publicKeyOf } from './token-key.js';
+
+/** The organisation of a partner key. */
+export interface PartnerKey {
+  readonly keyId: string;
+  /** UUID. */
+  readonly organisationId: string;
+  readonly mode: Mode;
+}
+
+/** Finds partner keys and public keys of tokens in this service's own copy of identity's data. */
+@Injectable()
+export class PartnerCredentials {
+  private readonly partnerKeys: KeptForASecond<PartnerKey>;
+  private readonly tokenKeys: KeptForASecond<KeyObject>;
+
+  constructor(
+    @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(Clock) clock: Clock,
+  ) {
+    this.partnerKeys = new KeptForASecond(clock);
+    this.tokenKeys = new KeptForASecond(clock);
+  }
+
+  /** Throws `credentials.invalid` for a key that is unknown, revoked, or a merchant's. */
+  async getPartnerKey(apiKey: unknown): Promise<PartnerKey> {
+    const refused = (): DomainError =>
+      new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['partner']) });
+    if (!isApiKeyShaped(apiKey)) throw refused();
+    const hash = hashApiKey(apiKey);
+    const found = await this.partnerKeys.find(hash, async () => {
+      const [row] = await this.dataSource.query<PartnerKey[]>(
+        `SELECT key_id AS "keyId", organisation_id AS "organisationId", mode
+           FROM known_partner_keys WHERE hash = $1 AND NOT revoked`,
+        [hash],
+      );
+      return row;
+    });
+    if (!found) throw refused();
+    return found;
+  }
+
+  /** Undefined for a key that identity never published, or has withdrawn. */
+  async findTokenKey(kid: unknown): Promise<KeyObject | undefined> {
+    if (!isUuid(kid)) return undefined;
+    return this.tokenKeys.find(kid, async () => {
+      const [row] = await this.dataSource.query<{ publicJwk: TokenKeyJwk }[]>(
+        `SELECT public_jwk AS "publicJwk" FROM known_token_keys WHERE kid = $1 AND NOT withdrawn`,
+        [kid],
+      );
+      return row && publicKeyOf(row.publicJwk);
+    });
+  }
+}

@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { type Scope, TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '@svc/contracts';
+import { Clock, DomainError, isUuid } from '@svc/kernel';
+import { decodeProtectedHeader } from 'jose';
+import passport from 'passport';
+import passportJwt from 'passport-jwt';
+import { PartnerCredentials } from './partner-credentials.js';
+
+/** Longest token that is parsed; ours have about 700 characters. */
+const MAX_TOKEN_LENGTH = 4_096;
+
+/** The part of a request that passport-jwt reads. */
+interface TokenRequest {
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Verifies the identity token of a request, offline, with this service's own copy of the public keys (A2).
+ *
+ * It has its own Passport instance. The default one is shared by the process, so where all services share a process, the strategy
+ * that was registered last would verify the tokens of all of them, with its own tables.
+ */
+@Injectable()
+export class PartnerTokens {
+  private readonly passport = new passport.Authenticator();
+
+  constructor(
+    @Inject(PartnerCredentials) private readonly credentials: PartnerCredentials,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {
+    this.passport.use(
+      new passportJwt.Strategy(
+        {
+          jwtFromRequest: passportJwt.ExtractJwt.fromAuthHeaderAsBearerToken(),
+          secretOrKeyProvider: (_request, token: string, done) => {
+            this.findKey(token).then(
+              // A KeyObject need not be parsed for each token; the library accepts one, but its types do not declare it.
+              (key) => (key ? done(null, key as unknown as Buffer) : done(new Error('unknown key'))),
+              (error: unknown) => done(error as Error),
+            );
+          },
+          algorithms: [TOKEN_ALGORITHM],
+          issuer: TOKEN_ISSUER,
+          audience: TOKEN_AUDIENCE,
+          // The library would use the system time; the injected clock checks the expiry below.
+          ignoreExpiration: true,
+        },
+        (claims: unknown, done: (error: unknown, claims?: TokenClaims | false) => void) =>
+          done(null, hasAllClaims(claims) && claims.exp * 1000 > this.clock.now().getTime() ? claims : false),
+      ),
+    );
+  }
+
+  /** Throws `credentials.invalid` for any problem with the token, or without one. */
+  verify(request: TokenRequest): Promise<TokenClaims> {
+    return new Promise((resolve, reject) => {
+      const authenticate = this.passport.authenticate(
+        'jwt',
+        { session: false },
+        (error: Error | null, claims: TokenClaims | false, refusal: unknown) => {
+          if (claims) resolve(claims);
+          // A failed query is not a problem of the token.
+          else reject(error ?? databaseErrorOf(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
+        },
+      ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
+      authenticate(request, undefined, reject);
+    });
+  }
+
+  private async findKey(token: string) {
+    if (token.length > MAX_TOKEN_LENGTH) return undefined;
+    return this.credentials.findTokenKey(kidOf(token)).catch((cause: unknown) => {
+      throw new KeyQueryError(cause);
+    });
+  }
+}
+
+class KeyQueryError extends Error {
+  constructor(cause: unknown) {
+    super('The key of a token could not be looked up.', { cause });
+  }
+}
+
+function databaseErrorOf(refusal: unknown): Error | undefined {
+  return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
+}
+
+/** The kid of the unverified token: it only chooses among the keys that identity published. */
+function kidOf(token: string): unknown {
+  try {
+    return decodeProtectedHeader(token).kid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it has every claim of A2. The signature proves that identity wrote it; this, that it is an identity token. */
+function hasAllClaims(claims: unknown): claims is TokenClaims {
+  const { sub, org, typ, mode, scope, exp, jti } = claims as Partial<Record<keyof TokenClaims, unknown>>;
+  return (
+    isUuid(sub) &&
+    isUuid(org) &&
+    isUuid(jti) &&
+    (typ === 'service' || typ === 'customer') &&
+    (mode === 'test' || mode === 'live') &&
+    typeof scope === 'string' &&
+    Number.isSafeInteger(exp)
+  );
+}
+
+export function hasScope({ scope }: Pick<TokenClaims, 'scope'>, wanted: Scope): boolean {
+  return scope.split(' ').includes(wanted);
+}

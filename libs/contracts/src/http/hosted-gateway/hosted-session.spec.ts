@@ -1,0 +1,64 @@
+import { amount, describeBounds, nestedList, optional, problemsOf, text } from '../../../test/bounds.js';
+import { CreateSessionRequest, CustomField } from './hosted-session.js';
+
+const FIELD = { key: 'Table', value: '7' };
+/** Well formed, but of 36 characters. */
+const TOO_LONG = 'en-x-12345678-12345678-12345678-1234';
+const SESSION = {
+  requestId: 'r-1',
+  merchantOrderId: 'order-1',
+  amount: 12_345,
+  currencyISOCode: 'ZAR',
+  notificationUrl: 'https://shop.example/notify',
+  returnUrl: 'https://shop.example/thanks',
+  cancelUrl: 'https://shop.example/cart',
+  origin: 'shop.example',
+};
+
+describeBounds(CustomField, FIELD, { key: text(64), value: text(512) });
+describeBounds(CreateSessionRequest, SESSION, {
+  requestId: text(100),
+  merchantOrderId: text(100),
+  amount,
+  currencyISOCode: { takes: ['ZAR'], refuses: [undefined, null, '', 'zar', 'USD', 710, ['ZAR']] },
+  notificationUrl: text(2_048),
+  returnUrl: text(2_048),
+  cancelUrl: text(2_048),
+  origin: text(2_048),
+  siteName: optional(text(100)),
+  customFields: optional(nestedList(20, FIELD, { ...FIELD, value: 7 })),
+  locale: optional({
+    takes: ['zu', 'zu-ZA', 'EN-za', 'de', TOO_LONG.slice(0, 35)],
+    refuses: [
+      '',
+      ' ',
+      'z',
+      'zu_ZA',
+      'zu ZA',
+      'zu-',
+      'zu,en',
+      '*',
+      'english language',
+      'zu\n',
+      7,
+      true,
+      {},
+      ['zu'],
+      TOO_LONG,
+    ],
+  }),
+});
+
+test('each message names the field and its bound', () => {
+  const problems = problemsOf(CreateSessionRequest, { ...SESSION, requestId: '', amount: 0, currencyISOCode: 'USD' });
+  expect(problems).toEqual({
+    requestId: { isText: 'requestId must be text of 1 to 100 characters without control characters' },
+    amount: { isAmountInCents: 'amount must be a whole number of cents from 1 to 100000000000' },
+    currencyISOCode: { equals: 'currencyISOCode must be ZAR, the only supported currency' },
+  });
+});
+
+test('a custom field is refused by the path of its member', () => {
+  const problems = problemsOf(CreateSessionRequest, { ...SESSION, customFields: [FIELD, { key: 'x' }] });
+  expect(Object.keys(problems)).toEqual(['customFields.1.value']);
+});

@@ -1,0 +1,127 @@
+import 'reflect-metadata';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, Equals, IsArray, IsObject, IsOptional, ValidateNested } from 'class-validator';
+import type { ResponseStatusText } from '../../payment-status.js';
+import {
+  IsAmountInCents,
+  IsLocale,
+  IsText,
+  MAX_CUSTOM_FIELD_KEY_LENGTH,
+  MAX_CUSTOM_FIELD_VALUE_LENGTH,
+  MAX_CUSTOM_FIELDS,
+  MAX_IDENTIFIER_LENGTH,
+  MAX_URL_LENGTH,
+} from '../../validation.js';
+
+/** Extra information that the page shows with the payment (specification, "Custom field"). */
+export class CustomField {
+  /** Label, at most 64 characters (C6). */
+  @IsText(MAX_CUSTOM_FIELD_KEY_LENGTH)
+  key: string;
+
+  /** At most 512 characters (C6). */
+  @IsText(MAX_CUSTOM_FIELD_VALUE_LENGTH)
+  value: string;
+}
+
+/**
+ * Body of `POST /sessions` (specification, "Hosted session request fields"). Unknown fields are ignored (C5). The three URLs
+ * (https, allowed hosts) are checked later, because the rules depend on the site.
+ */
+export class CreateSessionRequest {
+  /** Unique identifier of the request and its idempotency key, per site and API version (C7). */
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  requestId: string;
+
+  /** Merchant's order reference. */
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  merchantOrderId: string;
+
+  /** Total in cents, 1 to 100 000 000 000 (C1). */
+  @IsAmountInCents()
+  amount: number;
+
+  /** ISO 4217; only `ZAR` is supported. */
+  @Equals('ZAR', { message: '$property must be ZAR, the only supported currency' })
+  currencyISOCode: string;
+
+  /** Receives the payment notifications (E1). */
+  @IsText(MAX_URL_LENGTH)
+  notificationUrl: string;
+
+  /** The browser is redirected here after a successful payment (H6). */
+  @IsText(MAX_URL_LENGTH)
+  returnUrl: string;
+
+  /** Target of "back to store" (H6). */
+  @IsText(MAX_URL_LENGTH)
+  cancelUrl: string;
+
+  /** Site or domain of the request; a bare domain is allowed (H1). */
+  @IsText(MAX_URL_LENGTH)
+  origin: string;
+
+  /** Name of the site, shown on the page. */
+  @IsOptional()
+  @IsText(MAX_IDENTIFIER_LENGTH)
+  siteName?: string;
+
+  /** Shown on the page in this order, at most 20 (C6). */
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_CUSTOM_FIELDS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => CustomField)
+  customFields?: CustomField[];
+
+  /**
+   * Language of the page, BCP 47, such as `zu-ZA`: English, Afrikaans, isiZulu, isiXhosa or Sesotho. By default, and for other
+   * languages, the payer's browser decides (H7).
+   */
+  @IsOptional()
+  @IsLocale()
+  locale?: string;
+}
+
+/** States of a session (H2). It can be paid only while it is `open`; the other four are final. */
+export type SessionState = 'open' | 'processing' | 'completed' | 'refused' | 'expired' | 'cancelled';
+
+/** Response of `POST /sessions` (H1). */
+export interface CreateSessionResponse {
+  sessionId: string;
+  /** Redirect the payer's browser here. */
+  redirectUrl: string;
+  /** The session's current state; only if the requestId was used before (C7). */
+  sessionState?: SessionState;
+  status: ResponseStatusText;
+  errors: HostedError[];
+}
+
+/** Response of `GET /sessions/{sessionId}`. */
+export interface SessionResponse {
+  sessionId: string;
+  redirectUrl: string;
+  sessionState: SessionState;
+  requestId: string;
+  merchantOrderId: string;
+  /** Cents. */
+  amount: number;
+  currencyISOCode: string;
+  /** ISO 8601 UTC, like the next field. */
+  createdUTCDate: string;
+  expiresUTCDate: string;
+  status: ResponseStatusText;
+  errors: HostedError[];
+}
+
+/** Error of the hosted gateway: a human-readable text (specification, "Errors"). */
+export interface HostedError {
+  message: string;
+}
+
+/** Body of every error response of the hosted gateway (H1, C5). */
+export interface HostedErrorResponse {
+  status: ResponseStatusText;
+  errors: HostedError[];
+}

@@ -1,0 +1,57 @@
+import type { AnyPaymentSnapshot } from '../../events/payments.js';
+import { PaymentStatus } from '../../payment-status.js';
+import type { PaymentNotification } from './payment-notification.js';
+
+/** A payment notification from the payment's event; an event of an earlier release may not have the till. */
+export type PaymentNotificationFromEvent = Omit<PaymentNotification, 'siteReference'> & {
+  readonly siteReference: string | undefined;
+};
+
+/** Throws for a payment that is not final: merchants receive only final ones. */
+export function paymentNotificationOf(payment: AnyPaymentSnapshot): PaymentNotificationFromEvent {
+  return {
+    ...invoiceOf(payment),
+    currencyISOCode: payment.currencyISOCode,
+    invoicedAmount: payment.invoicedAmount,
+    paymentReference: payment.paymentReference,
+    paymentUTCDate: payment.paymentUTCDate,
+    tipAmount: payment.tipAmount,
+    tenderedAmount: payment.amount + payment.tipAmount,
+    siteReference:
+      payment.siteReference ?? ('siteReference' in payment.source ? payment.source.siteReference : undefined),
+    status: statusOf(payment),
+    vouchers: (payment.vouchers ?? []).map(({ merchantLiable, amount }) => ({ merchantLiable, amount })),
+    customer: {
+      firstName: payment.partner?.customer.firstName ?? '',
+      lastName: payment.partner?.customer.lastName ?? '',
+    },
+    siteId: payment.siteId,
+  };
+}
+
+function statusOf({ state }: AnyPaymentSnapshot): PaymentStatus {
+  if (state === 'success') return PaymentStatus.Success;
+  if (state === 'failed') return PaymentStatus.Failed;
+  throw new Error(`A payment that is ${state} is not final.`);
+}
+
+/** For a hosted payment the session and its order (M1). */
+function invoiceOf({
+  source,
+  ...payment
+}: AnyPaymentSnapshot): Pick<PaymentNotification, 'invoiceReference' | 'invoiceExternalReference'> {
+  switch (source.kind) {
+    case 'session':
+      return { invoiceReference: source.sessionId, invoiceExternalReference: source.merchantOrderId };
+    case 'invoice':
+      return {
+        invoiceReference: source.invoiceReference,
+        invoiceExternalReference: source.externalReference ?? '',
+      };
+    case 'code':
+      return {
+        invoiceReference: payment.invoiceReference ?? source.invoiceReference ?? '',
+        invoiceExternalReference: payment.invoiceExternalReference ?? '',
+      };
+  }
+}

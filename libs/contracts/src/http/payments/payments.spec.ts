@@ -1,0 +1,89 @@
+import type { PartnerPayment, PaymentState } from '../../events/payments.js';
+import { historyItemOf, type ShownPayment, shownPaymentOf, singlePaymentOf } from './payments.js';
+
+const PAYMENT: ShownPayment = {
+  reference: 'r-1',
+  paymentReference: '1H2J3K4M5N6P7Q8R92',
+  state: 'success',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 1,
+  amount: 2,
+  tipAmount: 3,
+  processedAmount: 5,
+  paymentUTCDate: '2026-03-01T11:59:58+02:00',
+  modifiedUTCDate: '2026-03-01T12:00:01.5+02:00',
+  paymentMethodType: 'Card',
+  paymentMethodLabel: '**** 4242',
+  errors: [],
+  merchantName: 'Karoo Books',
+  siteReference: 'TILL-1',
+  customer: { id: 'c-1', firstName: 'Ada', lastName: 'L' },
+};
+const ERRORS = [{ errorReference: '10', message: 'Declined.' }];
+
+test('a single payment is what the specification says, dates with milliseconds (C2)', () => {
+  expect(singlePaymentOf({ ...PAYMENT, errors: ERRORS })).toStrictEqual({
+    reference: 'r-1',
+    paymentReference: '1H2J3K4M5N6P7Q8R92',
+    merchantName: 'Karoo Books',
+    status: 1,
+    paymentMethodLabel: '**** 4242',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 1,
+    amount: 2,
+    tipAmount: 3,
+    processedAmount: 5,
+    modifiedUTCDate: '2026-03-01T10:00:01.500Z',
+    errors: ERRORS,
+  });
+});
+
+test.each<[PaymentState, number]>([
+  ['success', 1],
+  ['failed', 2],
+  ['verificationRequired', 3],
+  ['processing', 4],
+])('%s is the status %d (P2)', (state, status) => expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status));
+
+test('an item of the history leaves out what is absent, and has null for no errors', () => {
+  expect(historyItemOf(PAYMENT)).toStrictEqual({
+    reference: 'r-1',
+    merchantName: 'Karoo Books',
+    currencyISOCode: 'ZAR',
+    invoicedAmount: 1,
+    paymentReference: '1H2J3K4M5N6P7Q8R92',
+    paymentUTCDate: '2026-03-01T09:59:58.000Z',
+    paymentMethodType: 'Card',
+    paymentMethodDescription: '**** 4242',
+    status: 'success',
+    tipAmount: 3,
+    processedAmount: 5,
+    customer: { id: 'c-1', firstName: 'Ada', lastName: 'L' },
+    siteReference: 'TILL-1',
+    errors: null,
+  });
+});
+
+test('an item of the history says of which invoice it is, and why it failed', () => {
+  const references = { invoiceReference: 'i-1', invoiceExternalReference: 'e-1' };
+  expect(historyItemOf({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({ ...references, errors: ERRORS });
+});
+
+test.each<[PaymentState, boolean]>([
+  ['verificationRequired', true],
+  ['processing', false],
+  ['success', false],
+  ['failed', false],
+])('a payment that is %s shows its verificationUrl: %s', (state, isShown) => {
+  const verificationUrl = 'https://bank.example/verify';
+  expect(historyItemOf({ ...PAYMENT, state, verificationUrl }).verificationUrl).toBe(
+    isShown ? verificationUrl : undefined,
+  );
+  expect(historyItemOf({ ...PAYMENT, state })).not.toHaveProperty('verificationUrl');
+});
+
+test('the customer shown is the one whom the partner named', () => {
+  const { customer, ...rest } = PAYMENT;
+  const payment = { ...rest, partner: { organisationId: 'o-1', customer } } as PartnerPayment;
+  expect(shownPaymentOf(payment)).toMatchObject(PAYMENT);
+});

@@ -1,0 +1,164 @@
+import type { PaymentError } from '../../errors.js';
+import type { PartnerPayment, PaymentCustomer, PaymentMethodType, PaymentState } from '../../events/payments.js';
+
+/** Maximum and default page size of the history (specification, "Limits"). */
+export const MAX_HISTORY_PAGE_SIZE = 50;
+
+/**
+ * Numeric status of the single-payment resource (P2): 1 success, 2 failed, 3 verificationRequired, 4 processing, the same states
+ * that the history has as text.
+ */
+export enum SinglePaymentStatus {
+  Success = 1,
+  Failed = 2,
+  VerificationRequired = 3,
+  Processing = 4,
+}
+
+/** Response of `GET /v1/payments/{paymentReference}` (specification, "Single payment status"). */
+export interface SinglePayment {
+  /** The client's own reference (C4), as sent. */
+  reference: string;
+  /** Service payment id, 18 characters (C3). */
+  paymentReference: string;
+  merchantName: string;
+  /**
+   * A number here, but text in the history ({@link PaymentHistoryItem}), as specified. Clients depend on both forms, so neither
+   * changes within `/v1`.
+   */
+  status: SinglePaymentStatus;
+  /** Masked, e.g. `**** 4242` (P9). */
+  paymentMethodLabel: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** Cents. */
+  invoicedAmount: number;
+  /** Cents, without the tip. */
+  amount: number;
+  /** Cents. */
+  tipAmount: number;
+  /** Cents, tip included; 0 unless it succeeded (P6). */
+  processedAmount: number;
+  /** Time of the last change. ISO 8601 UTC with milliseconds (C2). */
+  modifiedUTCDate: string;
+  /** Reasons of a failure; otherwise empty. */
+  errors: PaymentError[];
+}
+
+/**
+ * Element of `GET /v1/payments` and response of `POST /v1/payments` (specification, "Payment history item"). Optional members are
+ * absent, never null.
+ */
+export interface PaymentHistoryItem {
+  reference: string;
+  invoiceReference?: string;
+  invoiceExternalReference?: string;
+  merchantName: string;
+  currencyISOCode: string;
+  /** Cents. */
+  invoicedAmount: number;
+  paymentReference: string;
+  /** Time of acceptance. ISO 8601 UTC with milliseconds (C2). */
+  paymentUTCDate: string;
+  paymentMethodType: PaymentMethodType;
+  /** Masked, e.g. `**** 4242` (P9). */
+  paymentMethodDescription: string;
+  /** Text here, and a number in the single payment: see {@link SinglePayment}. */
+  status: PaymentState;
+  /** Only while `verificationRequired`. */
+  verificationUrl?: string;
+  /** Cents. */
+  tipAmount: number;
+  /** Cents, tip included; 0 unless it succeeded (P6). */
+  processedAmount: number;
+  customer: PaymentCustomer;
+  /** Point-of-sale till identifier. */
+  siteReference: string;
+  /** Reasons of a failure; otherwise null. */
+  errors: PaymentError[] | null;
+}
+
+/** Response of `GET /v1/payments` (specification, "History response"). */
+export interface PaymentHistory {
+  payments: PaymentHistoryItem[];
+  /** Relative link; present when the page number is greater than 1. */
+  previousPage?: string;
+  /** Relative link; present when a next page exists. */
+  nextPage?: string;
+}
+
+/** The fields of a payment that responses contain and a history stores. */
+export type ShownPayment = Pick<
+  PartnerPayment,
+  | 'reference'
+  | 'paymentReference'
+  | 'state'
+  | 'currencyISOCode'
+  | 'invoicedAmount'
+  | 'amount'
+  | 'tipAmount'
+  | 'processedAmount'
+  | 'paymentUTCDate'
+  | 'modifiedUTCDate'
+  | 'paymentMethodType'
+  | 'paymentMethodLabel'
+  | 'errors'
+  | 'merchantName'
+  | 'siteReference'
+  | 'invoiceReference'
+  | 'invoiceExternalReference'
+  | 'verificationUrl'
+> & { readonly customer: PaymentCustomer };
+
+const STATUS_OF: Readonly<Record<PaymentState, SinglePaymentStatus>> = {
+  success: SinglePaymentStatus.Success,
+  failed: SinglePaymentStatus.Failed,
+  verificationRequired: SinglePaymentStatus.VerificationRequired,
+  processing: SinglePaymentStatus.Processing,
+};
+
+export function singlePaymentOf(payment: ShownPayment): SinglePayment {
+  return {
+    reference: payment.reference,
+    paymentReference: payment.paymentReference,
+    merchantName: payment.merchantName,
+    status: STATUS_OF[payment.state],
+    paymentMethodLabel: payment.paymentMethodLabel,
+    currencyISOCode: payment.currencyISOCode,
+    invoicedAmount: payment.invoicedAmount,
+    amount: payment.amount,
+    tipAmount: payment.tipAmount,
+    processedAmount: payment.processedAmount,
+    modifiedUTCDate: new Date(payment.modifiedUTCDate).toISOString(),
+    errors: [...payment.errors],
+  };
+}
+
+/** Shared, because two services return it: payment-processor and payment-history. */
+export function historyItemOf(payment: ShownPayment): PaymentHistoryItem {
+  const { invoiceReference, invoiceExternalReference, verificationUrl, errors } = payment;
+  return {
+    reference: payment.reference,
+    ...(invoiceReference === undefined ? {} : { invoiceReference }),
+    ...(invoiceExternalReference === undefined ? {} : { invoiceExternalReference }),
+    merchantName: payment.merchantName,
+    currencyISOCode: payment.currencyISOCode,
+    invoicedAmount: payment.invoicedAmount,
+    paymentReference: payment.paymentReference,
+    paymentUTCDate: new Date(payment.paymentUTCDate).toISOString(),
+    paymentMethodType: payment.paymentMethodType,
+    paymentMethodDescription: payment.paymentMethodLabel,
+    status: payment.state,
+    ...(verificationUrl === undefined || payment.state !== 'verificationRequired' ? {} : { verificationUrl }),
+    tipAmount: payment.tipAmount,
+    processedAmount: payment.processedAmount,
+    customer: { ...payment.customer },
+    siteReference: payment.siteReference,
+    errors: errors.length === 0 ? null : [...errors],
+  };
+}
+
+/** As responses name it. */
+export function shownPaymentOf(payment: PartnerPayment): ShownPayment {
+  return { ...payment, customer: payment.partner.customer };
+}

@@ -1,0 +1,32 @@
+import encodeQR from 'qr';
+
+/** Light modules around the code, which scanners need to find it (ISO/IEC 18004). */
+const QUIET_ZONE = 4;
+
+/**
+ * A QR code as a scalable image. Error correction level M: a screen is clean, and a higher level would make each module smaller, which
+ * is harder to scan. Black on white in every theme.
+ *
+ * @param label text for screen readers; not escaped, so it must not contain markup
+ */
+export function qrSvg(text: string, label = 'QR code'): string {
+  const modules = encodeQR(text, 'raw', { ecc: 'medium', border: QUIET_ZONE });
+  const size = modules.length;
+  const path = modules.map(rowPath).join('');
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}" role="img" aria-label="${label}" shape-rendering="crispEdges">` +
+    `<path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${path}"/></svg>\n`
+  );
+}
+
+/** One rectangle for each run of dark modules. */
+function rowPath(row: readonly boolean[], y: number): string {
+  let path = '';
+  for (let x = 0; x < row.length; x++) {
+    if (!row[x]) continue;
+    const start = x;
+    while (row[x]) x++;
+    path += `M${start} ${y}h${x - start}v1h-${x - start}z`;
+  }
+  return path;
+}

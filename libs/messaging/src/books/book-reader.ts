@@ -1,0 +1,110 @@
+import {
+  type BookDigest,
+  type BookLine,
+  type BookOwner,
+  type BookRange,
+  type DigestPage,
+  DIGESTS_MAX,
+  LINES_MAX,
+  type LinesPage,
+} from '@svc/contracts';
+import { inTransaction, useDefaultPlanner } from '@svc/persistence';
+import type { DataSource } from 'typeorm';
+
+/**
+ * Reads a book: a table whose rows are compared with those of another service (docs/reconciliation.md). `rows` selects those
+ * of a range, from `$1` until `$2`, with the columns
+ *
+ * - `mode`, `merchant_id`: the owner of the row;
+ * - `key`: text, the same in both books. Rows with one key are compared as a multiset;
+ * - `line`: jsonb, the members that both books must agree on; NULL where the row is not final;
+ * - `amount`: cents, for the sums that people see;
+ * - `open`: true while a difference in the row means nothing.
+ *
+ * A digest is one statement over the range: nothing but the digests leaves the database. jsonb and SHA-256 give the same hash
+ * on every release of PostgreSQL, unlike hashtext.
+ */
+export class BookReader {
+  private readonly digestText: string;
+  private readonly linesText: string;
+
+  /** @param extras number of parameters of `rows` after the first two */
+  constructor(
+    private readonly dataSource: DataSource,
+    rows: string,
+    extras = 0,
+  ) {
+    const [third, fourth, fifth, sixth] = [3, 4, 5, 6].map((place) => `$${place + extras}`);
+    this.digestText = `
+      SELECT mode, merchant_id AS "merchantId", count(line)::int AS count, count(*) FILTER (WHERE open)::int AS open,
+             coalesce(sum(amount) FILTER (WHERE line IS NOT NULL), 0)::bigint AS amount,
+             coalesce(sum(('x' || left(encode(sha256(convert_to(key || ' ' || line::text, 'UTF8')), 'hex'), 15))::bit(60)::bigint), 0)::text AS hash
+        FROM (${rows}) AS book
+       WHERE (${third}::bigint IS NULL OR merchant_id = ${third}) AND (merchant_id, mode) > (${fourth}::bigint, ${fifth}::text)
+       GROUP BY merchant_id, mode ORDER BY merchant_id, mode LIMIT ${sixth}`;
+    // A number distinguishes rows with the same key, so that a page can end between two of them.
+    this.linesText = `
+      SELECT key, line, open FROM (
+        SELECT open, line, key || CASE WHEN nth > 1 THEN '#' || nth ELSE '' END AS key FROM (
+          SELECT key, line, open, row_number() OVER (PARTITION BY key ORDER BY line::text) AS nth
+            FROM (${rows}) AS book WHERE merchant_id = ${third}::bigint AND mode = ${fourth}::text) AS numbered) AS keyed
+       WHERE key COLLATE "C" > ${fifth}::text ORDER BY key COLLATE "C" LIMIT ${sixth}`;
+  }
+
+  async digests(range: BookRange, options: DigestOptions = {}): Promise<DigestPage> {
+    const { merchantId = null, after, extras = [] } = options;
+    const digests = await this.report<BookDigest>(this.digestText, [
+      ...[range.from, range.until, ...extras],
+      ...[merchantId, after?.merchantId ?? -1, after?.mode ?? '', DIGESTS_MAX],
+    ]);
+    return { digests };
+  }
+
+  async lines(range: BookRange, { merchantId, mode }: BookOwner, options: LinesOptions = {}): Promise<LinesPage> {
+    const { after = '', extras = [] } = options;
+    const lines = await this.report<BookLine>(this.linesText, [
+      ...[range.from, range.until, ...extras],
+      ...[merchantId, mode, after, LINES_MAX],
+    ]);
+    return { lines };
+  }
+
+  private report<Row>(text: string, parameters: unknown[]): Promise<Row[]> {
+    return inTransaction(this.dataSource, async (tx) => {
+      await useDefaultPlanner(tx);
+      return tx.query<Row[]>(text, parameters);
+    });
+  }
+}
+
+export interface DigestOptions {
+  readonly merchantId?: number | undefined;
+  readonly after?: BookOwner | undefined;
+  readonly extras?: readonly unknown[];
+}
+
+export interface LinesOptions {
+  readonly after?: string | undefined;
+  readonly extras?: readonly unknown[];
+}
+
+/** SQL: the smallest UUID of version 7 of a time; for the year 9999, the largest UUID. */
+export function uuidFrom(time: string): string {
+  return `(CASE WHEN ${time}::timestamptz >= '9999-01-01Z' THEN repeat('f', 32)
+            ELSE lpad(to_hex(greatest(0, floor(extract(epoch FROM ${time}::timestamptz) * 1000))::bigint), 12, '0') || repeat('0', 20) END)::uuid`;
+}
+
+/** SQL: the time in a UUID of version 7. */
+export function timeOfUuid(id: string): string {
+  return `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
+}
+
+/** SQL: a time as ISO 8601 UTC with milliseconds, as it travels in JSON. */
+export function isoTime(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** SQL: a whole number in JSON, or 0 where the value has another type; the line then shows the value. */
+export function numberOr0(text: string): string {
+  return `CASE WHEN ${text} ~ '^[0-9]{1,15}$' THEN (${text})::bigint ELSE 0 END`;
+}

@@ -1,0 +1,48 @@
+import { type CommandType, ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
+import { DomainError, type FieldProblem } from '@svc/kernel';
+import type { Broker } from './broker.js';
+import { findInvalidity, type InvalidMessageError } from '../validation/message-validator.js';
+
+/** A reply or an error as it travels: a DomainError arrives as the same DomainError. */
+export type ReplyEnvelope =
+  | { ok: true; reply: unknown }
+  | { ok: false; code: ErrorCode; message: string; fields: readonly FieldProblem[]; retryAfterSeconds?: number };
+
+/** Longest that a person waits for a reply (Rule 5 of the architecture). */
+export const REQUEST_TIMEOUT_MS = 15_000;
+
+/** Sends requests to another service while a person waits. An event reports the outcome too, in case the reply is lost. */
+export class Commands {
+  constructor(private readonly broker: Broker) {}
+
+  /** Throws the DomainError the other side threw, or `service.not-ready` when no valid answer came in time. */
+  async request<Request, Reply>(
+    type: CommandType<Request, Reply>,
+    payload: Request,
+    timeoutMs = REQUEST_TIMEOUT_MS,
+  ): Promise<Reply> {
+    const envelope = (await this.broker.request(type.name, payload, timeoutMs)) as ReplyEnvelope;
+    if (envelope.ok) {
+      const invalid = findInvalidity('reply', type.name, envelope.reply);
+      // The outcome is unknown, as when the reply is lost.
+      if (invalid) throw new DomainError('service.not-ready', { cause: invalid, retryAfterSeconds: 1 });
+      return envelope.reply as Reply;
+    }
+    const { code, message, fields, retryAfterSeconds } = envelope;
+    throw new DomainError(code, { message, fields, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) });
+  }
+}
+
+/** The command has had no effect: a handler rejects unreadable requests with the same error. */
+export function invalidRequest(invalid: InvalidMessageError): DomainError {
+  const fields = [{ field: invalid.path.slice(1).replaceAll('/', '.'), message: invalid.problem }];
+  return new DomainError('request.invalid', { message: invalid.message, fields, cause: invalid });
+}
+
+export function toErrorReply(error: unknown): ReplyEnvelope {
+  if (error instanceof DomainError) {
+    const { code, message, fields, retryAfterSeconds } = error;
+    return { ok: false, code, message, fields, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+  }
+  return { ok: false, code: 'internal', message: ERROR_CATALOGUE.internal.message, fields: [] };
+}

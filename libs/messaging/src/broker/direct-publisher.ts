@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventEnvelope } from '@svc/contracts';
+import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
+import type { MessagingLog } from '../log.js';
+
+/** Pauses before the second and each further attempt: together less than the 5 s that a revocation may take (A6). */
+const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];
+
+/**
+ * Publishes events without the relay, which a transaction anywhere on the server may hold back, or whose process may just have
+ * died. It only makes events arrive earlier: delivery is guaranteed by the event log, and the relay publishes any event that
+ * could not be published here.
+ */
+export class DirectPublisher {
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly broker: Broker,
+    private readonly log: MessagingLog,
+  ) {}
+
+  /** Publishes in the background, to each target separately, and tries again for a few seconds. */
+  publish(events: readonly EventEnvelope[]): void {
+    for (const target of this.broker.targets()) this.track(this.publishTo(target, wantedBy(target, events)));
+  }
+
+  /** Publishes once. Skips a target that does not accept the events. */
+  async publishOnce(events: readonly EventEnvelope[]): Promise<void> {
+    const attempts = this.broker.targets().map((target) => deliver(target, wantedBy(target, events)));
+    const published = Promise.allSettled(attempts).then(() => undefined);
+    this.track(published);
+    await published;
+  }
+
+  /** Makes no further attempt; resolves when those in flight have ended. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await Promise.all(this.inFlight);
+  }
+
+  private track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.inFlight.delete(tracked));
+    this.inFlight.add(tracked);
+  }
+
+  private async publishTo(target: RelayTarget, events: readonly EventEnvelope[]): Promise<void> {
+    let failure: unknown;
+    const { signal } = this.closing;
+    for (const pauseMs of [0, ...RETRY_PAUSES_MS]) {
+      if (pauseMs > 0) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        await deliver(target, events);
+        return;
+      } catch (error) {
+        failure = error;
+        // A full queue refuses the next attempt too, and the other queues have accepted the events.
+        if (error instanceof ConsumerRefusedError) break;
+      }
+    }
+    const types = [...new Set(events.map(({ type }) => type))];
+    this.log.warn(
+      { err: failure, target: target.name, types },
+      'direct publication failed, the relay will publish the events',
+    );
+  }
+}
+
+function wantedBy({ types }: RelayTarget, events: readonly EventEnvelope[]): EventEnvelope[] {
+  // A copy, as the relay's are, which come from the database: an embedded broker freezes the events it delivers.
+  return events.filter(({ type }) => !types || types.has(type)).map((event) => structuredClone(event));
+}
+
+async function deliver(target: RelayTarget, events: readonly EventEnvelope[]): Promise<void> {
+  if (events.length > 0) await target.deliver(events);
+}

@@ -1,0 +1,94 @@
+import type { EventEnvelope } from '@svc/contracts';
+import type { Clock } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+
+/** A deferred event that is due. */
+export interface DeferredEvent {
+  readonly envelope: EventEnvelope;
+  /** `unknown`: the replica that received it does not know its type. `blocked`: a lock or a timeout in the database. */
+  readonly reason: 'unknown' | 'blocked';
+  readonly deferredAt: Date;
+  readonly triedAt: Date;
+  readonly tries: number;
+  /** Attempts that timed out although other events of its type succeeded meanwhile. */
+  readonly ownFaults: number;
+}
+
+/** Events of a type handled at once. */
+const MAX_BATCH_SIZE = 100;
+const FIRST_PAUSE_MS = 1_000;
+/** Each attempt takes as long as the statement timeout. */
+const MAX_PAUSE_AFTER_TIMEOUT_MS = 60_000;
+/** An attempt is short, and a waiting event may be a revocation: it is due shortly after the lock ends. */
+const MAX_PAUSE_AFTER_LOCK_MS = 2_000;
+
+/**
+ * Events that cannot be handled now and are not dead letters: they stay in the service's database, and later events do not wait
+ * for them. If they were acknowledged without that, they would be lost. If they were requeued, the broker would redeliver them
+ * at once and use up their deliveries.
+ */
+export class DeferredEvents {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Resolves when the events are stored. An event that is deferred as `unknown` may become `blocked`. */
+  async defer(events: readonly EventEnvelope[], reason: DeferredEvent['reason']): Promise<void> {
+    const retryAt = reason === 'unknown' ? this.clock.now() : this.clock.later(FIRST_PAUSE_MS);
+    await this.dataSource.query(
+      `INSERT INTO deferred_events (message_id, type, envelope, reason, deferred_at, tried_at, retry_at)
+       SELECT DISTINCT ON (id) id, envelope->>'type', envelope, $2, $3, $3, $4
+         FROM (SELECT (envelope->>'id')::uuid AS id, envelope FROM jsonb_array_elements($1::jsonb) AS envelope) AS given
+       ON CONFLICT (message_id) DO UPDATE SET reason = excluded.reason, retry_at = excluded.retry_at
+       WHERE deferred_events.reason = 'unknown' AND excluded.reason = 'blocked'`,
+      [JSON.stringify(events), reason, this.clock.now(), retryAt],
+    );
+  }
+
+  /**
+   * The due events of each type, those with the fewest attempts first: when they succeed, a timeout of another event is its own
+   * fault. Each type has its own limit, so a blocked type takes no place from another.
+   */
+  due(types: ReadonlySet<string>): Promise<DeferredEvent[]> {
+    return this.dataSource.query<DeferredEvent[]>(
+      `SELECT envelope, reason, deferred_at AS "deferredAt", tried_at AS "triedAt", tries, own_faults AS "ownFaults"
+         FROM unnest($1::text[]) AS wanted (type) CROSS JOIN LATERAL
+              (SELECT * FROM deferred_events WHERE deferred_events.type = wanted.type AND retry_at <= $2
+                ORDER BY tries, deferred_at, message_id LIMIT ${MAX_BATCH_SIZE}) AS due`,
+      [[...types], this.clock.now()],
+    );
+  }
+
+  /** For events that are handled or dead letters. If two replicas handled the same event, its inbox entry or version ignored one. */
+  async remove(events: readonly DeferredEvent[]): Promise<void> {
+    const of = (reason: string): string[] =>
+      events.flatMap((event) => (event.reason === reason ? [event.envelope.id] : []));
+    // An event that became blocked meanwhile stays.
+    await this.dataSource.query(
+      `DELETE FROM deferred_events
+        WHERE message_id = ANY($1::uuid[]) AND reason = 'unknown' OR message_id = ANY($2::uuid[]) AND reason = 'blocked'`,
+      [of('unknown'), of('blocked')],
+    );
+  }
+
+  /** After an attempt that a lock or a statement timeout blocked again. */
+  async keepBlocked({ envelope, tries }: DeferredEvent, ownFaults: number, isTimeout: boolean): Promise<void> {
+    const maxMs = isTimeout ? MAX_PAUSE_AFTER_TIMEOUT_MS : MAX_PAUSE_AFTER_LOCK_MS;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(tries, 10), maxMs);
+    await this.dataSource.query(
+      `UPDATE deferred_events SET tries = tries + 1, own_faults = $2, tried_at = $3, retry_at = $4 WHERE message_id = $1`,
+      [envelope.id, ownFaults, this.clock.now(), this.clock.later(pauseMs)],
+    );
+  }
+
+  /** Whether events of these types are deferred, for this reason or any. */
+  async hasAny(types: Iterable<string>, reason?: DeferredEvent['reason']): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ left: boolean }[]>(
+      `SELECT EXISTS (SELECT 1 FROM deferred_events
+                       WHERE type = ANY($1) AND ($2::text IS NULL OR reason = $2)) AS left`,
+      [[...types], reason ?? null],
+    );
+    return row!.left;
+  }
+}

@@ -1,0 +1,55 @@
+import type { MessagingLog } from '../log.js';
+import { isPowerOfTwo } from '../numbers.js';
+import { Signal } from '../signal.js';
+
+const MAX_PAUSE_MS = 30_000;
+/** Pause before a blocked event is retried. */
+const RETRY_PAUSE_MS = 1_000;
+
+/** Calls `step` until it returns 0, and again after the poll; after a second while there are events to retry. */
+export class DeferredLoop {
+  private readonly ended = new Signal();
+  private readonly work = new Signal();
+  private isEnding = false;
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly step: () => Promise<number>,
+    private readonly log: MessagingLog,
+    private readonly pollMs: number,
+  ) {}
+
+  /** To be called when there are events to retry. */
+  nudge(): void {
+    this.work.nudge();
+  }
+
+  start(): void {
+    this.running ??= this.run();
+  }
+
+  /** Resolves when the batch under way is handled. */
+  async close(): Promise<void> {
+    this.isEnding = true;
+    this.work.nudge();
+    this.ended.nudge();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    while (!this.isEnding) {
+      try {
+        const handled = await this.step();
+        failures = 0;
+        if (handled > 0) continue;
+      } catch (error) {
+        if (isPowerOfTwo(++failures))
+          this.log.warn({ err: error, failures }, 'consumer: deferred events cannot be handled now');
+      }
+      const pauseMs = failures > 0 ? Math.min(RETRY_PAUSE_MS * 2 ** Math.min(failures, 10), MAX_PAUSE_MS) : this.pollMs;
+      // At most once a second, however often it is nudged.
+      if (await this.work.wait(pauseMs)) await this.ended.wait(RETRY_PAUSE_MS);
+    }
+  }
+}

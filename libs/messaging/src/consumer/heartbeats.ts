@@ -1,0 +1,90 @@
+import { metrics, type ObservableCallback } from '@opentelemetry/api';
+import type { EventEnvelope } from '@svc/contracts';
+import type { Clock } from '@svc/kernel';
+import type { DataSource, EntityManager } from 'typeorm';
+import type { MessagingLog } from '../log.js';
+
+/** Interval of a publisher's heartbeats. */
+export const HEARTBEAT_EVERY_MS = 5_000;
+/** After so long without a heartbeat a service alarms: several were lost, or the publisher is down. */
+export const HEARTBEAT_TIMEOUT_MS = 30_000;
+
+/** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
+export async function keepHeartbeats(
+  db: EntityManager,
+  publisher: string,
+  events: readonly EventEnvelope[],
+): Promise<void> {
+  const newest = events.map(({ occurredAt }) => occurredAt).reduce((a, b) => (a > b ? a : b));
+  await db.query(
+    `INSERT INTO heartbeats (publisher, sent_at) VALUES ($1, $2)
+     ON CONFLICT (publisher) DO UPDATE SET sent_at = excluded.sent_at WHERE heartbeats.sent_at < excluded.sent_at`,
+    [publisher, newest],
+  );
+}
+
+/**
+ * Alarms when a publisher has been silent for too long: an error in the log, once for each silence, and
+ * `svc.heartbeat.age`, the seconds since its newest heartbeat. It changes nothing else: a service continues with the data it
+ * has.
+ */
+export class HeartbeatMonitor {
+  private readonly meter = metrics.getMeter('@svc/messaging');
+  private readonly gauge = this.meter.createObservableGauge('svc.heartbeat.age', { unit: 's' });
+  private readonly startedAt: number;
+  private isSilent = false;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly observe: ObservableCallback = async (result) => {
+    const { applicationName: service } = this.dataSource.options as { applicationName?: string };
+    result.observe((await this.ageMs()) / 1000, { service, publisher: this.publisher });
+  };
+
+  constructor(
+    private readonly publisher: string,
+    private readonly dataSource: DataSource,
+    private readonly clock: Clock,
+    private readonly log: MessagingLog,
+  ) {
+    this.startedAt = clock.now().getTime();
+  }
+
+  start(): void {
+    this.gauge.addCallback(this.observe);
+    // Readiness reports an unavailable database.
+    this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.gauge.removeCallback(this.observe);
+  }
+
+  /** Checks the newest heartbeat now. */
+  async runOnce(): Promise<void> {
+    const ageMs = await this.ageMs();
+    const { publisher } = this;
+    const isOld = ageMs > HEARTBEAT_TIMEOUT_MS;
+    const ageSeconds = Math.round(ageMs / 1000);
+    // After a start, however long this service was down, the first heartbeat has time to arrive.
+    const hasWaited = this.clock.now().getTime() - this.startedAt > HEARTBEAT_TIMEOUT_MS;
+    if (isOld && hasWaited && !this.isSilent) {
+      this.isSilent = true;
+      this.log.error(
+        { publisher, ageSeconds },
+        'no heartbeat: revocations may not arrive, cached keys and tokens stay valid',
+      );
+    } else if (!isOld && this.isSilent) {
+      this.isSilent = false;
+      this.log.info({ publisher }, 'heartbeats arrive again');
+    }
+  }
+
+  /** Since the newest heartbeat; since the start if there was none. */
+  private async ageMs(): Promise<number> {
+    const [row] = await this.dataSource.query<{ sentAt: Date }[]>(
+      `SELECT sent_at AS "sentAt" FROM heartbeats WHERE publisher = $1`,
+      [this.publisher],
+    );
+    return Math.max(0, this.clock.now().getTime() - (row?.sentAt.getTime() ?? this.startedAt));
+  }
+}

@@ -1,6 +1,0 @@
-/** The RabbitMQ to test on. Namespaces keep tests apart. */
-export function rabbitMqUrl(): string {
-  const url = process.env['SVC_TEST_AMQP_URL'];
-  if (!url) throw new Error('No RabbitMQ to test on: run the tests with ./svc test, or set SVC_TEST_AMQP_URL.');
-  return url;
-}

@@ -1,0 +1,128 @@
+import { type EventEnvelope, isText } from '@svc/contracts';
+import { DomainError, invalidField, isUuid } from '@svc/kernel';
+import { inTransaction } from '@svc/persistence';
+import type { DataSource } from 'typeorm';
+import type { BrokerDeadLetters } from '../broker/broker.js';
+import type { EventHandler } from '../consumer/consumer.js';
+import { failureCause } from '../consumer/failure-cause.js';
+import { findInvalidity } from '../validation/message-validator.js';
+
+export interface DeadLetter {
+  messageId: string;
+  type: string;
+  aggregateId: string;
+  error: string;
+  /** Deliveries before it became a dead letter. */
+  deliveries: number;
+  failedAt: Date;
+}
+
+/** Longest event type name that a filter accepts. */
+const MAX_TYPE_LENGTH = 200;
+
+export interface DeadLetterScope {
+  readonly type?: string | undefined;
+  /** Cursor: `after` of the previous page. */
+  readonly after?: string | undefined;
+}
+
+export interface DeadLetterPage {
+  readonly deadLetters: DeadLetter[];
+  /** Cursor of the next page; null on the last. */
+  readonly after: string | null;
+}
+
+export interface ReplayedPage {
+  readonly replayed: number;
+  readonly failed: number;
+  readonly after: string | null;
+}
+
+const PAGE_SIZE = 200;
+const REPLAY_PAGE_SIZE = 100;
+
+/** Messages whose handler kept failing: an administrator inspects them, and replays them once the cause is fixed. */
+export class DeadLetters {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly handlers: ReadonlyMap<string, EventHandler>,
+    /** The dead letters that the broker keeps, which never reached a handler; undefined without an external broker. */
+    readonly inBroker?: BrokerDeadLetters,
+  ) {}
+
+  /** A page of 200, newest first. Without payloads: they can be large and contain personal data. */
+  async list({ type, after }: DeadLetterScope = {}): Promise<DeadLetterPage> {
+    const deadLetters = await this.page(PAGE_SIZE, type, after);
+    return { deadLetters, after: nextCursor(deadLetters, PAGE_SIZE) };
+  }
+
+  /**
+   * Replays a page of 100, each as {@link replay} does. Those that fail again stay, so the next page begins after them. Replay:
+   * a dead letter that another call has replayed counts neither as replayed nor as failed.
+   */
+  async replayMany({ type, after }: DeadLetterScope = {}): Promise<ReplayedPage> {
+    const page = await this.page(REPLAY_PAGE_SIZE, type, after);
+    let [replayed, failed] = [0, 0];
+    for (const { messageId } of page) {
+      try {
+        await this.replay(messageId);
+        replayed++;
+      } catch (error) {
+        if (failureCause(error) === 'unavailable') throw error;
+        if (!(error instanceof DomainError && error.code === 'resource.not-found')) failed++;
+      }
+    }
+    return { replayed, failed, after: nextCursor(page, REPLAY_PAGE_SIZE) };
+  }
+
+  private async page(limit: number, type: string | undefined, after: string | undefined): Promise<DeadLetter[]> {
+    if (type !== undefined && !isText(type, MAX_TYPE_LENGTH))
+      throw invalidField('type', 'type must be given once, as text');
+    const [failedAt, messageId] = after === undefined ? [null, null] : readCursor(after);
+    return this.dataSource.query(
+      `SELECT message_id AS "messageId", type, envelope->>'aggregateId' AS "aggregateId", error, deliveries, failed_at AS "failedAt"
+         FROM dead_letters
+        WHERE ($1::text IS NULL OR type = $1)
+          AND ($2::timestamptz IS NULL OR failed_at < $2 OR failed_at = $2 AND message_id > $3::uuid)
+        ORDER BY failed_at DESC, message_id LIMIT ${limit}`,
+      [type ?? null, failedAt, messageId],
+    );
+  }
+
+  /**
+   * Handles a dead letter again. It is removed when its effect is committed, and stays when the handler fails or when this
+   * release still finds it invalid.
+   * Replay: the row is locked, so two replays at once handle it once.
+   */
+  async replay(messageId: string): Promise<void> {
+    if (!isUuid(messageId)) throw new DomainError('resource.not-found');
+    await inTransaction(this.dataSource, async (tx) => {
+      const [row] = await tx.query<{ envelope: EventEnvelope }[]>(
+        `SELECT envelope FROM dead_letters WHERE message_id = $1 FOR UPDATE`,
+        [messageId],
+      );
+      if (!row) throw new DomainError('resource.not-found');
+      const handle = this.handlers.get(row.envelope.type);
+      if (!handle)
+        throw new DomainError('resource.conflict', { message: `Nothing here handles ${row.envelope.type} any more.` });
+      const invalid = findInvalidity('event', row.envelope.type, row.envelope.payload);
+      if (invalid) throw new DomainError('resource.conflict', { message: invalid.message, cause: invalid });
+      await handle([row.envelope], { tx, connection: tx });
+      await tx.query(`DELETE FROM dead_letters WHERE message_id = $1`, [messageId]);
+    });
+  }
+}
+
+function nextCursor(page: readonly DeadLetter[], limit: number): string | null {
+  const last = page.at(-1);
+  return last && page.length === limit ? `${last.failedAt.toISOString()}~${last.messageId}` : null;
+}
+
+/** @param after as received: not a string if the query parameter was given twice */
+function readCursor(after: unknown): [Date, string] {
+  const [failedAt, messageId, ...rest] = typeof after === 'string' ? after.split('~') : [];
+  const date = new Date(failedAt ?? '');
+  if (Number.isNaN(date.getTime()) || !isUuid(messageId) || rest.length > 0)
+    throw invalidField('after', 'must be that of the page before');
+  return [date, messageId];
+}

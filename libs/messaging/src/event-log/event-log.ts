@@ -1,0 +1,137 @@
+import { context, propagation } from '@opentelemetry/api';
+import type { EventEnvelope, EventType } from '@svc/contracts';
+import { type Clock, newUuid } from '@svc/kernel';
+import { type NamedParameters, namedStatement, type Transaction } from '@svc/persistence';
+import {
+  DataSource,
+  type EntitySubscriberInterface,
+  type TransactionCommitEvent,
+  type TransactionRollbackEvent,
+} from 'typeorm';
+import { EVENTS, eventColumns, eventRows, INSERT_EVENTS, type StatementWithEvents } from './statement-with-events.js';
+
+export interface NewEvent<Payload = unknown> {
+  readonly type: EventType<Payload>;
+  readonly aggregateId: string;
+  /** From 1, one more with each change; committed with its change. */
+  readonly aggregateVersion: number;
+  readonly payload: Payload;
+}
+
+/**
+ * The append-only log of a service's events: its outbox. `append` takes the transaction of the state change, so that neither
+ * exists without the other. The {@link Relay} publishes the log after the commit.
+ */
+export class EventLog {
+  /** Called after events of these types have been committed. */
+  onCommitted: (types: readonly string[]) => void = () => undefined;
+  /** Called with the events of {@link appendAndPublish} after they have been committed. */
+  publishDirectly: (events: readonly EventEnvelope[]) => void = () => undefined;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly clock: Clock,
+  ) {
+    dataSource.subscribers.push(new WakeAfterCommit(this));
+  }
+
+  /** Throws when `tx` is no longer open, or when an event is over {@link EVENT_BYTES_MAX}. */
+  async append(tx: Transaction, ...events: NewEvent[]): Promise<void> {
+    await this.insert(tx, this.envelopes(events));
+  }
+
+  /**
+   * For events that must not wait for the relay, such as a revocation: they are also published directly after the commit. The
+   * relay publishes them again, under the same ids, so consumers apply them once.
+   */
+  async appendAndPublish(tx: Transaction, ...events: NewEvent[]): Promise<void> {
+    const envelopes = this.envelopes(events);
+    await this.insert(tx, envelopes);
+    ((tx.queryRunner!.data[DIRECT] ??= []) as EventEnvelope[]).push(...envelopes);
+  }
+
+  /**
+   * For the hot paths, where rows and their events are one statement. Wakes the relay once the events are committed: after the
+   * statement, or after the commit where `connection` is a transaction. Without events it does not.
+   */
+  async write<Row extends object>(
+    connection: DataSource | Transaction,
+    statement: StatementWithEvents,
+    parameters: NamedParameters,
+    envelopes: readonly EventEnvelope[],
+  ): Promise<(Row & { readonly aggregateId: string })[]> {
+    const tx = connection instanceof DataSource ? undefined : connection;
+    if (tx) checkIsOpen(tx);
+    const values = statement.valuesOf({ ...parameters, events: eventRows(envelopes) });
+    const rows = await connection.query<(Row & { aggregateId: string })[]>(statement.text, values);
+    const changed = new Set(rows.map(({ aggregateId }) => aggregateId));
+    const written = envelopes.filter(({ aggregateId }) => changed.has(aggregateId));
+    if (tx) markAppended(tx, written);
+    else if (written.length > 0) this.onCommitted(typesOf(written));
+    return rows;
+  }
+
+  private async insert(tx: Transaction, envelopes: readonly EventEnvelope[]): Promise<void> {
+    if (envelopes.length === 0) return;
+    checkIsOpen(tx);
+    await tx.query(APPEND.text, APPEND.valuesOf({ events: eventRows(envelopes) }));
+    markAppended(tx, envelopes);
+  }
+
+  private envelopes(events: readonly NewEvent[]): EventEnvelope[] {
+    return events.map((event) => this.envelope(event));
+  }
+
+  /** The event with its id, time and trace, not yet in the log. */
+  envelope(event: NewEvent): EventEnvelope {
+    const carrier: { traceparent?: string } = {};
+    propagation.inject(context.active(), carrier);
+    return {
+      id: newUuid(this.clock),
+      type: event.type.name,
+      aggregateId: event.aggregateId,
+      aggregateVersion: event.aggregateVersion,
+      occurredAt: this.clock.nowISO(),
+      payload: event.payload,
+      ...carrier,
+    };
+  }
+}
+
+const APPEND = namedStatement(`${INSERT_EVENTS} SELECT ${eventColumns()} FROM ${EVENTS}`);
+
+const APPENDED = 'svc.messaging.appended';
+const DIRECT = 'svc.messaging.direct';
+
+function checkIsOpen(tx: Transaction): void {
+  if (!tx.queryRunner?.isTransactionActive)
+    throw new Error('Events must be appended inside the transaction of their change.');
+}
+
+function markAppended(tx: Transaction, events: readonly EventEnvelope[]): void {
+  if (events.length > 0) ((tx.queryRunner!.data[APPENDED] ??= []) as string[]).push(...typesOf(events));
+}
+
+function typesOf(events: readonly EventEnvelope[]): string[] {
+  return [...new Set(events.map(({ type }) => type))];
+}
+
+class WakeAfterCommit implements EntitySubscriberInterface {
+  constructor(private readonly log: EventLog) {}
+
+  afterTransactionCommit({ queryRunner }: TransactionCommitEvent): void {
+    // A savepoint's release is announced like a commit; the events are visible after the outermost one only.
+    const appended = queryRunner.data[APPENDED] as string[] | undefined;
+    if (!appended || queryRunner.isTransactionActive) return;
+    const direct = queryRunner.data[DIRECT] as EventEnvelope[] | undefined;
+    queryRunner.data[APPENDED] = undefined;
+    queryRunner.data[DIRECT] = undefined;
+    this.log.onCommitted(appended);
+    if (direct) this.log.publishDirectly(direct);
+  }
+
+  /** Also after a rollback to a savepoint: events it removed must not be published, so the relay alone publishes the rest. */
+  afterTransactionRollback({ queryRunner }: TransactionRollbackEvent): void {
+    queryRunner.data[DIRECT] = undefined;
+  }
+}

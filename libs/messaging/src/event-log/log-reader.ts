@@ -1,0 +1,155 @@
+import type { EventEnvelope } from '@svc/contracts';
+import type { DataSource } from 'typeorm';
+
+/** A position in the log: a target has received everything up to it. */
+export interface LogPosition {
+  readonly txid: string;
+  readonly position: number;
+}
+
+/** The part of the log to read. */
+export interface LogScope {
+  readonly after: LogPosition;
+  /** Only events of these types; others are skipped. */
+  readonly types?: ReadonlySet<string> | undefined;
+  /** Only transactions before this one (xid8). */
+  readonly until?: string;
+}
+
+export interface LogBounds {
+  /** Most events in a batch. */
+  readonly batchMax: number;
+  /** A batch takes no further event after this many bytes of payload, so that a batch of large events fits in memory. */
+  readonly batchBytesMax: number;
+}
+
+interface LogRow {
+  txid: string;
+  position: number;
+  readable: boolean;
+  wanted: boolean;
+  id: string;
+  type: string;
+  aggregate_id: string;
+  aggregate_version: number;
+  occurred_at: Date;
+  traceparent: string | null;
+  /** Null where the type is not wanted. */
+  payload: string | null;
+}
+
+export interface LogBatch {
+  readonly events: EventEnvelope[];
+  /** Position of the cursor once the batch is delivered. */
+  readonly end: LogPosition;
+  /** A limit ended the batch: more can be read at once. */
+  readonly isCut: boolean;
+  /** Further events are committed but cannot be read yet, because an older transaction is open. */
+  readonly isBlocked: boolean;
+}
+
+const BEGINNING: LogPosition = { txid: '0', position: 0 };
+
+/** Position of a cursor; a new one begins at that of `origin`, or at the beginning. */
+export async function findCursor(db: DataSource, cursor: string, origin = cursor): Promise<LogPosition> {
+  const [row] = await db.query<LogPosition[]>(
+    `SELECT txid::text AS txid, position FROM relay_cursors WHERE target IN ($1, $2) ORDER BY target = $1 DESC LIMIT 1`,
+    [cursor, origin],
+  );
+  return row ?? BEGINNING;
+}
+
+/** The next events after a position and below the horizon, in the order (txid, position). */
+export async function readLog(db: DataSource, scope: LogScope, bounds: LogBounds): Promise<LogBatch> {
+  const { after } = scope;
+  const types = scope.types ? [...scope.types] : null;
+  const parameters: unknown[] = [after.txid, after.position, bounds.batchMax, bounds.batchBytesMax, types];
+  const until = scope.until === undefined ? '' : `AND txid < $${parameters.push(scope.until)}::xid8`;
+  const rows = await db.query<LogRow[]>(
+    `SELECT txid::text AS txid, position, readable, wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent, payload
+       FROM (SELECT *, sum(coalesce(octet_length(payload), 0)) OVER (ORDER BY txid, position) - coalesce(octet_length(payload), 0) AS bytes_before
+               FROM (SELECT txid, position, txid < pg_snapshot_xmin(pg_current_snapshot()) AS readable,
+                            $5::text[] IS NULL OR type = ANY ($5) AS wanted, id, type, aggregate_id, aggregate_version, occurred_at, traceparent,
+                            CASE WHEN $5::text[] IS NULL OR type = ANY ($5) THEN payload::text END AS payload
+                       FROM event_log
+                      WHERE (txid, position) > ($1::xid8, $2::bigint) ${until}
+                      ORDER BY txid, position LIMIT $3) AS next) AS measured
+      WHERE bytes_before < $4 ORDER BY measured.txid, position`,
+    parameters,
+  );
+  // Sorted by transaction: the readable rows come first.
+  const readable = rows.filter((row) => row.readable);
+  const last = readable.at(-1);
+  const isCut = readable.length === bounds.batchMax || bytesOf(readable) >= bounds.batchBytesMax;
+  return {
+    events: readable.filter((row) => row.wanted).map(asEnvelope),
+    end: last ? { txid: last.txid, position: last.position } : after,
+    isCut,
+    isBlocked: !isCut && rows.some((row) => !row.readable && row.wanted),
+  };
+}
+
+function bytesOf(rows: readonly LogRow[]): number {
+  return rows.reduce((sum, { payload }) => sum + (payload === null ? 0 : Buffer.byteLength(payload)), 0);
+}
+
+/** Never backwards: when two relays deliver the same batch, the slower one changes nothing. */
+export async function moveCursor(db: DataSource, cursor: string, { txid, position }: LogPosition): Promise<void> {
+  await db.query(
+    `INSERT INTO relay_cursors (target, txid, position) VALUES ($1, $2::xid8, $3)
+     ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position
+     WHERE (relay_cursors.txid, relay_cursors.position) < (excluded.txid, excluded.position)`,
+    [cursor, txid, position],
+  );
+}
+
+/** Whether the log has an event of this type. Reads up to the first; the whole log if there is none. */
+export async function hasType(db: DataSource, type: string): Promise<boolean> {
+  const [answer] = await db.query<{ has: boolean }[]>(
+    `SELECT EXISTS (SELECT 1 FROM event_log WHERE type = $1) AS has`,
+    [type],
+  );
+  return answer!.has;
+}
+
+/** Whether events are committed beyond the cursor, including those that cannot be read yet. */
+export async function isBehind(db: DataSource, cursor: string, types?: ReadonlySet<string>): Promise<boolean> {
+  const [answer] = await db.query<{ more: boolean }[]>(
+    `SELECT EXISTS (SELECT 1 FROM event_log WHERE ${BEYOND_CURSOR}) AS more`,
+    [cursor, types ? [...types] : null],
+  );
+  return answer!.more;
+}
+
+/** More events than this are not counted: the age of the oldest matters more then. */
+const MAX_COUNTED = 10_000;
+
+/** Number of events beyond a cursor, and the time of the oldest. */
+export async function lagBehind(
+  db: DataSource,
+  cursor: string,
+  types?: ReadonlySet<string>,
+): Promise<{ waiting: number; since: Date | null }> {
+  const [lag] = await db.query<{ waiting: number; since: Date | null }[]>(
+    `SELECT count(*) AS waiting, min(occurred_at) AS since
+       FROM (SELECT occurred_at FROM event_log WHERE ${BEYOND_CURSOR} LIMIT ${MAX_COUNTED}) AS beyond`,
+    [cursor, types ? [...types] : null],
+  );
+  return lag!;
+}
+
+const BEYOND_CURSOR = `(txid, position) > (
+  coalesce((SELECT txid FROM relay_cursors WHERE target = $1), '0'::xid8),
+  coalesce((SELECT position FROM relay_cursors WHERE target = $1), 0)) AND ($2::text[] IS NULL OR type = ANY ($2))`;
+
+function asEnvelope(row: LogRow): EventEnvelope {
+  return {
+    id: row.id,
+    type: row.type,
+    aggregateId: row.aggregate_id,
+    aggregateVersion: row.aggregate_version,
+    occurredAt: row.occurred_at.toISOString(),
+    payload: JSON.parse(row.payload!) as unknown,
+    ...(row.traceparent ? { traceparent: row.traceparent } : {}),
+  };
+}

@@ -1,0 +1,145 @@
+import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
+import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
+import type { DataSource, EntityManager } from 'typeorm';
+import { newNoteEvent } from '../../test/harness/effects.js';
+import { EmbeddedBroker, ensureMonthPartitions, EventLog, messagingMigrations, Relay } from '../index.js';
+
+let database: TestDatabase;
+let dataSource: DataSource;
+let events: EventLog;
+let clock: ManualClock;
+
+beforeEach(async () => {
+  clock = new ManualClock();
+  database = await newTestDatabase();
+  dataSource = await newDataSource({
+    url: database.url,
+    applicationName: 'partitions test',
+    migrations: messagingMigrations,
+  }).initialize();
+  await dataSource.runMigrations({ transaction: 'each' });
+  events = new EventLog(dataSource, clock);
+});
+afterEach(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const append = (...texts: string[]): Promise<void> =>
+  inTransaction(dataSource, (tx) => events.append(tx, ...texts.map(newNoteEvent)));
+const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
+  dataSource.query(
+    `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
+  );
+
+test('rows in the default partition move to their month, unchanged, when its partition is made', async () => {
+  await append('a', 'b');
+  await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+  // Of a month that has no partition yet: it stays where it is.
+  await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.later(200 * 24 * 3_600_000)]);
+  const log = (): Promise<unknown[]> => dataSource.query(`SELECT * FROM event_log ORDER BY txid, position`);
+  const before = await log();
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_default', count: 2 }]);
+
+  await ensureMonthPartitions(dataSource, clock);
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 2 }]);
+  expect(await placesOf('inbox')).toEqual([
+    { place: 'inbox_2026_03', count: 1 },
+    { place: 'inbox_default', count: 1 },
+  ]);
+  expect(await log()).toEqual(before);
+  await append('c');
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 3 }]);
+});
+
+test('processes that ensure them at once while events are logged lose and double none', async () => {
+  await append('before');
+  const appending = Promise.all(Array.from({ length: 40 }, (_, i) => append(`meanwhile ${i}`)));
+  await Promise.all(Array.from({ length: 4 }, () => ensureMonthPartitions(dataSource, clock)));
+  await appending;
+  await append('after');
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
+});
+
+/** A transaction that stays open until it is ended. */
+async function openTransaction() {
+  const runner = dataSource.createQueryRunner();
+  await runner.startTransaction();
+  return {
+    tx: runner.manager,
+    end: async () => {
+      await runner.commitTransaction();
+      await runner.release();
+    },
+  };
+}
+const inboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
+
+test('partitions of months to come are made beside transactions that write in this month', async () => {
+  await ensureMonthPartitions(dataSource, clock);
+  const writer = await openTransaction();
+  await events.append(writer.tx as Transaction, newNoteEvent('a'));
+  await inboxRow(writer.tx);
+  clock.advance(31 * 24 * 3_600_000);
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
+  await writer.end();
+});
+
+test('a transaction that reads everything puts it off; events are logged all the same', async () => {
+  const backup = await openTransaction();
+  await backup.tx.query('SELECT FROM event_log');
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(false);
+  await append('meanwhile');
+  await backup.end();
+  expect(await ensureMonthPartitions(dataSource, clock)).toBe(true);
+  expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
+});
+
+test('who has written to the inbox and then logs an event does not meet it half-way', async () => {
+  const consumer = await openTransaction();
+  await inboxRow(consumer.tx);
+  const made = ensureMonthPartitions(dataSource, clock);
+  await waitUntil('it to wait for the inbox', 10_000, async () => {
+    const [{ waits }] = await dataSource.query<[{ waits: boolean }]>(
+      `SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'inbox_default'::regclass) AS waits`,
+    );
+    return waits;
+  });
+  await events.append(consumer.tx as Transaction, newNoteEvent('an effect'));
+  await consumer.end();
+  expect(await made).toBe(true);
+});
+
+test('a partition that rows were moved to has the indexes of the others', async () => {
+  await append('a');
+  await ensureMonthPartitions(dataSource, clock);
+  const indexes = (partition: string): Promise<{ columns: string }[]> =>
+    dataSource.query(
+      `SELECT regexp_replace(indexdef, '^.* USING ', '') AS columns FROM pg_indexes WHERE tablename = $1 ORDER BY 1`,
+      [partition],
+    );
+  expect(await indexes('event_log_2026_03')).toEqual(await indexes('event_log_2026_04'));
+  expect(await indexes('event_log_2026_03')).not.toEqual([]);
+});
+
+test('another failure than a lock is not put off', async () => {
+  await dataSource.query('DROP FUNCTION ensure_month_partitions');
+  await expect(ensureMonthPartitions(dataSource, clock)).rejects.toThrow('does not exist');
+});
+
+test('a relay that a long transaction keeps from making them tries again a minute later, and warns each time', async () => {
+  await dataSource.query(`CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, first_day date, months int)
+    RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
+  const warn = jest.fn();
+  const relay = new Relay(dataSource, new EmbeddedBroker(), clock, { info: jest.fn(), warn, error: jest.fn() });
+  const warnings = async (): Promise<number> => {
+    await relay.start();
+    await relay.stop();
+    return warn.mock.calls.length;
+  };
+  expect(await warnings()).toBe(1);
+  clock.advance(59_999);
+  expect(await warnings()).toBe(1);
+  clock.advance(1);
+  expect(await warnings()).toBe(2);
+});

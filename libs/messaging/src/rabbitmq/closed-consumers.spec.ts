@@ -1,0 +1,84 @@
+import { EventEmitter } from 'node:events';
+import type { Channel, ChannelModel } from 'amqplib';
+import { anEvent } from '@svc/testing';
+import { EmbeddedBroker } from '../broker/embedded-broker.js';
+import { QueueConsumer } from './rabbitmq-consumer.js';
+import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { RabbitMqResponder } from './rabbitmq-requests.js';
+import { Topology } from './rabbitmq-topology.js';
+
+// Consumers that are closed during a reconnection: otherwise the broker would deliver to a process that is stopping.
+
+const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+const model = {} as ChannelModel;
+
+/** A channel that accepts every call, and the calls it received. */
+function aChannel() {
+  const calls: string[] = [];
+  const channel = Object.assign(new EventEmitter(), {
+    prefetch: () => Promise.resolve(),
+    consume: () => Promise.resolve(void calls.push('consume')).then(() => ({ consumerTag: 'tag' })),
+    cancel: () => Promise.resolve(void calls.push('cancel')),
+    close: () => Promise.resolve(void calls.push('close')),
+  });
+  return { calls, channel: channel as unknown as Channel };
+}
+
+const consumerOf = (connection: RabbitMqConnection) =>
+  new QueueConsumer(
+    connection,
+    { declare: () => Promise.resolve('queue'), parse: (message) => [message], handle: () => Promise.resolve() },
+    log,
+  );
+
+test.each([
+  ['a consumer', consumerOf],
+  [
+    'a responder',
+    (connection: RabbitMqConnection) =>
+      new RabbitMqResponder(
+        connection,
+        aTopology(),
+        'charge.v1',
+        () => Promise.resolve(),
+        () => undefined,
+        log,
+      ),
+  ],
+])('%s consumes on each connection until it is closed', async (_, make) => {
+  const { calls, channel } = aChannel();
+  const attached = make({ channel: () => Promise.resolve(channel) } as unknown as RabbitMqConnection);
+  await attached.attach(model);
+  expect(calls).toEqual(['consume']);
+  await attached.close();
+  expect(calls.splice(0)).toEqual(['consume', 'cancel', 'close']);
+  await attached.attach(model);
+  expect(calls).toEqual([]);
+});
+
+test('a consumer that is closed while it attaches reads nothing', async () => {
+  const { calls, channel } = aChannel();
+  const made = Promise.withResolvers<Channel>();
+  const consumer = consumerOf({ channel: () => made.promise } as unknown as RabbitMqConnection);
+  const attaching = consumer.attach(model);
+  await consumer.close();
+  made.resolve(channel);
+  await attaching;
+  expect(calls).toEqual(['consume', 'cancel', 'close']);
+});
+
+test('a consumer that was closed is given nothing more, also by a relay that still knows it', async () => {
+  const broker = new EmbeddedBroker();
+  const deliver = jest.fn(() => Promise.resolve());
+  const subscription = await broker.subscribe({ name: 'history', types: new Set(), deliver });
+  const [target] = broker.targets();
+  const events = [anEvent({ name: 'noted.v1' }, 'a', 1, {})];
+  await target!.deliver(events);
+  await subscription.close();
+  await expect(target!.deliver(events)).rejects.toThrow('history has stopped.');
+  expect(deliver).toHaveBeenCalledTimes(1);
+});
+
+function aTopology(): Topology {
+  return Object.assign(new Topology(), { declareCommand: () => Promise.resolve('queue') });
+}

@@ -1,0 +1,367 @@
+import { randomUUID } from 'node:crypto';
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
+import type { EventEnvelope } from '@svc/contracts';
+import {
+  type Broker,
+  type BrokerConnection,
+  ConsumerRefusedError,
+  type EventReplay,
+  type RelayTarget,
+  type ReplayRequest,
+  type Responder,
+  type Subscriber,
+  type Subscription,
+} from '../broker/broker.js';
+import type { MessagingLog } from '../log.js';
+import { RabbitMqConnection } from './rabbitmq-connection.js';
+import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
+import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
+import {
+  BrokerUnavailableError,
+  type EventRoute,
+  eventMessages,
+  type OutgoingMessage,
+  type PublishOutcome,
+  RabbitMqPublisher,
+  withDeadline,
+} from './rabbitmq-publisher.js';
+import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
+import { isPowerOfTwo } from '../numbers.js';
+import { originOf } from '../routing/event-origin.js';
+import { asEvents, asReplayRequest, replayedType } from './rabbitmq-messages.js';
+import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
+import { Topology } from './rabbitmq-topology.js';
+
+export interface RabbitMqSettings {
+  /** `amqp://user:password@host:port/vhost`, or `amqps://`; a secret. */
+  readonly url: string;
+  /** The service of this process. */
+  readonly service: string;
+  readonly log: MessagingLog;
+  /** Most events that share a message, 50 by default: 1 while replicas of a release before ADR 34 read them. */
+  readonly eventsPerMessage?: number;
+  /** Prefix of every exchange and queue. */
+  readonly namespace?: string;
+}
+
+/** Name of a publishing relay's only cursor: the broker tracks deliveries to each consumer. */
+const TARGET = 'rabbitmq';
+/** Batches are sent without waiting for the confirmation of earlier ones, which needs a disk write of the broker. */
+const UNCONFIRMED_BATCHES = 4;
+/** A message is handled as a whole, so it is limited like a batch. */
+export const MAX_EVENTS_PER_MESSAGE = 50;
+/** Longest that a start waits for the broker. Then the service continues without it, and attaches when the broker is back. */
+const ATTACH_WAIT_MS = 5_000;
+/** Metrics are collected even if the broker does not answer. */
+const METRICS_TIMEOUT_MS = 1_000;
+
+/** Whether and where an attachment has been attached. */
+interface Attaching {
+  /** Called when it is attached for the first time. */
+  readonly attached: () => void;
+  model?: ChannelModel;
+  work?: Promise<void>;
+}
+
+/**
+ * For services in separate processes, over RabbitMQ 3.10 or later. The relay's one target publishes to the exchange of events.
+ * A batch is delivered when each message is confirmed and none was returned. Publishing and consuming use separate connections:
+ * a broker short of memory stops reading from publishers.
+ */
+export class RabbitMqBroker implements Broker {
+  private readonly topology: Topology;
+  private readonly publishing: RabbitMqConnection;
+  private readonly consuming: RabbitMqConnection;
+  private readonly publisher: RabbitMqPublisher;
+  private readonly requests: RabbitMqRequests;
+  readonly deadLetters: RabbitMqDeadLetters;
+  private readonly attachments = new Map<Attachment, Attaching>();
+  private readonly openedAt = Date.now();
+  /** Types that a binding announces as published by this service. */
+  private announced = new Set<string>();
+  /** Number of messages without a bound queue, by type. */
+  private readonly unroutable = new Map<string, number>();
+
+  private readonly live: RelayTarget = {
+    name: TARGET,
+    window: UNCONFIRMED_BATCHES,
+    deliver: async (events) => {
+      await this.announce(events);
+      await this.publishAll(this.eventMessages(events));
+    },
+    consumerTargets: () => this.consumers(),
+  };
+
+  readonly connection: BrokerConnection = this.connectionState();
+
+  readonly eventReplay: EventReplay = {
+    isRequired: true,
+    request: (request) => this.isRouted([this.replayMessage(request)]),
+    serveRequests: (accept) =>
+      this.consume({
+        declare: (channel) => this.topology.declareReplays(channel, this.settings.service),
+        parse: (message) => [asReplayRequest(message, this.topology)],
+        handle: async (requests) => {
+          for (const request of requests) await accept(request);
+        },
+      }),
+    deliver: async (service, events) => {
+      // A release that accepted any name stored the request.
+      if (!this.topology.isServiceName(service)) return false;
+      const { past: exchange } = this.topology;
+      const routeOf = (event: EventEnvelope): EventRoute => {
+        return { exchange, routingKey: this.topology.pastKey(service, replayedType(event)) };
+      };
+      // One event per message: the limit of that queue counts messages, and a replay may be the whole log.
+      return this.isRouted(eventMessages(events, routeOf, 1));
+    },
+  };
+
+  constructor(private readonly settings: RabbitMqSettings) {
+    const { url, service, log, namespace = 'svc' } = settings;
+    this.topology = new Topology(namespace);
+    this.publishing = new RabbitMqConnection({
+      url,
+      name: `${service}, publishing`,
+      log,
+      setUp: async (model) => {
+        this.announced = new Set();
+        await this.publisher.setUp(model);
+        await this.requests.setUp(model);
+      },
+    });
+    this.consuming = new RabbitMqConnection({
+      url,
+      name: `${service}, consuming`,
+      log,
+      setUp: async (model) => {
+        for (const attachment of this.attachments.keys()) await this.attach(attachment, model);
+      },
+    });
+    const user = userOf(url);
+    this.publisher = new RabbitMqPublisher(this.publishing, this.topology, user);
+    this.deadLetters = new RabbitMqDeadLetters(this.consuming, this.topology, user, log);
+    this.requests = new RabbitMqRequests(this.publishing, this.topology, service);
+    this.publishing.open();
+    this.consuming.open();
+  }
+
+  targets(): readonly RelayTarget[] {
+    return [this.live];
+  }
+
+  watchTargets(): () => void {
+    return () => undefined;
+  }
+
+  async subscribe(subscriber: Subscriber): Promise<Subscription> {
+    const { name, deliver, onBound, onQueueLost, gatherMs = 0 } = subscriber;
+    const reading = {
+      parse: (message: ConsumeMessage) => asEvents(message, name, this.topology),
+      handle: (events: readonly EventEnvelope[]) => deliver(events.filter(({ type }) => type !== PROBE)),
+      gatherMs,
+    };
+    this.deadLetters.readBy({ service: name, handle: reading.handle });
+    // First: a replay is requested when the events are bound, and needs its queue.
+    const past = await this.consume({
+      ...reading,
+      declare: (channel, model) => this.topology.declarePast(channel, model, name),
+      oneReplica: true,
+    });
+    const events = await this.consume({
+      ...reading,
+      declare: (channel, model) => this.topology.declareConsumer(channel, model, subscriber),
+      ...(onBound ? { attached: onBound } : {}),
+      ...(onQueueLost ? { lost: { queue: this.topology.eventQueue(name), onLost: onQueueLost } } : {}),
+    });
+    return { close: async () => void (await Promise.all([events.close(), past.close()])) };
+  }
+
+  async respond(command: string, answer: Responder): Promise<Subscription> {
+    const reply = (queue: string, correlationId: string, content: Buffer): void =>
+      this.requests.reply(queue, correlationId, content);
+    const { log } = this.settings;
+    const responder = new RabbitMqResponder(this.consuming, this.topology, command, answer, reply, log);
+    await this.add(responder);
+    return { close: () => this.remove(responder) };
+  }
+
+  request(command: string, payload: unknown, timeoutMs: number): Promise<unknown> {
+    return this.requests.request(command, payload, timeoutMs);
+  }
+
+  /** Closes the connections. The owners close their subscriptions before. */
+  async close(): Promise<void> {
+    await this.consuming.close();
+    await this.publishing.close();
+  }
+
+  private connectionState(): BrokerConnection {
+    const states = (): ('up' | 'away' | 'blocked')[] => [this.publishing.state, this.consuming.state];
+    const attached = (): QueueConsumer<unknown>[] =>
+      [...this.attachments.keys()].filter((attachment) => attachment instanceof QueueConsumer);
+    return {
+      get state() {
+        return (['away', 'blocked'] as const).find((state) => states().includes(state)) ?? 'up';
+      },
+      waiting: async () => {
+        const counts = Promise.all(attached().map((consumer) => consumer.waiting()));
+        const known = await withDeadline(
+          counts,
+          METRICS_TIMEOUT_MS,
+          () => new BrokerUnavailableError('The broker did not report its queues in time.'),
+        );
+        return new Map(known.flatMap((one) => (one ? [[one.queue, one.count] as const] : [])));
+      },
+      deadLetters: () =>
+        withDeadline(
+          this.deadLetters.count(),
+          METRICS_TIMEOUT_MS,
+          () => new BrokerUnavailableError('The broker did not report its dead letters in time.'),
+        ),
+    };
+  }
+
+  private async consume<T>(reader: QueueReader<T>): Promise<Subscription> {
+    const consumer = new QueueConsumer(this.consuming, reader, this.settings.log);
+    await this.add(consumer);
+    return { close: () => this.remove(consumer) };
+  }
+
+  /** Attaches now or at the first connection, and again to each new connection. */
+  private async add(attachment: Attachment): Promise<void> {
+    const first = Promise.withResolvers<void>();
+    this.attachments.set(attachment, { attached: first.resolve });
+    const model = this.consuming.current;
+    if (model) this.attach(attachment, model).catch((error: unknown) => this.consuming.drop(error));
+    const late = new BrokerUnavailableError('The broker is unavailable.');
+    // One wait for the whole start, not one for each attachment.
+    const waitMs = model ? ATTACH_WAIT_MS : Math.max(0, this.openedAt + ATTACH_WAIT_MS - Date.now());
+    await withDeadline(first.promise, waitMs, () => late).catch((error: unknown) => {
+      this.settings.log.warn({ err: error }, 'broker: unavailable, continuing without it');
+    });
+  }
+
+  private attach(attachment: Attachment, model: ChannelModel): Promise<void> {
+    const attaching = this.attachments.get(attachment);
+    if (!attaching) return Promise.resolve();
+    if (!attaching.work || attaching.model !== model) {
+      attaching.model = model;
+      attaching.work = this.topology
+        .declareExchanges(model)
+        .then(() => attachment.attach(model))
+        .then(attaching.attached);
+    }
+    return attaching.work;
+  }
+
+  private async remove(attachment: Attachment & Subscription): Promise<void> {
+    this.attachments.delete(attachment);
+    await attachment.close();
+  }
+
+  /** Announces a type before its first event, so that later subscribers can send a replay request to this service. */
+  private async announce(events: readonly EventEnvelope[]): Promise<void> {
+    const types = new Set(events.map(({ type }) => type).filter((type) => !this.announced.has(type)));
+    if (types.size === 0) return;
+    const { announced } = this;
+    const channel = await this.publisher.usableChannel();
+    const queue = await this.topology.declareReplays(channel, this.settings.service);
+    for (const type of types) {
+      await channel.bindQueue(queue, this.topology.replays, type);
+      announced.add(type);
+    }
+  }
+
+  /**
+   * An event without a consumer is only logged, and blocks nothing: its type is announced, and a service that subscribes later
+   * requests a replay.
+   */
+  private async publishAll(messages: readonly OutgoingMessage[]): Promise<void> {
+    const outcomes = await this.publisher.publish(messages);
+    for (const [i, outcome] of outcomes.entries()) if (outcome === 'unroutable') this.warnUnroutable(messages[i]!);
+    throwIfRefused(outcomes);
+  }
+
+  private warnUnroutable({ properties }: OutgoingMessage): void {
+    const type = String(properties.type);
+    const count = (this.unroutable.get(type) ?? 0) + 1;
+    this.unroutable.set(type, count);
+    if (isPowerOfTwo(count)) this.settings.log.warn({ type, count }, 'broker: event has no consumer yet');
+  }
+
+  /** Whether every message was routed to a queue. */
+  private async isRouted(messages: readonly OutgoingMessage[]): Promise<boolean> {
+    const outcomes = await this.publisher.publish(messages);
+    throwIfRefused(outcomes);
+    return !outcomes.includes('unroutable');
+  }
+
+  /** Each slot that has a queue, as a target of its own. */
+  private async consumers(): Promise<RelayTarget[]> {
+    const { topology, publisher } = this;
+    const probes = topology.slots.flatMap((slot) =>
+      eventMessages(
+        [newProbe()],
+        () => ({ exchange: topology.events, routingKey: topology.addressed(PROBE, slot) }),
+        1,
+      ),
+    );
+    const outcomes = await publisher.publish(probes);
+    return topology.slots.filter((slot) => outcomes[slot] !== 'unroutable').map((slot) => this.consumer(slot));
+  }
+
+  private consumer(slot: number): RelayTarget {
+    const { publisher } = this;
+    return {
+      name: `${TARGET}/${slot}`,
+      deliver: async (events) => {
+        await this.announce(events);
+        // Messages of types without a consumer in this slot are unroutable, which is right.
+        throwIfRefused(await publisher.publish(this.eventMessages(events, slot)));
+      },
+    };
+  }
+
+  /** Also under the plain type, the only binding of consumers of earlier releases (ADR 26). */
+  private eventMessages(events: readonly EventEnvelope[], slot?: number): OutgoingMessage[] {
+    const { topology } = this;
+    const keyOf = (type: string, origin?: EventOrigin): string =>
+      slot === undefined ? topology.eventKey(type, origin) : topology.addressed(type, slot, origin);
+    const routeOf = ({ type, payload }: EventEnvelope): EventRoute => {
+      return { exchange: topology.events, routingKey: keyOf(type, originOf(payload)), alsoAs: keyOf(type) };
+    };
+    return eventMessages(events, routeOf, this.perMessage);
+  }
+
+  private get perMessage(): number {
+    return this.settings.eventsPerMessage ?? MAX_EVENTS_PER_MESSAGE;
+  }
+
+  private replayMessage(request: ReplayRequest): OutgoingMessage {
+    return {
+      exchange: this.topology.replays,
+      routingKey: request.type,
+      content: Buffer.from(JSON.stringify(request)),
+      properties: { persistent: true, contentType: 'application/json', messageId: request.id, type: 'replay-request' },
+    };
+  }
+}
+
+/** The user name as amqplib reads it. */
+function userOf(url: string): string {
+  const { username } = new URL(url);
+  return username === '' ? 'guest' : decodeURIComponent(username);
+}
+
+/** An event in form only, which consumers skip. */
+function newProbe(): EventEnvelope {
+  const id = randomUUID();
+  const occurredAt = new Date(0).toISOString();
+  return { id, type: PROBE, aggregateId: id, aggregateVersion: 1, occurredAt, payload: {} };
+}
+
+function throwIfRefused(outcomes: readonly PublishOutcome[]): void {
+  const refused = outcomes.filter((outcome) => outcome === 'refused').length;
+  if (refused > 0) throw new ConsumerRefusedError(`A queue refused ${refused} of ${outcomes.length} messages.`);
+}

@@ -1,0 +1,116 @@
+import type { FactoryProvider, OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { EventType } from '@svc/contracts';
+import { Clock } from '@svc/kernel';
+import { DataSource } from 'typeorm';
+import { Generations } from './generations.js';
+import { MESSAGING_LOG, type MessagingLog } from '../log.js';
+import { Signal } from '../signal.js';
+import { Transport } from '../transport/transport.js';
+
+/** Response of the administration API. */
+export interface RebuildState {
+  /** The generation of the read model that is read. */
+  readonly serving: number;
+  /** The generation under construction; null when there is none. */
+  readonly building: number | null;
+}
+
+/** The tables and the sources of a read model. */
+export interface ReadModel {
+  /** Constants, never input. */
+  readonly tables: readonly string[];
+  /** Every event type that it is derived from. */
+  readonly types: readonly EventType<unknown>[];
+}
+
+/** Polled, because any replica may have received the request. */
+const POLL_MS = { building: 500, idle: 5_000 };
+
+/**
+ * Rebuilds a read model from the publisher's log while the present one serves. A replay delivers every event to the same
+ * handlers once more, and they write to both generations. When all events have arrived, the new generation serves and the old
+ * one is removed in small steps. A generation depends on the events alone, so the two agree unless the old one was wrong.
+ *
+ * Replicas: of any number that receive the request one begins, and the first that sees all events handled lets the new
+ * generation serve. The state is in the database alone, so the death of a replica stops nothing: RabbitMQ delivers its
+ * messages to the next one. If the replica that began died before it requested the replay, the replay is requested at its next
+ * start, or with the next rebuild request.
+ */
+export class ReadModelRebuild implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly signal = new Signal();
+  private running: Promise<void> = Promise.resolve();
+  private stopping = false;
+
+  constructor(
+    private readonly types: readonly EventType<unknown>[],
+    private readonly generations: Generations,
+    private readonly transport: Transport,
+    private readonly log: MessagingLog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.running = this.run();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    this.signal.nudge();
+    await this.running;
+  }
+
+  /** Begins, unless a generation is being built already. */
+  async execute(): Promise<RebuildState> {
+    await this.generations.begin((tx) => this.transport.scheduleReplay(tx, this.types));
+    // In this order: a replay repeats events published before the request, and later ones arrive anyway.
+    await this.transport.requestReplay();
+    this.signal.nudge();
+    const state = await this.state();
+    this.log.info({ ...state }, 'read model: a rebuild was requested');
+    return state;
+  }
+
+  async state(): Promise<RebuildState> {
+    return { serving: await this.generations.serving(), building: (await this.generations.findBuilding()) ?? null };
+  }
+
+  /** One step. False when there is nothing to do now. */
+  async runOnce(): Promise<boolean> {
+    const generation = await this.generations.findBuilding();
+    if (generation !== undefined && (await this.transport.isReplayComplete(this.types))) {
+      const isFirst = await this.generations.serve(generation);
+      if (isFirst) this.log.info({ generation }, 'read model: the new generation serves');
+      return true;
+    }
+    return this.generations.removeSome();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopping) {
+      let pollMs = POLL_MS.idle;
+      try {
+        while (!this.stopping && (await this.runOnce()));
+        if ((await this.generations.findBuilding()) !== undefined) pollMs = POLL_MS.building;
+      } catch (error) {
+        this.log.warn({ err: error }, 'read model: a step of its rebuild failed, will be retried');
+      }
+      if (!this.stopping) await this.signal.wait(pollMs);
+    }
+  }
+}
+
+/** Providers of {@link Generations} and {@link ReadModelRebuild} for the one read model of a service. */
+export function rebuildableReadModel({ tables, types }: ReadModel): FactoryProvider[] {
+  return [
+    {
+      provide: Generations,
+      inject: [DataSource, Clock],
+      useFactory: (dataSource: DataSource, clock: Clock) => new Generations(dataSource, clock, tables),
+    },
+    {
+      provide: ReadModelRebuild,
+      inject: [Generations, Transport, MESSAGING_LOG],
+      useFactory: (generations: Generations, transport: Transport, log: MessagingLog) =>
+        new ReadModelRebuild(types, generations, transport, log),
+    },
+  ];
+}

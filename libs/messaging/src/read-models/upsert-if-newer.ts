@@ -1,0 +1,26 @@
+import type { EntityManager } from 'typeorm';
+
+/**
+ * Keeps the newest version of a row in a read model: inserts it, or replaces it when `version` is higher than the stored one.
+ * Events may come twice, late or out of order and the result is the same.
+ *
+ * `table` and column names are constants of the caller, never input. Returns whether the row changed.
+ */
+export async function upsertIfNewer(
+  tx: EntityManager,
+  table: string,
+  key: Record<string, unknown>,
+  version: number,
+  values: Record<string, unknown>,
+): Promise<boolean> {
+  const row = { ...key, ...values, version };
+  const columns = Object.keys(row);
+  const changed = columns.filter((column) => !(column in key));
+  const rows = await tx.query<unknown[]>(
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})
+     ON CONFLICT (${Object.keys(key).join(', ')}) DO UPDATE SET ${changed.map((column) => `${column} = excluded.${column}`).join(', ')}
+     WHERE ${table}.version < excluded.version RETURNING version`,
+    Object.values(row),
+  );
+  return rows.length > 0;
+}

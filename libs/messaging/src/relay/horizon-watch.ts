@@ -1,0 +1,115 @@
+import type { DataSource } from 'typeorm';
+import type { MessagingLog } from '../log.js';
+import { isPowerOfTwo } from '../numbers.js';
+
+/**
+ * The transaction that holds the horizon back, as far as the service's role may see it: without pg_read_all_stats, PostgreSQL
+ * hides state and start of other roles' sessions.
+ */
+export interface HorizonHolder {
+  /** Absent for a prepared transaction, which belongs to no session. */
+  readonly pid?: number;
+  /** Identifier of a prepared transaction, which stays until COMMIT PREPARED or ROLLBACK PREPARED. */
+  readonly prepared?: string;
+  readonly application?: string;
+  readonly database?: string;
+  readonly state?: string;
+  /** ISO 8601 UTC. */
+  readonly since?: string;
+}
+
+export interface HeldBack {
+  readonly seconds: number;
+  readonly holder: HorizonHolder | undefined;
+}
+
+/**
+ * Detects that committed events cannot be relayed because an older transaction is open somewhere on the server. Reports its
+ * holder: a warning in the log, once for each holder, and {@link heldBack} for the metric.
+ */
+export class HorizonWatch {
+  /** performance.now() of the first report that a target is blocked, by target. */
+  private readonly blockedSince = new Map<string, number>();
+  private lookedUpAt = Number.NEGATIVE_INFINITY;
+  private isHeldBack = false;
+  private since = 0;
+  private holder: HorizonHolder | undefined;
+  /** Number of different holders since it has been held back. */
+  private holders = 0;
+  private loggedHolder: string | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly log: MessagingLog,
+    /** A shorter delay is normal. The holder is looked up after that, and then half as often. */
+    private readonly afterMs: number,
+  ) {}
+
+  get heldBack(): HeldBack | undefined {
+    return this.isHeldBack ? { seconds: this.heldMs() / 1000, holder: this.holder } : undefined;
+  }
+
+  /** To be called after each read of the log. Blocked: events are committed, and none of them can be read. */
+  async report(target: string, isBlocked: boolean): Promise<void> {
+    if (!isBlocked) return this.free(target);
+    const now = performance.now();
+    const since = this.blockedSince.get(target) ?? now;
+    this.blockedSince.set(target, since);
+    if (now - since < this.afterMs || now - this.lookedUpAt < 2 * this.afterMs) return;
+    this.lookedUpAt = now;
+    // The next read of the log reports an unavailable database.
+    const holder = await findHorizonHolder(this.dataSource).catch(() => undefined);
+    // It may have ended meanwhile.
+    if (this.blockedSince.has(target)) this.hold(since, holder);
+  }
+
+  private hold(since: number, holder: HorizonHolder | undefined): void {
+    if (!this.isHeldBack) this.since = since;
+    this.isHeldBack = true;
+    this.holder = holder;
+    const name = JSON.stringify([holder?.pid, holder?.prepared, holder?.since]);
+    if (name === this.loggedHolder) return;
+    this.loggedHolder = name;
+    // Of many transactions in a row, only some are logged.
+    if (isPowerOfTwo(++this.holders))
+      this.log.warn({ holder, heldMs: this.heldMs() }, 'relay: held back by an older transaction on this server');
+  }
+
+  private free(target: string): void {
+    if (!this.blockedSince.delete(target) || this.blockedSince.size > 0 || !this.isHeldBack) return;
+    this.log.info({ heldMs: this.heldMs() }, 'relay: no longer held back');
+    this.isHeldBack = false;
+    this.holder = undefined;
+    this.loggedHolder = undefined;
+    this.holders = 0;
+    this.lookedUpAt = Number.NEGATIVE_INFINITY;
+  }
+
+  private heldMs(): number {
+    return Math.round(performance.now() - this.since);
+  }
+}
+
+interface HolderRow {
+  pid: number | null;
+  prepared: string | null;
+  application: string | null;
+  database: string | null;
+  state: string | null;
+  since: Date | null;
+}
+
+/** The holder of the oldest writing transaction, in any database of the server; undefined when it has just ended. */
+async function findHorizonHolder(db: DataSource): Promise<HorizonHolder | undefined> {
+  const [row] = await db.query<HolderRow[]>(
+    `WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot())::xid AS xid)
+     SELECT pid, NULL AS prepared, application_name AS application, datname AS database, state, xact_start AS since
+       FROM pg_stat_activity, horizon WHERE backend_xid = horizon.xid
+      UNION ALL
+     SELECT NULL, gid, NULL, database, 'prepared', prepared FROM pg_prepared_xacts, horizon WHERE transaction = horizon.xid`,
+  );
+  if (!row) return undefined;
+  const { since, ...rest } = row;
+  const known = Object.entries({ ...rest, since: since?.toISOString() }).filter(([, value]) => value !== null && value);
+  return Object.fromEntries(known);
+}

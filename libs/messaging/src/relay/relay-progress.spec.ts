@@ -1,0 +1,55 @@
+import type { DataSource } from 'typeorm';
+import type { Lease } from './lease.js';
+import { RelayLoop } from './relay-loop.js';
+import { RelayProgress } from './relay-progress.js';
+
+let nowMs: number;
+let query: jest.Mock<Promise<unknown[]>>;
+let progress: RelayProgress;
+
+beforeEach(() => {
+  nowMs = 100_000;
+  jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  query = jest.fn(() => Promise.resolve([]));
+  progress = new RelayProgress({ query } as unknown as DataSource, 'target');
+});
+afterEach(() => jest.restoreAllMocks());
+
+test('what is saved is not saved again until it has moved', async () => {
+  await progress.save();
+  expect(query).not.toHaveBeenCalled();
+  progress.advance({ txid: '1', position: 1 }, true);
+  for (let times = 0; times < 2; times++) await progress.save();
+  expect(query).toHaveBeenCalledTimes(1);
+  progress.advance({ txid: '1', position: 2 }, true);
+  await progress.save();
+  expect(query).toHaveBeenCalledTimes(2);
+});
+
+test('a loop saves where it stands when that is due, not with each batch', async () => {
+  progress.advance({ txid: '1', position: 1 }, true);
+  await progress.save();
+  query.mockClear();
+  const saves: number[] = [];
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const lease = { acquireOrRenew: () => Promise.resolve(true) } as Lease;
+  let batches = 1;
+  const loop: RelayLoop = new RelayLoop(
+    {
+      name: 'target',
+      progress,
+      step: () => {
+        saves.push(query.mock.calls.length);
+        nowMs += 100;
+        progress.advance({ txid: '1', position: ++batches }, true);
+        if (batches === 5) loop.end();
+        return Promise.resolve({ handedOver: 1, isCut: true, isBlocked: false });
+      },
+    },
+    { lease, log, pollMs: 1, leaseMs: 1_000, before: () => Promise.resolve() },
+  );
+  await loop.run();
+  // 250 ms after it was saved last, and at the end.
+  expect(saves).toEqual([0, 0, 0, 1]);
+  expect(query).toHaveBeenCalledTimes(2);
+});

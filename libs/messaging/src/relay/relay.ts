@@ -1,0 +1,278 @@
+import type { Clock } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
+import { HorizonWatch } from './horizon-watch.js';
+import { Lease } from './lease.js';
+import type { MessagingLog } from '../log.js';
+import { hasType, isBehind, lagBehind, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
+import { ensureMonthPartitions } from '../event-log/month-partitions.js';
+import { observeHeldBack, observeLag } from './relay-metrics.js';
+import { RelayProgress } from './relay-progress.js';
+import { Replays } from '../replay/replays.js';
+import { hasSeparateCursors } from './separate-cursors.js';
+import { SeparatedTarget } from './separated-target.js';
+
+export interface RelaySettings extends LogBounds {
+  /** Fallback: a commit in this process nudges the relay, a commit elsewhere is seen after this. */
+  readonly pollMs: number;
+  /** After a crash another process takes over after this time. */
+  readonly leaseMs: number;
+  /** A transaction that holds back events for longer than this is reported. */
+  readonly heldBackAfterMs: number;
+}
+
+export const RELAY_DEFAULTS: RelaySettings = {
+  batchMax: 200,
+  batchBytesMax: 4 * 1024 * 1024,
+  pollMs: 500,
+  leaseMs: 4_000,
+  heldBackAfterMs: 2_000,
+};
+
+const PARTITIONS_RETRY_MS = 60_000;
+
+/**
+ * Reads a service's event log from a durable cursor and hands it over, for each target separately, so that a slow consumer
+ * delays no other. Reads only below pg_snapshot_xmin, in the order (txid, position): PostgreSQL assigns positions before the
+ * commit, so a cursor over positions alone would skip a transaction that commits late.
+ *
+ * Delivers at least once: the cursor moves after the hand-over, and a crash between the two repeats the events in between
+ * (see {@link RelayProgress}).
+ */
+export class Relay {
+  private readonly lease: Lease;
+  private readonly loops = new Map<RelayLoop, Promise<void>>();
+  private isStopping = false;
+  private unwatch: () => void = () => undefined;
+  private unobserve: () => void = () => undefined;
+  private readonly horizon: HorizonWatch;
+  private partitionedMonth = '';
+  private partitionsRetryAt = new Date(0);
+  private readonly replays: Replays | undefined;
+  private replayRequests: Subscription | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly broker: Broker,
+    private readonly clock: Clock,
+    private readonly log: MessagingLog,
+    private readonly settings: RelaySettings = RELAY_DEFAULTS,
+  ) {
+    this.lease = new Lease(dataSource, clock, settings.leaseMs);
+    this.horizon = new HorizonWatch(dataSource, log, settings.heldBackAfterMs);
+    this.replays = broker.eventReplay && new Replays(dataSource, broker.eventReplay, clock, settings, log);
+  }
+
+  /** Begins to relay to every present target, and to those that come later. */
+  async start(): Promise<void> {
+    this.isStopping = false;
+    await this.ensurePartitions();
+    this.unwatch();
+    this.unwatch = this.broker.watchTargets(() => this.followTargets());
+    this.followTargets();
+    await this.serveReplays();
+    this.unobserve();
+    const unobserveLag = observeLag(this.dataSource, () => this.targets(), this.clock);
+    const unobserveHeldBack = observeHeldBack(this.dataSource, this.horizon);
+    this.unobserve = () => (unobserveLag(), unobserveHeldBack());
+  }
+
+  /** To be called after the commit of events of these types; of any type without an argument. */
+  nudge(types?: readonly string[]): void {
+    for (const loop of this.loops.keys()) {
+      const { target } = loop.does;
+      if (!target) continue; // replays, which do not grow
+      const wanted = target.types;
+      if (!types || !wanted || types.some((type) => wanted.has(type))) loop.nudge();
+    }
+  }
+
+  /** Ends after the batches under way, and releases the lease. */
+  async stop(): Promise<void> {
+    this.unobserve();
+    this.unwatch();
+    await this.replayRequests?.close();
+    this.replayRequests = undefined;
+    this.isStopping = true;
+    for (const loop of this.loops.keys()) loop.end();
+    await Promise.all(this.loops.values());
+    // If the database is unavailable, the lease expires instead.
+    await this.lease.release().catch((error: unknown) => this.log.warn({ err: error }, 'relay: lease not released'));
+  }
+
+  /** Time of the oldest event that some target has not received; undefined if there is none. */
+  async findOldestWaiting(): Promise<Date | undefined> {
+    const lags = await Promise.all(
+      this.broker.targets().map(({ name, types }) => lagBehind(this.dataSource, name, types)),
+    );
+    const times = lags.flatMap(({ since }) => (since ? [since.getTime()] : []));
+    return times.length === 0 ? undefined : new Date(Math.min(...times));
+  }
+
+  /** Hands over everything that can be read now, to every target. For tests and for catching up. */
+  async runOnce(): Promise<number> {
+    let handedOver = 0;
+    for (const target of this.broker.targets()) {
+      const progress = new RelayProgress(this.dataSource, target.name);
+      for (let isCut = true; isCut;) {
+        const step = await this.handOver(target, progress);
+        handedOver += step.handedOver;
+        isCut = step.isCut;
+      }
+      await progress.waitUntilIdle();
+      await progress.save();
+    }
+    for (let count = 1; count > 0 && this.replays;) count = await this.replays.step();
+    return handedOver;
+  }
+
+  /** Whether every target has received every committed event. */
+  async isCaughtUp(): Promise<boolean> {
+    for (const { name, types } of this.broker.targets()) if (await isBehind(this.dataSource, name, types)) return false;
+    return true;
+  }
+
+  /** Whether an older transaction, of any database of the server, holds back events for longer than usual. */
+  get isHeldBack(): boolean {
+    return this.horizon.heldBack !== undefined;
+  }
+
+  /** The present targets. */
+  private targets(): readonly RelayTarget[] {
+    return [...this.loops.keys()].flatMap(({ does }) => does.target ?? []);
+  }
+
+  private followTargets(): void {
+    const targets = new Set(this.broker.targets());
+    for (const loop of this.loops.keys()) {
+      const { target } = loop.does;
+      if (target && !target.consumerTargets && !targets.delete(target)) loop.end();
+    }
+    for (const target of targets) {
+      if (target.consumerTargets) this.relayTogether(target);
+      else this.relayTo(target);
+    }
+  }
+
+  private relayTo(target: RelayTarget, origin?: string): RelayLoop {
+    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge(), origin);
+    const step = (isRecovering: boolean): Promise<Step> => this.handOver(target, progress, isRecovering);
+    const leaseLost = (): void => void this.horizon.report(target.name, false);
+    const loop = this.begin({ name: target.name, target, progress, step, leaseLost });
+    return loop;
+  }
+
+  /** Until one of its consumers rejects events that the others accept. */
+  private relayTogether(target: RelayTarget): void {
+    const progress: RelayProgress = new RelayProgress(this.dataSource, target.name, () => loop.nudge());
+    const separate = async (): Promise<boolean> => {
+      await progress.save();
+      if (!(await this.relaySeparately(target))) return false;
+      loop.end();
+      return true;
+    };
+    let isChecked = false;
+    const loop: RelayLoop = this.begin({
+      name: target.name,
+      target,
+      progress,
+      step: async (isRecovering) => {
+        // The process that had the lease before may have separated them.
+        const isSeparated = !isChecked && (await hasSeparateCursors(this.dataSource, target.name));
+        if (isSeparated && (await separate())) return { handedOver: 0, isCut: false, isBlocked: false };
+        isChecked = true;
+        return this.handOver(target, progress, isRecovering);
+      },
+      failed: async (error) => error instanceof ConsumerRefusedError && separate(),
+      leaseLost: () => {
+        isChecked = false;
+        void this.horizon.report(target.name, false);
+      },
+    });
+  }
+
+  private async relaySeparately(target: RelayTarget): Promise<boolean> {
+    const separated: SeparatedTarget = new SeparatedTarget(target, {
+      dataSource: this.dataSource,
+      log: this.log,
+      begin: (consumer) => this.relayTo(consumer, target.name),
+      end: async (loop) => {
+        loop.end();
+        await this.loops.get(loop);
+      },
+      join: () => {
+        watch.end();
+        this.relayTogether(target);
+      },
+    });
+    if (!(await separated.begin())) return false;
+    const watch: RelayLoop = this.begin({
+      name: `${target.name}, separated`,
+      step: () => separated.step(),
+      leaseLost: () => separated.leave(),
+    });
+    return true;
+  }
+
+  private async serveReplays(): Promise<void> {
+    const { replays } = this;
+    if (!replays || this.replayRequests) return;
+    const loop = this.begin({
+      name: 'replays',
+      step: async () => {
+        const handedOver = await replays.step();
+        return { handedOver, isCut: handedOver > 0, isBlocked: false };
+      },
+    });
+    this.replayRequests = await this.broker.eventReplay?.serveRequests(
+      async (request) => {
+        await replays.accept(request);
+        loop.nudge();
+      },
+      (type) => hasType(this.dataSource, type),
+    );
+  }
+
+  private begin(does: LoopWork): RelayLoop {
+    const { lease, log } = this;
+    const { pollMs, leaseMs } = this.settings;
+    const loop = new RelayLoop(does, { lease, log, pollMs, leaseMs, before: () => this.ensurePartitions() });
+    if (this.isStopping) loop.end();
+    this.loops.set(
+      loop,
+      loop.run().finally(() => {
+        this.loops.delete(loop);
+        return this.horizon.report(does.name, false);
+      }),
+    );
+    return loop;
+  }
+
+  private async handOver(target: RelayTarget, progress: RelayProgress, isRecovering = false): Promise<Step> {
+    const after = await progress.readFrom();
+    const { events, end, isCut, isBlocked } = await readLog(
+      this.dataSource,
+      { after, types: target.types },
+      this.settings,
+    );
+    await this.horizon.report(target.name, isBlocked && events.length === 0);
+    if (events.length > 0) progress.begin(end, target.deliver(events));
+    else if (progress.isIdle) progress.advance(end, false);
+    await progress.waitForWindow(isRecovering ? 1 : (target.window ?? 1));
+    return { handedOver: events.length, isCut, isBlocked };
+  }
+
+  /** The partitions of this month and the next two; at the start and whenever a month has begun. */
+  private async ensurePartitions(): Promise<void> {
+    const month = this.clock.nowISO().slice(0, 7);
+    if (this.partitionedMonth === month || this.clock.now() < this.partitionsRetryAt) return;
+    if (await ensureMonthPartitions(this.dataSource, this.clock)) {
+      this.partitionedMonth = month;
+      return;
+    }
+    // Meanwhile new events are stored in the default partition, and read from there.
+    this.partitionsRetryAt = this.clock.later(PARTITIONS_RETRY_MS);
+    this.log.warn({ retryAt: this.partitionsRetryAt }, 'relay: partitions not created, blocked by a long transaction');
+  }
+}

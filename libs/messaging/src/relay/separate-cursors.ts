@@ -1,0 +1,35 @@
+import type { DataSource } from 'typeorm';
+
+// While the consumers of a target are served separately, each has a cursor named `<target>/<consumer>`. The target's own
+// cursor stays where they were separated: a consumer that is found later begins there, so that it misses nothing.
+
+export async function hasSeparateCursors(db: DataSource, target: string): Promise<boolean> {
+  const [row] = await db.query<{ has: boolean }[]>(
+    `SELECT EXISTS (SELECT 1 FROM relay_cursors WHERE starts_with(target, $1 || '/')) AS has`,
+    [target],
+  );
+  return row!.has;
+}
+
+/** Gives each consumer a cursor at the position of the target's; existing cursors stay. */
+export async function separateCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
+  await db.query(
+    `INSERT INTO relay_cursors (target, txid, position)
+     SELECT consumer, coalesce(own.txid, '0'::xid8), coalesce(own.position, 0)
+       FROM unnest($2::text[]) AS consumer LEFT JOIN relay_cursors AS own ON own.target = $1
+     ON CONFLICT (target) DO NOTHING`,
+    [target, consumers],
+  );
+}
+
+/** The target continues at the position of its slowest consumer; the others get the difference a second time. */
+export async function joinCursors(db: DataSource, target: string, consumers: readonly string[]): Promise<void> {
+  await db.query(
+    `WITH last AS (SELECT txid, position FROM relay_cursors WHERE target = ANY($2) ORDER BY txid, position LIMIT 1),
+          gone AS (DELETE FROM relay_cursors WHERE starts_with(target, $1 || '/'))
+     INSERT INTO relay_cursors (target, txid, position) SELECT $1, txid, position FROM last
+     ON CONFLICT (target) DO UPDATE SET txid = excluded.txid, position = excluded.position
+     WHERE (relay_cursors.txid, relay_cursors.position) < (excluded.txid, excluded.position)`,
+    [target, consumers],
+  );
+}

@@ -1,0 +1,110 @@
+import type { Clock } from '@svc/kernel';
+import type { DataSource } from 'typeorm';
+import type { EventReplay, ReplayRequest } from '../broker/broker.js';
+import type { MessagingLog } from '../log.js';
+import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
+import { isPowerOfTwo } from '../numbers.js';
+import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+
+const FIRST_PAUSE_MS = 25;
+const MAX_PAUSE_MS = 30_000;
+
+interface OpenReplay extends ReplayRequest {
+  readonly until: string;
+}
+
+/**
+ * Serves replays to services that subscribed late: all events of one type in the log, up to the horizon at the time of the
+ * request, straight into the queue of the requesting service. The live cursor publishes later events to that queue anyway. A
+ * batch that it was publishing at that time may arrive twice, and the inbox ignores the second.
+ */
+export class Replays {
+  /** Services that accept nothing now. */
+  private readonly paused = new Map<string, { readonly failures: number; readonly untilMs: number }>();
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly eventReplay: EventReplay,
+    private readonly clock: Clock,
+    private readonly bounds: LogBounds,
+    private readonly log: MessagingLog,
+  ) {}
+
+  /** Stores a request until it is served. A repeated request is served again: its service has not received the end. */
+  async accept({ id, service, type }: ReplayRequest): Promise<void> {
+    await this.dataSource.query(
+      `INSERT INTO replays (id, service, type, until, asked_at)
+       VALUES ($1, $2, $3, pg_snapshot_xmin(pg_current_snapshot()), $4)
+       ON CONFLICT (id) DO UPDATE SET served_at = NULL, until = excluded.until, asked_at = excluded.asked_at
+       WHERE replays.served_at IS NOT NULL`,
+      [id, service, type, this.clock.now()],
+    );
+  }
+
+  /**
+   * Hands over one batch of the oldest open request, or reports its end. Returns 0 when there is none. A service that accepts
+   * nothing is paused, for longer each time until it accepts a batch; meanwhile the requests of others are served.
+   */
+  async step(): Promise<number> {
+    const now = this.clock.now().getTime();
+    const paused = [...this.paused].flatMap(([service, { untilMs }]) => (untilMs > now ? [service] : []));
+    const [replay] = await this.dataSource.query<OpenReplay[]>(
+      `SELECT id, service, type, until::text FROM replays
+        WHERE served_at IS NULL AND NOT service = ANY($1) ORDER BY asked_at, id LIMIT 1`,
+      [paused],
+    );
+    if (!replay) return 0;
+    try {
+      const served = await this.serve(replay);
+      this.paused.delete(replay.service);
+      return served;
+    } catch (error) {
+      this.pause(replay, error);
+      return 1;
+    }
+  }
+
+  private pause({ service, type }: OpenReplay, error: unknown): void {
+    const failures = (this.paused.get(service)?.failures ?? 0) + 1;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
+    this.paused.set(service, { failures, untilMs: this.clock.now().getTime() + pauseMs });
+    if (isPowerOfTwo(failures))
+      this.log.warn({ err: error, service, type, failures }, 'relay: replay request not accepted, will be retried');
+  }
+
+  private async serve(replay: OpenReplay): Promise<number> {
+    const cursor = `replay:${replay.id}`;
+    const after = await findCursor(this.dataSource, cursor);
+    const scope = { after, types: new Set([replay.type]), until: replay.until };
+    const batch = await readLog(this.dataSource, scope, this.bounds);
+    if (batch.end === after) return this.finish(replay, cursor);
+    // A service without a queue requests the replay again when it comes back.
+    if (batch.events.length > 0 && !(await this.eventReplay.deliver(replay.service, batch.events)))
+      return this.close(replay, cursor);
+    await moveCursor(this.dataSource, cursor, batch.end);
+    return 1;
+  }
+
+  private async finish(replay: OpenReplay, cursor: string): Promise<number> {
+    await this.eventReplay.deliver(replay.service, [
+      {
+        // The id is stable, so the inbox deduplicates it.
+        id: replay.id,
+        type: ReplayServedV1.name,
+        aggregateId: replay.id,
+        aggregateVersion: 1,
+        occurredAt: this.clock.nowISO(),
+        payload: { type: replay.type },
+      },
+    ]);
+    return this.close(replay, cursor);
+  }
+
+  private async close({ id }: OpenReplay, cursor: string): Promise<number> {
+    await this.dataSource.query(
+      `WITH gone AS (DELETE FROM relay_cursors WHERE target = $1) UPDATE replays SET served_at = $3 WHERE id = $2`,
+      [cursor, id, this.clock.now()],
+    );
+    return 1;
+  }
+}

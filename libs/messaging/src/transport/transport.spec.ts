@@ -1,0 +1,38 @@
+import { promisify } from 'node:util';
+import { ManualClock } from '@svc/testing';
+import type { DataSource } from 'typeorm';
+import type { Broker } from '../broker/broker.js';
+import { Transport } from './transport.js';
+
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+test.each([
+  ['whose broker keeps no old events says each hour which types it handles', true, [0, 0, 1, 1, 2]],
+  ['whose publishers know what it has been given does not say it', false, [0, 0, 0, 0, 0]],
+])('a service %s', async (_, isRequired, touches) => {
+  const clock = new ManualClock();
+  const query = jest.fn((_sql: string) => Promise.resolve([]));
+  const subscription = { close: () => Promise.resolve() };
+  const broker = { eventReplay: { isRequired }, subscribe: () => Promise.resolve(subscription) };
+  const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const transport = new Transport(
+    'history',
+    broker as unknown as Broker,
+    { query } as unknown as DataSource,
+    clock,
+    log,
+  );
+  transport.addHandler('noted.v1', (() => Promise.resolve()) as never, true);
+  await promisify(transport.listen.bind(transport))();
+  const counts: number[] = [];
+  for (const milliseconds of [0, HOUR_MS, 1, HOUR_MS, 1]) {
+    clock.advance(milliseconds);
+    await jest.advanceTimersByTimeAsync(2_000);
+    counts.push(query.mock.calls.filter(([sql]) => sql.startsWith('UPDATE subscribed_types SET known_at')).length);
+  }
+  expect(counts).toEqual(touches);
+  await transport.close();
+});

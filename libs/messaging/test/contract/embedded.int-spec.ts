@@ -1,0 +1,14 @@
+import { EmbeddedBroker } from '../../src/index.js';
+import { messagingContract } from './messaging-contract.js';
+import { type Brokers, ProcessesHarness } from '../harness/processes-harness.js';
+
+/** All services in one process: a crash is that of their databases' connections. */
+function embedded(): Brokers {
+  const broker = new EmbeddedBroker();
+  return {
+    connect: () => Promise.resolve({ broker, cut: () => undefined, close: () => Promise.resolve() }),
+    close: () => Promise.resolve(),
+  };
+}
+
+messagingContract('embedded', () => new ProcessesHarness(embedded()));

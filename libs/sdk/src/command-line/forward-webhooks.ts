@@ -1,0 +1,73 @@
+/**
+ * For a merchant's developer: posts the notifications of a test site to a local address, signed as the platform signs them. It
+ * reads the feed of notifications, so this machine need not be reachable from outside.
+ */
+import type { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';
+import type { HostedPayment } from '../hosted-payment.js';
+import { signTestWebhook } from '../webhooks/signed-webhook.js';
+
+export interface Forwarding {
+  /** The address of your receiver, as in http://localhost:3000/webhooks. */
+  forwardTo: string;
+  /** The secret that your receiver verifies with: the site's own, or any `whsec_…` of yours. */
+  secret: string;
+  /** The API key for the older `signature` in the body. */
+  apiKey: string;
+  /** Reports what was posted, and the receiver's response. */
+  write: (line: string) => void;
+  fetch?: typeof globalThis.fetch;
+  wait?: (milliseconds: number) => Promise<void>;
+}
+
+const POLL_MS = 1_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
+
+/** Posts one notification and reports the result. Never throws: an unreachable receiver is a usual case. */
+export async function postWebhook(
+  { id, payment }: { id?: string; payment: Partial<HostedPayment> },
+  { forwardTo, secret, apiKey, write, fetch = globalThis.fetch }: Forwarding,
+): Promise<boolean> {
+  const { headers, rawBody } = signTestWebhook({ payment, secret, apiKey, ...(id === undefined ? {} : { id }) });
+  const { merchantOrderId, paymentStatus, amount } = JSON.parse(rawBody) as HostedPayment;
+  const about = `${paymentStatus} of ${amount} cents for ${merchantOrderId}`;
+  try {
+    const answer = await fetch(forwardTo, {
+      method: 'POST',
+      headers: { ...headers },
+      body: rawBody,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS),
+    });
+    await answer.body?.cancel();
+    write(`${about}: answered ${answer.status}${answer.ok ? '' : ', which the platform would try again'}`);
+    return answer.ok;
+  } catch (error) {
+    const { cause, message } = error as Error;
+    write(`${about}: no answer from ${forwardTo} (${cause instanceof Error ? cause.message : message})`);
+    return false;
+  }
+}
+
+/** Forwards new notifications until `signal`. @throws SvcApiError if the feed cannot be read at the beginning */
+export async function forwardWebhooks(
+  client: Pick<HostedGatewayClient, 'listNotifications'>,
+  forwarding: Forwarding,
+  signal: AbortSignal,
+): Promise<void> {
+  const { write, wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = forwarding;
+  let after: string | undefined;
+  for (let hasMore = true; hasMore && !signal.aborted;)
+    ({ after = after, hasMore } = await client.listNotifications(after));
+  write(`Ready: notifications go to ${forwarding.forwardTo}. Ctrl+C ends it.`);
+  while (!signal.aborted) {
+    try {
+      const page = await client.listNotifications(after);
+      for (const { id, payment } of page.notifications) await postWebhook({ id, payment }, forwarding);
+      after = page.after ?? after;
+      if (page.hasMore) continue;
+    } catch (error) {
+      write(`The feed cannot be read, trying again: ${(error as Error).message}`);
+    }
+    await wait(POLL_MS);
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * `svc-webhook verify`: checks one received webhook and reports each signature, to debug a receiver that refuses all webhooks.
+ * Reads a raw request: headers, an empty line, the body.
+ */
+import { parseArgs } from 'node:util';
+import { verifyLegacySignature, type LegacySignedFields } from '../webhooks/legacy-signature.js';
+import { parseJson } from '../http-exchange.js';
+import {
+  type SignedRequest,
+  verifyWebhook,
+  type WebhookErrorCode,
+  WebhookVerificationError,
+} from '../webhooks/verify-webhook.js';
+
+export interface CommandResult {
+  /** 0: every requested signature is valid. 1: one is not. 2: wrong usage or unreadable input. */
+  exitCode: 0 | 1 | 2;
+  lines: string[];
+}
+
+export const WEBHOOK_HELP = `usage: svc-webhook verify [--secret whsec_…]… [--api-key key]… [--received-at time] < request
+
+  --secret       secret of the site; checks the headers webhook-id, webhook-timestamp, webhook-signature
+  --api-key      key of the site (v3.1) or merchant (v3); checks the older signature in the body
+  --received-at  when it was received (2026-03-01T10:00:00Z); without it the age is not judged
+  request        headers, an empty line, the body, byte for byte as received
+
+Other commands: svc-webhook listen, svc-webhook trigger
+`;
+
+export function webhookCommand(args: readonly string[], request: Uint8Array): CommandResult {
+  let asked;
+  try {
+    asked = read(args);
+  } catch (error) {
+    return { exitCode: 2, lines: [(error as Error).message, '', ...WEBHOOK_HELP.trimEnd().split('\n')] };
+  }
+  const received = parseRequest(request);
+  if (!received) return { exitCode: 2, lines: ['The input has no empty line between headers and body'] };
+
+  const verdicts = [
+    ...(asked.secrets.length > 0 ? [verifyHeaders(received, asked)] : []),
+    ...(asked.apiKeys.length > 0 ? [verifyBody(received, asked.apiKeys)] : []),
+  ];
+  return { exitCode: verdicts.every(({ isRight }) => isRight) ? 0 : 1, lines: verdicts.map(({ line }) => line) };
+}
+
+interface Verdict {
+  isRight: boolean;
+  line: string;
+}
+
+interface ReceivedRequest {
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
+
+interface Asked {
+  secrets: string[];
+  apiKeys: string[];
+  receivedAt: Date | undefined;
+}
+
+function read(args: readonly string[]): Asked {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      secret: { type: 'string', multiple: true },
+      'api-key': { type: 'string', multiple: true },
+      'received-at': { type: 'string' },
+    },
+  });
+  if (positionals.length !== 1 || positionals[0] !== 'verify')
+    throw new Error('The commands are verify, listen and trigger');
+  const { secret: secrets = [], 'api-key': apiKeys = [], 'received-at': time } = values;
+  if (secrets.length + apiKeys.length === 0) throw new Error('Give --secret, --api-key or both');
+  const receivedAt = time === undefined ? undefined : new Date(time);
+  if (receivedAt && Number.isNaN(receivedAt.getTime())) throw new Error(`--received-at is no time: ${time}`);
+  return { secrets, apiKeys, receivedAt };
+}
+
+function parseRequest(request: Uint8Array): ReceivedRequest | undefined {
+  const bytes = Buffer.from(request);
+  const ends = (['\r\n\r\n', '\n\n'] as const)
+    .map((end) => ({ at: bytes.indexOf(end), length: end.length }))
+    .filter(({ at }) => at >= 0)
+    .sort((one, other) => one.at - other.at);
+  const [end] = ends;
+  if (!end) return undefined;
+  const headers: Record<string, string> = {};
+  for (const line of bytes.toString('latin1', 0, end.at).split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    // The request line has no colon, or one inside its URL.
+    if (colon > 0 && !line.slice(0, colon).includes(' '))
+      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+  }
+  return { headers, body: bytes.subarray(end.at + end.length) };
+}
+
+function verifyHeaders(received: ReceivedRequest, asked: Asked): Verdict {
+  const { headers, body } = received;
+  const { secrets, receivedAt } = asked;
+  const signedAt = new Date(Number(headers['webhook-timestamp']) * 1000);
+  try {
+    const payment = verifyWebhook({ headers, rawBody: body, secrets, now: receivedAt ?? signedAt });
+    const { merchantOrderId, paymentReference, paymentStatus, amount } = payment;
+    const about = `${paymentStatus} of ${amount} cents for ${merchantOrderId}, payment ${paymentReference}`;
+    return { isRight: true, line: `webhook-signature: right, signed ${signedAt.toISOString()}: ${about}` };
+  } catch (error) {
+    if (!(error instanceof WebhookVerificationError)) throw error;
+    const why = error.code === 'bad-signature' ? `. ${whyNot(received, asked)}` : '';
+    return { isRight: false, line: `webhook-signature: ${error.code}. ${error.message}${why}` };
+  }
+}
+
+/** Typical changes to a body between the network and a receiver, or between a terminal and a file. */
+const CHANGES: readonly { name: string; undo: (body: string) => string | undefined }[] = [
+  { name: 'without the end of line after the body', undo: (body) => body.replace(/\r?\n$/, '') },
+  { name: 'without the byte order mark before the body', undo: (body) => body.replace(/^\uFEFF/, '') },
+  {
+    name: 'without the spaces and line breaks between its fields (it was parsed and serialised again)',
+    undo: (body) => (parseJson(body) === undefined ? undefined : JSON.stringify(parseJson(body))),
+  },
+];
+
+/** The reason why no signature matches: tries the usual mistakes. */
+function whyNot(received: ReceivedRequest, { secrets, apiKeys }: Asked): string {
+  const body = Buffer.from(received.body).toString('utf8');
+  const signedAt = new Date(Number(received.headers['webhook-timestamp']) * 1000);
+  const found = CHANGES.find(({ undo }) => {
+    const undone = undo(body);
+    if (undone === undefined || undone === body) return false;
+    const changed = { headers: received.headers, rawBody: undone, secrets, now: signedAt };
+    return !isRefusedFor('bad-signature', changed);
+  });
+  if (found) return `It matches ${found.name}: verify the bytes exactly as they were received`;
+  if (apiKeys.length > 0 && verifyBody(received, apiKeys).isRight)
+    return "The older signature in the body is right, so the body is authentic: the secret is not this site's, or is an older one";
+  return "Either the secret is not this site's, or the body was changed";
+}
+
+function isRefusedFor(code: WebhookErrorCode, input: SignedRequest): boolean {
+  try {
+    verifyWebhook(input);
+    return false;
+  } catch (error) {
+    return error instanceof WebhookVerificationError && error.code === code;
+  }
+}
+
+function verifyBody({ body }: ReceivedRequest, apiKeys: string[]): Verdict {
+  try {
+    const notification: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
+    const isRight =
+      typeof notification === 'object' &&
+      notification !== null &&
+      verifyLegacySignature(notification as LegacySignedFields & { signature: string }, apiKeys);
+    return {
+      isRight,
+      line: `signature in the body: ${isRight ? 'right' : 'made with another key or over other values'}`,
+    };
+  } catch {
+    return { isRight: false, line: 'signature in the body: the body is not JSON' };
+  }
+}

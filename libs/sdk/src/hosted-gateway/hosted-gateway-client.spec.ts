@@ -1,0 +1,324 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HostedGatewayClient, type CreateSessionRequest } from './hosted-gateway-client.js';
+import { SvcApiError } from '../svc-api-error.js';
+
+interface Reply {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Cuts the connection instead of answering. */
+  drop?: boolean;
+  /** Takes the request and never answers. */
+  hang?: boolean;
+}
+
+const session: CreateSessionRequest = {
+  requestId: 'request-1',
+  merchantOrderId: 'order-1001',
+  amount: 12345,
+  currencyISOCode: 'ZAR',
+  notificationUrl: 'https://shop.example/notify',
+  returnUrl: 'https://shop.example/thanks',
+  cancelUrl: 'https://shop.example/cart',
+  origin: 'shop.example',
+};
+const created: Reply = {
+  status: 201,
+  body: { sessionId: 's-1', redirectUrl: 'https://pay.example/pay?sessionId=s-1', status: 'Success', errors: [] },
+};
+const payment = {
+  sessionId: 's-1',
+  amount: 12345,
+  currencyISOCode: 'ZAR',
+  merchantOrderId: 'order-1001',
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  paymentStatus: 1,
+  paymentUTCDate: '2026-11-20T18:03:36.123Z',
+  status: 'Success',
+  paymentMethod: '**** 4242',
+};
+
+let server: Server;
+let replies: Reply[];
+let requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
+let pauses: number[];
+let time: number;
+
+beforeEach(async () => {
+  replies = [];
+  requests = [];
+  pauses = [];
+  time = 0;
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += String(chunk)));
+    request.on('end', () => {
+      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      const reply = replies.shift() ?? { status: 500 };
+      if (reply.drop) return response.destroy();
+      if (reply.hang) return undefined;
+      response.writeHead(reply.status ?? 200, { 'x-request-id': 'req-77', ...reply.headers });
+      return response.end(reply.body === undefined ? '' : JSON.stringify(reply.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+function client(options: { apiKey?: string; version?: 'v3'; timeoutMs?: number } = {}) {
+  return new HostedGatewayClient({
+    gatewayUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/edge/`,
+    merchantId: 17,
+    siteId: '42',
+    wait: async (milliseconds) => {
+      pauses.push(milliseconds);
+      time += milliseconds;
+    },
+    monotonicNow: () => time,
+    random: () => 0.5,
+    ...options,
+  });
+}
+
+async function failureOf(call: Promise<unknown>): Promise<SvcApiError> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(SvcApiError);
+  return error as SvcApiError;
+}
+
+describe('HostedGatewayClient', () => {
+  it('creates a session with the documented headers and body', async () => {
+    replies = [created];
+    expect(await client({ apiKey: 'svc_test_site_1' }).createSession(session)).toEqual({
+      sessionId: 's-1',
+      redirectUrl: 'https://pay.example/pay?sessionId=s-1',
+      replayed: false,
+      state: 'open',
+    });
+    expect(requests).toMatchObject([
+      {
+        method: 'POST',
+        url: '/edge/api/v3.1/sessions',
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          merchantid: '17',
+          merchantsiteid: '42',
+          'x-api-key': 'svc_test_site_1',
+        },
+      },
+    ]);
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual(session);
+  });
+
+  it.each([
+    ['https://pay.example', 'https://pay.example/api/v3.1/payments/P'],
+    ['https://example.com/edge//', 'https://example.com/edge/api/v3.1/payments/P'],
+  ])('appends its paths to %s', async (gatewayUrl, url) => {
+    const fetch = jest.fn(() => Promise.resolve(Response.json(payment)));
+    await new HostedGatewayClient({ gatewayUrl, merchantId: 1, siteId: 2, fetch }).getPayment('P');
+    expect(fetch).toHaveBeenCalledWith(url, expect.anything());
+  });
+
+  it.each([
+    [{}, 'payments'],
+    [{ payments: payment }, 'payments'],
+    [{ payments: [null] }, 'payment'],
+  ])('takes no list of payments %j', async (body, field) => {
+    replies = [{ body }];
+    await expect(client().listPayments('s-1')).rejects.toThrow(`${field} is missing or malformed`);
+  });
+
+  it.each([
+    [{ hasMore: false }, 'notifications'],
+    [{ notifications: {}, hasMore: false }, 'notifications'],
+    [{ notifications: [null], hasMore: false }, 'notifications'],
+    [{ notifications: [{ notification: payment }], hasMore: false }, 'id'],
+    [{ notifications: [{ id: 'n', notification: null }], hasMore: false }, 'payment'],
+    [{ notifications: [] }, 'hasMore'],
+    [{ notifications: [], hasMore: 'no' }, 'hasMore'],
+    [{ notifications: [], hasMore: false, after: 7 }, 'after'],
+  ])('takes no page of notifications %j', async (body, field) => {
+    replies = [{ body }];
+    await expect(client().listNotifications()).rejects.toThrow(`${field} is missing or malformed`);
+  });
+
+  it.each(['', '..', 'a/b', 'x'.repeat(101), 7 as never])('addresses nothing by %j', async (id) => {
+    await expect(client().cancelSession(id)).rejects.toThrow('sessionId is malformed');
+    await expect(client().getPayment(id)).rejects.toThrow('paymentReference is malformed');
+    expect(requests).toEqual([]);
+  });
+
+  it('speaks v3 and goes without a key where the site allows it', async () => {
+    replies = [created];
+    await client({ version: 'v3' }).createSession(session);
+    expect(requests[0]?.url).toBe('/edge/api/v3/sessions');
+    expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('repeats the same request after a lost connection, 503 and 429, waiting as long as it is asked to', async () => {
+    replies = [
+      { drop: true },
+      { status: 503, headers: { 'retry-after': '2' } },
+      { status: 429, headers: { 'retry-after': '3' } },
+      { ...created, headers: { 'idempotency-replayed': 'true' } },
+    ];
+    expect(await client().createSession(session)).toMatchObject({ sessionId: 's-1', replayed: true });
+    expect(pauses).toEqual([250, 2000, 3000]);
+    expect(new Set(requests.map((request) => request.body)).size).toBe(1);
+  });
+
+  it('reads Retry-After as a date by the clock of the answer', async () => {
+    const date = 'Fri, 20 Nov 2026 18:00:00 GMT';
+    replies = [{ status: 503, headers: { date, 'retry-after': 'Fri, 20 Nov 2026 18:00:04 GMT' } }, created];
+    await client().createSession(session);
+    expect(pauses).toEqual([4000]);
+  });
+
+  it('gives up after four tries', async () => {
+    replies = [1, 2, 3, 4, 5].map(() => ({ drop: true }));
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 0, retryable: true });
+    expect(requests).toHaveLength(4);
+    expect(pauses).toEqual([250, 500, 1000]);
+  });
+
+  it('does not wait for longer than the time it has', async () => {
+    replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
+    const error = await failureOf(client().createSession(session));
+    expect(error).toMatchObject({ httpStatus: 429, retryable: true, retryAfterSeconds: 3600 });
+    expect(pauses).toEqual([]);
+  });
+
+  it('stops waiting for a server that never answers', async () => {
+    replies = [{ hang: true }, created];
+    await client({ timeoutMs: 200 }).createSession(session);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('waits for an equal request that is still running, but not for a conflict that will stay', async () => {
+    replies = [{ status: 409, headers: { 'retry-after': '1' } }, created];
+    await client().createSession(session);
+    expect(pauses).toEqual([1000]);
+
+    replies = [{ status: 409, body: { status: 'BadRequest', errors: [{ message: 'requestId: other content' }] } }];
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 409, retryable: false });
+  });
+
+  it('makes the error of the envelope, with the request id', async () => {
+    const errors = [{ message: 'amount must be positive' }, { message: 'origin is missing' }];
+    replies = [{ status: 400, body: { status: 'BadRequest', errors } }];
+    const error = await failureOf(client().createSession(session));
+    expect(error).toMatchObject({
+      httpStatus: 400,
+      status: 'BadRequest',
+      errors,
+      requestId: 'req-77',
+      retryable: false,
+    });
+    expect(error.message).toBe('400: amount must be positive; origin is missing');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('makes an error of an answer that is no envelope', async () => {
+    replies = [{ status: 401 }];
+    expect(await failureOf(client().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
+    replies = [{ status: 201, body: { redirectUrl: 1 } }];
+    expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 201, retryable: false });
+  });
+
+  it('does not follow a redirect, which would carry the key elsewhere', async () => {
+    replies = [1, 2, 3, 4].map(() => ({ status: 307, headers: { location: '/elsewhere' } }));
+    await failureOf(client({ apiKey: 'svc_test_site_1' }).createSession(session));
+    expect(new Set(requests.map((request) => request.url))).toEqual(new Set(['/edge/api/v3.1/sessions']));
+  });
+
+  it('reads payments, enumerations as text or number', async () => {
+    replies = [{ body: { payments: [payment], status: 'Success', errors: [] } }, { body: payment }];
+    const expected = { ...payment, paymentStatus: 'Success' };
+    expect(await client().listPayments('s 1&x=2')).toEqual([expected]);
+    expect(await client().getPayment('1VQ5K3P0ABCDEFGHJK')).toEqual(expected);
+    expect(requests.map((request) => request.url)).toEqual([
+      '/edge/api/v3.1/payments?sessionId=s%201%26x%3D2',
+      '/edge/api/v3.1/payments/1VQ5K3P0ABCDEFGHJK',
+    ]);
+  });
+
+  it('reads the feed of notifications, page after page', async () => {
+    const id = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
+    replies = [
+      {
+        body: {
+          notifications: [{ id, notification: payment }],
+          after: 'a-1',
+          hasMore: true,
+          status: 'Success',
+          errors: [],
+        },
+      },
+      { body: { notifications: [], after: 'a-1', hasMore: false, status: 'Success', errors: [] } },
+      { body: { notifications: [], hasMore: false, status: 'Success', errors: [] } },
+    ];
+    expect(await client().listNotifications()).toEqual({
+      notifications: [{ id, payment: { ...payment, paymentStatus: 'Success' } }],
+      after: 'a-1',
+      hasMore: true,
+    });
+    expect(await client().listNotifications('a-1')).toMatchObject({ notifications: [], hasMore: false });
+    expect((await client().listNotifications()).after).toBeUndefined();
+    expect(requests.slice(0, 2).map(({ url }) => url)).toEqual([
+      '/edge/api/v3.1/notifications',
+      '/edge/api/v3.1/notifications?after=a-1',
+    ]);
+    replies = [
+      { body: { notifications: [{ notification: payment }], hasMore: false } },
+      { body: { notifications: [] } },
+    ];
+    for (let i = 0; i < 2; i++)
+      expect(await failureOf(client().listNotifications())).toMatchObject({ retryable: false });
+  });
+
+  it('says of a repeated requestId what became of its session, and reads a session', async () => {
+    const now = {
+      sessionId: 's-1',
+      redirectUrl: 'https://pay.example/pay?sessionId=s-1',
+      sessionState: 'cancelled',
+      requestId: 'r-1',
+      merchantOrderId: 'o-1',
+      amount: 12_345,
+      currencyISOCode: 'ZAR',
+      createdUTCDate: '2026-11-20T18:00:00.000Z',
+      expiresUTCDate: '2026-11-20T18:30:00.000Z',
+    };
+    replies = [
+      { status: 201, headers: { 'idempotency-replayed': 'true' }, body: now },
+      { body: now },
+      { body: { ...now, sessionState: 'gone' } },
+    ];
+    expect(await client().createSession(session)).toMatchObject({ replayed: true, state: 'cancelled' });
+    const { sessionState, ...rest } = now;
+    expect(await client().getSession('s-1')).toEqual({ ...rest, state: sessionState });
+    expect(requests[1]).toMatchObject({ method: 'GET', url: '/edge/api/v3.1/sessions/s-1' });
+    await expect(client().getSession('s-1')).rejects.toThrow('sessionState is missing or malformed');
+    await expect(client().getSession('..')).rejects.toThrow(TypeError);
+  });
+
+  it('cancels once, and never addresses another resource by a strange id', async () => {
+    replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];
+    await client().cancelSession('s-1');
+    expect(await failureOf(client().cancelSession('s-1'))).toMatchObject({ httpStatus: 0 });
+    expect(requests.map((request) => `${request.method} ${request.url}`)).toEqual([
+      'DELETE /edge/api/v3.1/sessions/s-1',
+      'DELETE /edge/api/v3.1/sessions/s-1',
+    ]);
+    await expect(client().cancelSession('..')).rejects.toThrow(TypeError);
+    await expect(client().getPayment('a/b')).rejects.toThrow(TypeError);
+  });
+});

@@ -1,0 +1,158 @@
+/** Parsers of the main API's responses about a merchant's payments and invoices; invalid content is an error. */
+import {
+  MalformedPaymentError,
+  MAX_AMOUNT_CENTS,
+  type PaymentStatus,
+  readObject,
+  readPaymentStatus,
+  readText,
+  readWhole,
+} from '../hosted-payment.js';
+
+/** A final payment of the merchant (specification, "Payment notification"). Amounts are cents. */
+export interface MerchantPayment {
+  /** The platform's invoice reference; for a hosted payment its sessionId. */
+  invoiceReference: string;
+  /** The merchant's own reference; for a hosted payment its merchantOrderId. `""` if there is none. */
+  invoiceExternalReference: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** The amount due. */
+  invoicedAmount: number;
+  /** Service payment id, 18 characters. */
+  paymentReference: string;
+  /** ISO 8601 UTC with milliseconds. */
+  paymentUTCDate: string;
+  tipAmount: number;
+  /** Total paid, including tip and vouchers. */
+  tenderedAmount: number;
+  /** The till. */
+  siteReference: string;
+  status: PaymentStatus;
+  vouchers: { merchantLiable: boolean; amount: number }[];
+  /** `""` for unknown names. */
+  customer: { firstName: string; lastName: string };
+  siteId: number;
+}
+
+/** A refund that you made, or an automatic reversal (M6). */
+export interface MerchantRefund {
+  /** Id of the refund: apply each once. */
+  refundReference: string;
+  /** Cents. */
+  amount: number;
+  /** `pending`: the bank has not decided. The other two are final. */
+  status: 'pending' | 'succeeded' | 'failed';
+  /** ISO 8601 UTC with milliseconds (C2). */
+  createdUTCDate: string;
+}
+
+/** A refund with the payment it belongs to. */
+export interface RefundOfPayment extends MerchantRefund {
+  /** Service payment id, 18 characters. */
+  paymentReference: string;
+}
+
+/**
+ * One final payment or refund. The stream sends each once, in the same order for every reader; the webhook of a site may repeat
+ * and reorder them.
+ */
+export type PaymentNotice = {
+  /** In the stream: store it, and continue `after` it next time. In a webhook: the same at every attempt. */
+  id: string;
+  payment: MerchantPayment;
+} & ({ type: 'payment' } | { type: 'refund'; refund: MerchantRefund });
+
+/** An invoice of the merchant, with the code for the payer. */
+export interface MerchantInvoice {
+  /** UUID. */
+  reference: string;
+  externalReference?: string;
+  siteReference: string;
+  /** ISO 4217. */
+  currencyISOCode: string;
+  /** Cents. */
+  amount: number;
+  /** `closed`: paid, closed, replaced, or refused after too many failed payments. */
+  state: 'open' | 'closed';
+  /** Text of its QR code. */
+  code: string;
+  /** ISO 8601 UTC (C2). */
+  createdUTCDate: string;
+  /** Time of expiry. ISO 8601 UTC with milliseconds (C2). */
+  expiresUTCDate: string;
+}
+
+export function readMerchantPayment(value: unknown): MerchantPayment {
+  const body = readObject(value, 'payment');
+  const customer = readObject(body['customer'], 'customer');
+  const vouchers = body['vouchers'];
+  if (!Array.isArray(vouchers)) throw new MalformedPaymentError('vouchers');
+  return {
+    invoiceReference: readText(body, 'invoiceReference'),
+    invoiceExternalReference: readText(body, 'invoiceExternalReference'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    paymentReference: readText(body, 'paymentReference'),
+    paymentUTCDate: readText(body, 'paymentUTCDate'),
+    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    tenderedAmount: readWhole(body, 'tenderedAmount', 2 * MAX_AMOUNT_CENTS),
+    siteReference: readText(body, 'siteReference'),
+    status: readPaymentStatus(body, 'status'),
+    vouchers: vouchers.map(readVoucher),
+    customer: { firstName: readText(customer, 'firstName'), lastName: readText(customer, 'lastName') },
+    siteId: readWhole(body, 'siteId', Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function readVoucher(value: unknown): { merchantLiable: boolean; amount: number } {
+  const voucher = readObject(value, 'vouchers');
+  const { merchantLiable } = voucher;
+  if (typeof merchantLiable !== 'boolean') throw new MalformedPaymentError('merchantLiable');
+  return { merchantLiable, amount: readWhole(voucher, 'amount', MAX_AMOUNT_CENTS) };
+}
+
+/** Undefined for a type of a later release. */
+export function readPaymentNotice(id: string, value: unknown): PaymentNotice | undefined {
+  const body = readObject(value, 'notice');
+  const type = readText(body, 'type');
+  if (type === 'payment') return { id, type, payment: readMerchantPayment(body) };
+  if (type === 'refund') return { id, type, payment: readMerchantPayment(body), refund: readRefund(body['refund']) };
+  return undefined;
+}
+
+const REFUND_STATUSES: readonly string[] = ['pending', 'succeeded', 'failed'];
+
+function readRefund(value: unknown): MerchantRefund {
+  const body = readObject(value, 'refund');
+  const status = readText(body, 'status');
+  if (!REFUND_STATUSES.includes(status)) throw new MalformedPaymentError('status');
+  return {
+    refundReference: readText(body, 'refundReference'),
+    amount: readWhole(body, 'amount', 2 * MAX_AMOUNT_CENTS),
+    status: status as MerchantRefund['status'],
+    createdUTCDate: readText(body, 'createdUTCDate'),
+  };
+}
+
+export function readRefundOfPayment(value: unknown): RefundOfPayment {
+  const body = readObject(value, 'refund');
+  return { paymentReference: readText(body, 'svcId'), ...readRefund(body) };
+}
+
+export function readMerchantInvoice(value: unknown): MerchantInvoice {
+  const body = readObject(value, 'invoice');
+  const state = readText(body, 'state');
+  if (state !== 'open' && state !== 'closed') throw new MalformedPaymentError('state');
+  return {
+    reference: readText(body, 'reference'),
+    ...(body['externalReference'] === undefined ? {} : { externalReference: readText(body, 'externalReference') }),
+    siteReference: readText(body, 'siteReference'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    amount: readWhole(body, 'amount', MAX_AMOUNT_CENTS),
+    state,
+    code: readText(body, 'code'),
+    createdUTCDate: readText(body, 'createdUTCDate'),
+    expiresUTCDate: readText(body, 'expiresUTCDate'),
+  };
+}

@@ -1,0 +1,95 @@
+import { MalformedPaymentError, MAX_AMOUNT_CENTS } from '../hosted-payment.js';
+import { readPartnerCard, readPartnerPayment } from './partner-payment.js';
+
+const PAYMENT = {
+  reference: 'r-1',
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  merchantName: 'Karoo Books',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 12_345,
+  tipAmount: 0,
+  processedAmount: 12_345,
+  paymentUTCDate: '2026-11-20T18:03:36.123Z',
+  paymentMethodType: 'Card',
+  paymentMethodDescription: '**** 4242',
+  status: 'success',
+  customer: { id: 'c-1', firstName: '', lastName: '' },
+  siteReference: 'TILL-1',
+};
+const CARD = {
+  token: 'card_1',
+  cardMask: '**** 4242',
+  holderName: 'T Payer',
+  expiryMonth: 12,
+  expiryYear: 2030,
+  brand: 'visa',
+};
+
+const fieldOf = (read: () => unknown): string => {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof MalformedPaymentError) return error.field;
+    throw error;
+  }
+  return 'nothing is malformed';
+};
+
+test('a payment has the fields of the specification, and no others', () => {
+  expect(readPartnerPayment({ ...PAYMENT, errors: null, note: 'unknown' })).toEqual({ ...PAYMENT, errors: [] });
+  const optional = { invoiceReference: 'i', invoiceExternalReference: 'e', verificationUrl: 'https://bank.example/' };
+  const errors = [{ message: 'Declined.', errorReference: '10' }];
+  expect(readPartnerPayment({ ...PAYMENT, ...optional, errors })).toEqual({ ...PAYMENT, ...optional, errors });
+});
+
+test.each([...Object.keys(PAYMENT), 'payment'])('a payment without %s is malformed', (field) => {
+  for (const value of [undefined, null, true]) {
+    const body = field === 'payment' ? value : { ...PAYMENT, [field]: value };
+    expect(fieldOf(() => readPartnerPayment(body))).toBe(field);
+  }
+});
+
+test.each(['invoiceReference', 'invoiceExternalReference', 'verificationUrl'])(
+  '%s is text where it is present',
+  (field) => {
+    expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: null }))).toBe(field);
+  },
+);
+
+test.each(['id', 'firstName', 'lastName'])('a customer has %s as text', (field) => {
+  const customer = { ...PAYMENT.customer, [field]: undefined };
+  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, customer }))).toBe(field);
+});
+
+test.each(['processing', 'success', 'failed', 'verificationRequired'])('%s is a status', (status) => {
+  expect(readPartnerPayment({ ...PAYMENT, status }).status).toBe(status);
+});
+
+test.each(['', 'Success', 'declined'])('%j is no status', (status) => {
+  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, status }))).toBe('status');
+});
+
+test.each([
+  ['invoicedAmount', MAX_AMOUNT_CENTS],
+  ['tipAmount', MAX_AMOUNT_CENTS],
+  ['processedAmount', 2 * MAX_AMOUNT_CENTS],
+])('%s is at most %d', (field, most) => {
+  expect(readPartnerPayment({ ...PAYMENT, [field]: most })).toMatchObject({ [field]: most });
+  expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: most + 1 }))).toBe(field);
+});
+
+test('a stored card has the fields of the specification, and no others', () => {
+  expect(readPartnerCard({ ...CARD, cardNumber: '4242424242424242' })).toEqual(CARD);
+});
+
+test.each([...Object.keys(CARD), 'card'])('a stored card without %s is malformed', (field) => {
+  expect(fieldOf(() => readPartnerCard(field === 'card' ? undefined : { ...CARD, [field]: undefined }))).toBe(field);
+});
+
+test.each([
+  ['expiryMonth', 12],
+  ['expiryYear', 9_999],
+])('%s of a stored card is at most %d', (field, most) => {
+  expect(readPartnerCard({ ...CARD, [field]: most })).toMatchObject({ [field]: most });
+  expect(fieldOf(() => readPartnerCard({ ...CARD, [field]: most + 1 }))).toBe(field);
+});

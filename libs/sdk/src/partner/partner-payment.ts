@@ -1,0 +1,105 @@
+/** Parsers of the main API's responses about payments and cards; invalid content is an error. */
+import {
+  MalformedPaymentError,
+  MAX_AMOUNT_CENTS,
+  readErrors,
+  readObject,
+  readText,
+  readWhole,
+  type ApiErrorItem,
+} from '../hosted-payment.js';
+
+/** `success` and `failed` are final. */
+export type PartnerPaymentStatus = 'processing' | 'success' | 'failed' | 'verificationRequired';
+const STATUSES: readonly string[] = ['processing', 'success', 'failed', 'verificationRequired'];
+
+export interface PartnerCustomer {
+  /** As sent with the payment: the partner's own id of the customer, or the customerReference. */
+  id: string;
+  /** `""` when unknown. */
+  firstName: string;
+  lastName: string;
+}
+
+/** A payment as returned by the history and by `pay`. Amounts are cents, dates ISO 8601 UTC. */
+export interface PartnerPayment {
+  /** Your own reference, as sent. */
+  reference: string;
+  /** The platform's reference: 18 characters. */
+  paymentReference: string;
+  invoiceReference?: string;
+  invoiceExternalReference?: string;
+  merchantName: string;
+  currencyISOCode: string;
+  invoicedAmount: number;
+  tipAmount: number;
+  /** Tip included; 0 unless it succeeded. */
+  processedAmount: number;
+  paymentUTCDate: string;
+  /** `Card`, `External` or `Voucher`. */
+  paymentMethodType: string;
+  /** Masked, e.g. `**** 4242`. */
+  paymentMethodDescription: string;
+  status: PartnerPaymentStatus;
+  /** Redirect the payer's browser here; only with `verificationRequired`. */
+  verificationUrl?: string;
+  customer: PartnerCustomer;
+  siteReference: string;
+  /** Reasons of a failure; otherwise empty. */
+  errors: ApiErrorItem[];
+}
+
+/** A stored card. */
+export interface PartnerCard {
+  /** Pass it to pay with the card or to delete it. */
+  token: string;
+  /** `**** 4242` */
+  cardMask: string;
+  holderName: string;
+  expiryMonth: number;
+  expiryYear: number;
+  brand: string;
+}
+
+export function readPartnerPayment(value: unknown): PartnerPayment {
+  const body = readObject(value, 'payment');
+  const customer = readObject(body['customer'], 'customer');
+  const status = readText(body, 'status');
+  if (!STATUSES.includes(status)) throw new MalformedPaymentError('status');
+  const optional = ['invoiceReference', 'invoiceExternalReference', 'verificationUrl'] as const;
+  return {
+    reference: readText(body, 'reference'),
+    paymentReference: readText(body, 'paymentReference'),
+    merchantName: readText(body, 'merchantName'),
+    currencyISOCode: readText(body, 'currencyISOCode'),
+    invoicedAmount: readWhole(body, 'invoicedAmount', MAX_AMOUNT_CENTS),
+    tipAmount: readWhole(body, 'tipAmount', MAX_AMOUNT_CENTS),
+    processedAmount: readWhole(body, 'processedAmount', 2 * MAX_AMOUNT_CENTS),
+    paymentUTCDate: readText(body, 'paymentUTCDate'),
+    paymentMethodType: readText(body, 'paymentMethodType'),
+    paymentMethodDescription: readText(body, 'paymentMethodDescription'),
+    status: status as PartnerPaymentStatus,
+    customer: {
+      id: readText(customer, 'id'),
+      firstName: readText(customer, 'firstName'),
+      lastName: readText(customer, 'lastName'),
+    },
+    siteReference: readText(body, 'siteReference'),
+    errors: readErrors(body['errors']),
+    ...Object.fromEntries(
+      optional.filter((field) => body[field] !== undefined).map((field) => [field, readText(body, field)]),
+    ),
+  };
+}
+
+export function readPartnerCard(value: unknown): PartnerCard {
+  const body = readObject(value, 'card');
+  return {
+    token: readText(body, 'token'),
+    cardMask: readText(body, 'cardMask'),
+    holderName: readText(body, 'holderName'),
+    expiryMonth: readWhole(body, 'expiryMonth', 12),
+    expiryYear: readWhole(body, 'expiryYear', 9999),
+    brand: readText(body, 'brand'),
+  };
+}

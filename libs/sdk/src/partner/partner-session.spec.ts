@@ -1,0 +1,233 @@
+import { compactDecrypt, exportJWK, generateKeyPair } from 'jose';
+import { HttpExchange } from '../http-exchange.js';
+import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
+
+const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
+const START = Date.parse('2026-11-20T18:00:00.000Z');
+const PAYMENT = {
+  reference: 'r-1',
+  paymentReference: '1VQ5K3P0ABCDEFGHJK',
+  merchantName: 'Karoo Books',
+  currencyISOCode: 'ZAR',
+  invoicedAmount: 1,
+  tipAmount: 0,
+  processedAmount: 1,
+  paymentUTCDate: '2026-11-20T18:03:36.123Z',
+  paymentMethodType: 'Card',
+  paymentMethodDescription: '**** 4242',
+  status: 'success',
+  customer: { id: 'c-1', firstName: '', lastName: '' },
+  siteReference: 'TILL-1',
+};
+
+interface Sent {
+  readonly route: string;
+  readonly headers: Record<string, string>;
+  readonly body: Record<string, unknown> | undefined;
+}
+
+let sent: Sent[];
+let time: number;
+let publicJwk: object;
+let privateKey: CryptoKey;
+let answers: Record<string, () => Response | Promise<Response>>;
+let logIn: jest.Mock<Promise<Login>, []>;
+let session: PartnerSession;
+
+beforeAll(async () => {
+  const pair = await generateKeyPair('ECDH-ES', { crv: 'P-256', extractable: true });
+  privateKey = pair.privateKey;
+  publicJwk = { ...(await exportJWK(pair.publicKey)), kid: 'key-1' };
+});
+beforeEach(() => {
+  [sent, time] = [[], START];
+  answers = {
+    'GET /v1/cards/encryption-key': () => Response.json(publicJwk),
+    'POST /v1/payments': () => Response.json(PAYMENT),
+    'DELETE /v1/cards/c': () => new Response(null, { status: 204 }),
+  };
+  logIn = jest.fn(() => Promise.resolve(tokenOf(`token-${logIn.mock.calls.length}`)));
+  session = new PartnerSession(http(), 'https://api.example', 'key', logIn, () => time);
+});
+
+const tokenOf = (identityToken: string, expiresIn = 900): Login => ({ identityToken, expiresIn, owner: 'owner-1' });
+
+function http(): HttpExchange {
+  const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    const { pathname, search } = new URL(url as string);
+    const body = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, unknown>) : undefined;
+    const route = `${init.method} ${pathname}`;
+    sent.push({ route: route + search, headers: init.headers as Record<string, string>, body });
+    return (answers[route + search] ?? answers[route])?.() ?? new Response(null, { status: 404 });
+  };
+  return new HttpExchange({ fetch: fetch, wait: async () => undefined });
+}
+
+const payloads = () => sent.filter(({ route }) => route === 'POST /v1/payments').map(({ body }) => body);
+const opened = async (jwe: unknown): Promise<unknown> =>
+  JSON.parse(new TextDecoder().decode((await compactDecrypt(jwe as string, privateKey)).plaintext));
+
+describe('pay', () => {
+  it.each<[string, PayRequest & Partial<ServicePayRequest>, object]>([
+    ['a stored card', { amount: 1, cardToken: 't' }, { paymentMethod: { card: { token: 't' } } }],
+    [
+      'a stored card rather than a card',
+      { amount: 1, cardToken: 't', card: CARD },
+      { paymentMethod: { card: { token: 't' } } },
+    ],
+    [
+      'an external payment',
+      { amount: 1, external: { type: 'EFT', status: 'success', reference: 'x' } },
+      { paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'x' } } },
+    ],
+    [
+      'vouchers alone',
+      { amount: 1, vouchers: [{ merchantLiable: true, amount: 1 }] },
+      { vouchers: [{ merchantLiable: true, amount: 1 }] },
+    ],
+    [
+      'a code',
+      { amount: 1, code: 'köd', cardToken: 't' },
+      { code: 'a8O2ZA==', paymentMethod: { card: { token: 't' } } },
+    ],
+    [
+      'an invoice',
+      { amount: 1, invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
+      { invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
+    ],
+  ])('with %s sends that and nothing else', async (_, request, expected) => {
+    await session.pay({ ...request, reference: 'r-1' });
+    expect(payloads()).toEqual([{ reference: 'r-1', amount: 1, ...expected }]);
+  });
+
+  it('sends key, token and the type of its body', async () => {
+    await session.pay({ amount: 1, cardToken: 't' });
+    await session.deleteCard('c');
+    const headers = { accept: 'application/json', 'x-api-key': 'key', authorization: 'Bearer token-1' };
+    expect(sent.map((request) => request.headers)).toEqual([
+      { ...headers, 'content-type': 'application/json' },
+      headers,
+    ]);
+    expect(sent[1]!.body).toBeUndefined();
+  });
+});
+
+describe('a card', () => {
+  it('is encrypted for its owner and payment, for ten minutes', async () => {
+    await session.pay({ reference: 'r-1', amount: 1, card: CARD });
+    const [body] = payloads() as [{ paymentMethod: { card: { encryptedCard: string } } }];
+    expect(await opened(body.paymentMethod.card.encryptedCard)).toEqual({
+      card: CARD,
+      binding: { sessionId: 'owner-1.r-1', try: 1, expiresAt: '2026-11-20T18:10:00.000Z' },
+    });
+  });
+
+  it('uses one encryption key for a minute', async () => {
+    const keys = () => sent.filter(({ route }) => route === 'GET /v1/cards/encryption-key').length;
+    const pay = () => session.pay({ amount: 1, card: CARD });
+    await pay();
+    time += 59_999;
+    await pay();
+    expect(keys()).toBe(1);
+    time += 1;
+    await pay();
+    expect(keys()).toBe(2);
+  });
+
+  it('is not encrypted with a key that has no id', async () => {
+    answers['GET /v1/cards/encryption-key'] = () => Response.json({ ...publicJwk, kid: 7 });
+    await expect(session.pay({ amount: 1, card: CARD })).rejects.toThrow('kid is missing or malformed');
+    expect(payloads()).toEqual([]);
+  });
+});
+
+describe('reading', () => {
+  it('decodes a code', async () => {
+    const answer = { merchant: { merchantName: 'Karoo Books' }, invoice: { amount: 1 } };
+    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, more: 1 });
+    expect(await session.decode('???>>>ÿ')).toEqual(answer);
+    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, merchant: null });
+    await expect(session.decode('???>>>ÿ')).rejects.toThrow('merchant is missing');
+    answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, invoice: 7 });
+    await expect(session.decode('???>>>ÿ')).rejects.toThrow('invoice is missing');
+  });
+
+  it.each([
+    [undefined, '?page=1'],
+    [{ pageSize: 2 }, '?page=1&pageSize=2'],
+    [{ customerReference: 'c&1' }, '?page=1&customerReference=c%261'],
+  ])('asks for the history with %j', async (query, search) => {
+    answers['GET /v1/payments'] = () => new Response(null, { status: 204 });
+    expect(await session.history(query).next()).toEqual({ done: true, value: undefined });
+    expect(sent.map(({ route }) => route)).toEqual([`GET /v1/payments${search}`]);
+  });
+
+  it.each([
+    [{}, 'payments'],
+    [{ payments: PAYMENT }, 'payments'],
+    [{ payments: [], nextPage: null }, 'nextPage'],
+    [{ payments: [], nextPage: '/v1/cards?page=2' }, 'nextPage'],
+    [{ payments: [], nextPage: 'https://evil.example/v1/payments?page=2' }, 'nextPage'],
+  ])('takes no page %j', async (page, field) => {
+    answers['GET /v1/payments'] = () => Response.json(page);
+    await expect(session.history().next()).rejects.toThrow(`${field} is missing or malformed`);
+  });
+
+  it('addresses a stored card by its encoded token', async () => {
+    await expect(session.deleteCard('../a?b')).rejects.toMatchObject({ httpStatus: 404 });
+    expect(sent.at(-1)!.route).toBe('DELETE /v1/cards/..%2Fa%3Fb');
+  });
+});
+
+describe('the token', () => {
+  const authorizations = () => sent.map(({ headers }) => headers['authorization']);
+
+  it('is renewed a minute before its end', async () => {
+    await session.deleteCard('c');
+    time += 839_999;
+    await session.deleteCard('c');
+    time += 1;
+    await session.deleteCard('c');
+    expect(authorizations()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('that lives for less than a minute is used once', async () => {
+    logIn.mockImplementation(() => Promise.resolve(tokenOf('short', 30)));
+    await session.deleteCard('c');
+    await session.deleteCard('c');
+    expect(logIn).toHaveBeenCalledTimes(2);
+  });
+
+  it('of a slow login does not replace the newer one', async () => {
+    const slow = await whileASlowLoginRuns();
+    slow.resolve(tokenOf('slow'));
+    await slow.call;
+    await session.deleteCard('c');
+    expect(authorizations().at(-1)).toBe('Bearer newer');
+  });
+
+  it('of the newer login stays when the slow one fails', async () => {
+    const slow = await whileASlowLoginRuns();
+    slow.reject(new Error('no answer'));
+    await expect(slow.call).rejects.toThrow('no answer');
+    await session.deleteCard('c');
+    expect(authorizations().at(-1)).toBe('Bearer newer');
+    expect(logIn).toHaveBeenCalledTimes(3);
+  });
+
+  /** A call waits for a login, when the 401 of an earlier call makes that one log in again, and faster. */
+  async function whileASlowLoginRuns() {
+    const [refused, slow] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
+    answers['DELETE /v1/cards/early'] = () => refused.promise;
+    const early = session.deleteCard('early');
+    for (let turn = 0; turn < 100 && sent.length === 0; turn++) await Promise.resolve();
+    time += 900_000;
+    logIn.mockImplementationOnce(() => slow.promise);
+    const call = session.deleteCard('c');
+    logIn.mockImplementationOnce(() => Promise.resolve(tokenOf('newer')));
+    answers['DELETE /v1/cards/early'] = () => new Response(null, { status: 204 });
+    refused.resolve(new Response(null, { status: 401 }));
+    await early;
+    return { call, resolve: slow.resolve, reject: slow.reject };
+  }
+});

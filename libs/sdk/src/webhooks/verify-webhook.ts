@@ -1,0 +1,231 @@
+/**
+ * Verifies a payment webhook (row E4, Standard Webhooks) on the merchant's server. It first checks the signature over the raw
+ * bytes, then parses the body, then compares it with the merchant's order. An unverified body is never used.
+ *
+ * Deliveries are at least once (E8): apply each `paymentReference` once, and respond with any 2xx once you have stored it.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import {
+  MalformedPaymentError,
+  readHostedPaymentNotification,
+  type HostedPayment,
+  type HostedPaymentNotification,
+} from '../hosted-payment.js';
+import { type PaymentNotice, readPaymentNotice } from '../merchant/merchant-payment.js';
+
+export type WebhookErrorCode =
+  /** One of webhook-id, webhook-timestamp, webhook-signature is absent or unreadable. */
+  | 'bad-headers'
+  /** Signed longer ago than the tolerance: a replay, or a wrong clock. */
+  | 'too-old'
+  /** Signed in the future: a wrong clock. */
+  | 'too-new'
+  /** None of the signatures was made with this secret over these bytes. */
+  | 'bad-signature'
+  /** A secret is not `whsec_` and base64. */
+  | 'bad-secret'
+  /** Signed, but too large, not UTF-8, not JSON or not a payment notification. */
+  | 'bad-body'
+  | 'unexpected-order'
+  | 'unexpected-amount'
+  | 'unexpected-currency';
+
+/** Reason of the refusal. Respond with 400, except for `bad-secret`, which is an error of your own configuration. */
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError';
+  constructor(
+    readonly code: WebhookErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The order in your own database. */
+export interface ExpectedPayment {
+  merchantOrderId?: string;
+  /** Integer cents. */
+  amount?: number;
+  currencyISOCode?: string;
+}
+
+/** A webhook request, with the data to verify it. */
+export interface SignedRequest {
+  /** The request's headers, as Node.js, Fetch or a framework gives them. */
+  headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The body exactly as received. JSON that was parsed and serialised again has another signature. */
+  rawBody: string | Uint8Array;
+  /** The site's `whsec_…` secret. */
+  secret?: string;
+  /** Several, during a rotation. */
+  secrets?: readonly string[];
+  /** The current time; default: the system clock. */
+  now?: Date;
+  /** Allowed difference between the signing time and now, in both directions; default 300. */
+  toleranceSeconds?: number;
+}
+
+export interface VerifyWebhookInput extends SignedRequest {
+  /** Compared after the signature. Omit it to look up the order first and use `assertExpectedPayment`. */
+  expected?: ExpectedPayment;
+}
+
+const DEFAULT_TOLERANCE_SECONDS = 300;
+/** Row C6: no body of this interface is larger. */
+const MAX_BODY_BYTES = 256 * 1024;
+/** More than any rotation needs; limits the work that an attacker can cause. */
+const MAX_SIGNATURES = 16;
+
+/**
+ * A notification to the notificationUrl of a session.
+ *
+ * @returns the notification, with enumerations as text (H4)
+ * @throws WebhookVerificationError with a precise `code`
+ */
+export function verifyWebhook(input: VerifyWebhookInput): HostedPaymentNotification {
+  const { body } = verifySigned(input);
+  const notification = parseBody(body, readHostedPaymentNotification);
+  if (input.expected) assertExpectedPayment(notification, input.expected);
+  return notification;
+}
+
+/**
+ * A notice to the webhook of a site (M6): a payment that became final, or a refund. Apply each `id` once.
+ *
+ * @returns undefined for a type of a later release: respond to it with 2xx
+ * @throws WebhookVerificationError with a precise `code`
+ */
+export function verifySiteWebhook(input: SignedRequest): PaymentNotice | undefined {
+  const { id, body } = verifySigned(input);
+  return parseBody(body, (value) => readPaymentNotice(id, value));
+}
+
+function verifySigned(input: SignedRequest): { id: string; body: string } {
+  const body = readBody(input.rawBody);
+  const id = header(input.headers, 'webhook-id');
+  const signedAt = readTimestamp(header(input.headers, 'webhook-timestamp'), input);
+  const signatures = header(input.headers, 'webhook-signature').split(' ').slice(0, MAX_SIGNATURES);
+  const signers = signersOf(input);
+
+  const isSigned = signers.some((signer) => {
+    const expected = Buffer.from(signer.sign(id, signedAt, body));
+    return signatures.some((given) => isSame(Buffer.from(given), expected));
+  });
+  if (!isSigned) {
+    throw new WebhookVerificationError(
+      'bad-signature',
+      'No signature matches the body and the secret. Pass the body as it was received, before any JSON parser, and the secret of the site and mode',
+    );
+  }
+  return { id, body };
+}
+
+/**
+ * Compares a verified payment with your own record of the order. A signature only proves the sender of the notification, not that
+ * it is for the order that you are about to mark as paid.
+ *
+ * @throws WebhookVerificationError `unexpected-order`, `unexpected-amount` or `unexpected-currency`
+ */
+export function assertExpectedPayment(payment: HostedPayment, expected: ExpectedPayment): void {
+  if (expected.merchantOrderId !== undefined && payment.merchantOrderId !== expected.merchantOrderId) {
+    throw new WebhookVerificationError('unexpected-order', 'The payment is for another order');
+  }
+  if (expected.amount !== undefined && payment.amount !== expected.amount) {
+    throw new WebhookVerificationError('unexpected-amount', "The payment's amount is not the order's");
+  }
+  if (expected.currencyISOCode !== undefined && payment.currencyISOCode !== expected.currencyISOCode) {
+    throw new WebhookVerificationError('unexpected-currency', "The payment's currency is not the order's");
+  }
+}
+
+function readBody(rawBody: string | Uint8Array): string {
+  if (typeof rawBody !== 'string' && !(rawBody instanceof Uint8Array)) {
+    throw new WebhookVerificationError(
+      'bad-body',
+      'rawBody must be the bytes as received, not a parsed object: read the body before any JSON parser does',
+    );
+  }
+  const size = typeof rawBody === 'string' ? Buffer.byteLength(rawBody) : rawBody.byteLength;
+  if (size > MAX_BODY_BYTES) throw new WebhookVerificationError('bad-body', 'The body is too large');
+  if (typeof rawBody === 'string') return rawBody;
+  try {
+    // Strict, and keeping a byte order mark: a lenient decoder would let different bytes pass as the signed ones.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(rawBody);
+  } catch (cause) {
+    throw new WebhookVerificationError('bad-body', 'The body is not UTF-8', { cause });
+  }
+}
+
+function header(headers: SignedRequest['headers'], name: string): string {
+  const value = headers instanceof Headers ? headers.get(name) : ownHeader(headers, name);
+  if (typeof value !== 'string' || value === '' || value.length > 4096) {
+    throw new WebhookVerificationError('bad-headers', `The header ${name} is missing or unreadable`);
+  }
+  return value;
+}
+
+function ownHeader(headers: Readonly<Record<string, string | readonly string[] | undefined>>, name: string): unknown {
+  const key = Object.keys(headers).find((candidate) => candidate.toLowerCase() === name);
+  const value = key === undefined ? undefined : headers[key];
+  return Array.isArray(value) && value.length === 1 ? (value[0] as unknown) : value;
+}
+
+// The library compares with the system clock only, so its `sign` is used and the tolerance is kept here.
+function readTimestamp(text: string, input: SignedRequest): Date {
+  if (!/^\d{1,11}$/.test(text)) throw new WebhookVerificationError('bad-headers', 'webhook-timestamp is not a time');
+  const signedAt = Number(text) * 1000;
+  const now = (input.now ?? new Date()).getTime();
+  const tolerance = (input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS) * 1000;
+  // Written so that a tolerance or clock of NaN (a missing setting) refuses everything.
+  if (!(now - signedAt <= tolerance))
+    throw new WebhookVerificationError(
+      'too-old',
+      `The webhook was signed too long ago: ${away(now - signedAt, tolerance)}`,
+    );
+  if (!(signedAt - now <= tolerance))
+    throw new WebhookVerificationError(
+      'too-new',
+      `The webhook was signed in the future: ${away(signedAt - now, tolerance)}`,
+    );
+  return new Date(signedAt);
+}
+
+/** The age distinguishes a replay from a wrong clock, which always differs by the same time. */
+function away(ms: number, toleranceMs: number): string {
+  return `${Math.round(ms / 1000)} s from the present time, of which ${toleranceMs / 1000} s are accepted. Is the clock of this server right?`;
+}
+
+function signersOf(input: SignedRequest): Webhook[] {
+  const secrets = [...(input.secrets ?? []), ...(input.secret === undefined ? [] : [input.secret])];
+  if (secrets.length === 0)
+    throw new WebhookVerificationError(
+      'bad-secret',
+      'No webhook secret was given: check the setting that it comes from',
+    );
+  return secrets.map((secret) => {
+    try {
+      return new Webhook(secret);
+    } catch (cause) {
+      throw new WebhookVerificationError(
+        'bad-secret',
+        'A webhook secret is not whsec_ and base64: copy the complete secret, as shown at its creation',
+        { cause },
+      );
+    }
+  });
+}
+
+function isSame(given: Buffer, expected: Buffer): boolean {
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function parseBody<T>(body: string, read: (value: unknown) => T): T {
+  try {
+    return read(JSON.parse(body));
+  } catch (cause) {
+    const reason = cause instanceof MalformedPaymentError ? cause.message : 'The body is not JSON';
+    throw new WebhookVerificationError('bad-body', reason, { cause });
+  }
+}

@@ -1,0 +1,73 @@
+import { Controller, Get, HttpCode, Inject, Param, Post, Query, type Type, UseGuards } from '@nestjs/common';
+import { AdminKeyGuard } from '@svc/auth';
+import {
+  type BrokerDeadLetterSummary,
+  type BrokerReplay,
+  type DeadLetterPage,
+  DeadLetters,
+  type ReplayedPage,
+} from '@svc/messaging';
+
+/**
+ * For administrators: the dead letters of a service, and their replay once the cause is fixed.
+ */
+export function deadLettersOf(service: string): Type {
+  // A service adds the result to its module's controllers, and provides ADMIN_KEY.
+  @Controller(`admin/v1/dead-letters/${service}`)
+  @UseGuards(AdminKeyGuard)
+  class DeadLettersController {
+    constructor(@Inject(DeadLetters) private readonly deadLetters: DeadLetters) {}
+
+    /**
+     * Lists the dead letters of a service, 200 at a time, newest first and without payloads; `after` is null on the last page.
+     *
+     * @throws request.invalid
+     */
+    @Get()
+    list(@Query('type') type?: string, @Query('after') after?: string): Promise<DeadLetterPage> {
+      return this.deadLetters.list({ type, after });
+    }
+
+    /** Counts the dead letters that RabbitMQ keeps. None where the services are one process. */
+    @Get('broker')
+    async summariseInBroker(): Promise<BrokerDeadLetterSummary> {
+      return (await this.deadLetters.inBroker?.summary()) ?? { count: 0, countMax: 0, oldest: null };
+    }
+
+    /**
+     * Passes up to 1 000 dead letters of RabbitMQ to the handlers; repeat while `replayed` is not 0. Rejected ones stay.
+     *
+     * @throws service.not-ready RabbitMQ is unavailable.
+     */
+    @Post('broker/replays')
+    @HttpCode(200)
+    async replayFromBroker(): Promise<BrokerReplay> {
+      return (await this.deadLetters.inBroker?.replay()) ?? { replayed: 0, refused: 0 };
+    }
+
+    /**
+     * Replays a page of 100 dead letters; repeat with `after` while it is not null. Those that fail again stay.
+     *
+     * @throws request.invalid
+     */
+    @Post('replays')
+    @HttpCode(200)
+    replayMany(@Query('type') type?: string, @Query('after') after?: string): Promise<ReplayedPage> {
+      return this.deadLetters.replayMany({ type, after });
+    }
+
+    /**
+     * Replays one dead letter; the response is the handler's error if it fails again.
+     *
+     * @returns 204 It is handled.
+     * @throws resource.not-found
+     * @throws resource.conflict No handler takes its type any more.
+     */
+    @Post(':messageId/replay')
+    @HttpCode(204)
+    replay(@Param('messageId') messageId: string): Promise<void> {
+      return this.deadLetters.replay(messageId);
+    }
+  }
+  return DeadLettersController;
+}

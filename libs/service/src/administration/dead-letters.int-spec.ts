@@ -1,0 +1,122 @@
+import { Controller, Module } from '@nestjs/common';
+import { ADMIN_KEY } from '@svc/auth';
+import { type EventEnvelope, eventType } from '@svc/contracts';
+import { type BrokerDeadLetters, DeadLetters, EventPattern } from '@svc/messaging';
+import { anEvent, httpClient, startTestService, type TestService } from '@svc/testing';
+import { ServiceConfig } from '../configuration/config.js';
+import type { ServiceDefinition } from '../service.js';
+import { deadLettersOf } from './dead-letters.controller.js';
+
+const ThingHappenedV1 = eventType<{ text: string }>('thing.happened.v1');
+const KEY = 'an administration key for tests 1';
+const handled: string[] = [];
+let mended = false;
+
+@Controller()
+class ThingsConsumer {
+  /** Replay: of no consequence in this test. */
+  @EventPattern(ThingHappenedV1)
+  record(events: EventEnvelope<{ text: string }>[]): Promise<void> {
+    if (!mended) return Promise.reject(new Error('broken'));
+    handled.push(...events.map(({ payload }) => payload.text));
+    return Promise.resolve();
+  }
+}
+
+@Module({ controllers: [ThingsConsumer, deadLettersOf('things')], providers: [{ provide: ADMIN_KEY, useValue: KEY }] })
+class ThingsModule {}
+
+const things: ServiceDefinition = { name: 'things', config: ServiceConfig, module: ThingsModule, migrations: [] };
+
+let running: TestService;
+beforeAll(async () => {
+  running = await startTestService(things);
+});
+afterAll(() => running.stop());
+
+test('administrators see what was given up on, and have it handled once its cause is mended', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const event = anEvent(ThingHappenedV1, 'thing 1', 1, { text: 'private' });
+  await running.deliver(event);
+
+  const { status, body } = await admin('GET', '/admin/v1/dead-letters/things');
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    deadLetters: [
+      {
+        messageId: event.id,
+        type: 'thing.happened.v1',
+        aggregateId: 'thing 1',
+        error: 'Error: broken',
+        deliveries: 5,
+        failedAt: '2026-03-01T10:00:00.000Z',
+      },
+    ],
+    after: null,
+  });
+
+  const replay = `/admin/v1/dead-letters/things/${event.id}/replay`;
+  expect((await admin('POST', replay)).status).toBe(500);
+  expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual(body);
+  mended = true;
+  expect((await admin('POST', replay)).status).toBe(204);
+  expect(handled).toEqual(['private']);
+  expect((await admin('POST', replay)).status).toBe(404);
+  expect((await admin('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(404);
+  expect((await admin('GET', '/admin/v1/dead-letters/things')).body).toEqual({
+    deadLetters: [],
+    after: null,
+  });
+});
+
+test('administrators have all of them, or all of a type, handled again at once', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const bulk = '/admin/v1/dead-letters/things/replays';
+  mended = false;
+  await running.deliver(...['one', 'two'].map((text) => anEvent(ThingHappenedV1, text, 1, { text })));
+  expect(await admin('POST', bulk)).toMatchObject({ status: 200, body: { replayed: 0, failed: 2, after: null } });
+  mended = true;
+  const none = { replayed: 0, failed: 0, after: null };
+  expect((await admin('POST', `${bulk}?type=other.v1`)).body).toEqual(none);
+  expect((await admin('POST', `${bulk}?type=thing.happened.v1`)).body).toEqual({ ...none, replayed: 2 });
+  expect(handled.slice(-2).sort()).toEqual(['one', 'two']);
+  for (const wrong of ['after=nonsense', 'after=a&after=b', 'type=%00', 'type=a&type=b'])
+    expect((await admin('GET', `/admin/v1/dead-letters/things?${wrong}`)).status).toBe(400);
+});
+
+test('where there is no RabbitMQ it gave up on nothing', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const broker = '/admin/v1/dead-letters/things/broker';
+  expect(await admin('GET', broker)).toMatchObject({ status: 200, body: { count: 0, countMax: 0, oldest: null } });
+  expect(await admin('POST', `${broker}/replays`)).toMatchObject({ status: 200, body: { replayed: 0, refused: 0 } });
+});
+
+test('administrators see what RabbitMQ gave up on, and replay it', async () => {
+  const admin = httpClient(running.service, { 'x-admin-key': KEY });
+  const oldest = { messageId: 'm', type: 'a.v1', reason: 'delivery_limit', deadLetteredAt: new Date(0) };
+  const inBroker: BrokerDeadLetters = {
+    count: () => Promise.resolve(2),
+    summary: () => Promise.resolve({ count: 2, countMax: 9, oldest }),
+    replay: () => Promise.resolve({ replayed: 1, refused: 1 }),
+  };
+  Object.assign(running.service.app.get(DeadLetters), { inBroker });
+  const broker = '/admin/v1/dead-letters/things/broker';
+  expect((await admin('GET', broker)).body).toEqual({
+    count: 2,
+    countMax: 9,
+    oldest: { ...oldest, deadLetteredAt: '1970-01-01T00:00:00.000Z' },
+  });
+  expect((await admin('POST', `${broker}/replays`)).body).toEqual({ replayed: 1, refused: 1 });
+});
+
+test.each<Record<string, string>>([{}, { 'x-admin-key': 'another administration key here' }])(
+  'others are told nothing: %j',
+  async (headers) => {
+    const other = httpClient(running.service, headers);
+    expect((await other('GET', '/admin/v1/dead-letters/things')).status).toBe(401);
+    expect((await other('POST', '/admin/v1/dead-letters/things/nonsense/replay')).status).toBe(401);
+    expect((await other('POST', '/admin/v1/dead-letters/things/replays')).status).toBe(401);
+    expect((await other('GET', '/admin/v1/dead-letters/things/broker')).status).toBe(401);
+    expect((await other('POST', '/admin/v1/dead-letters/things/broker/replays')).status).toBe(401);
+  },
+);

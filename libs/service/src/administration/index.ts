@@ -1,0 +1,2 @@
+export * from './dead-letters.controller.js';
+export * from './rebuild.controller.js';

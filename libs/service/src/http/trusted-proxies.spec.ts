@@ -1,0 +1,21 @@
+import { fastify } from 'fastify';
+import { httpSettings } from './http.js';
+import { newLog } from '../logging.js';
+
+async function callerSeenBy(trustedProxies: string | undefined, forwardedFor: string): Promise<string> {
+  const app = fastify(httpSettings.options({}, newLog('test', 'silent'), trustedProxies));
+  app.get('/', (request) => Promise.resolve({ ip: request.ip }));
+  const { body } = await app.inject({ method: 'GET', url: '/', headers: { 'x-forwarded-for': forwardedFor } });
+  await app.close();
+  return (JSON.parse(body) as { ip: string }).ip;
+}
+
+test('who calls is whoever is connected, whatever the header claims', async () => {
+  expect(await callerSeenBy(undefined, '203.0.113.7')).toBe('127.0.0.1');
+  expect(await callerSeenBy('10.0.0.0/8', '203.0.113.7')).toBe('127.0.0.1');
+});
+
+test('a trusted proxy says who calls, and what its caller claims beyond that is not believed', async () => {
+  expect(await callerSeenBy('127.0.0.1', '203.0.113.7')).toBe('203.0.113.7');
+  expect(await callerSeenBy('127.0.0.1,10.0.0.0/8', '192.0.2.1, 203.0.113.7, 10.1.2.3')).toBe('203.0.113.7');
+});

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import {
+  type Tree,
+  formatFiles,
+  generateFiles,
+  installPackagesTask,
+  joinPathFragments,
+  names,
+  readJson,
+  updateJson,
+} from '@nx/devkit';
+
+interface Options {
+  /** Kebab-case. */
+  readonly name: string;
+  readonly description: string;
+}
+
+/** An existing app whose versions of packages the new one gets: there is one version of each in the repository. */
+const MODEL = 'apps/payment-history/package.json';
+
+/** Creates an app: a service with its configuration, ready for features, and a test that starts it. */
+export default async function app(tree: Tree, { name, description }: Options): Promise<() => void> {
+  const folder = joinPathFragments('apps', name);
+  if (tree.exists(folder)) throw new Error(`${folder} exists`);
+  const { dependencies } = readJson<{ dependencies: Record<string, string> }>(tree, MODEL);
+  generateFiles(tree, join(import.meta.dirname, 'files'), folder, {
+    name,
+    description,
+    className: names(name).className,
+    variable: names(name).propertyName,
+    nest: dependencies['@nestjs/common'],
+    typeorm: dependencies['typeorm'],
+    svc: dependencies['@svc/service'],
+  });
+  updateJson(tree, 'tsconfig.json', (config: { references: { path: string }[] }) => ({
+    ...config,
+    references: [...config.references, { path: folder }],
+  }));
+  await formatFiles(tree);
+  return () => {
+    // The lock file names every package of the workspace; `npm ci` refuses one that it does not name.
+    installPackagesTask(tree, true);
+    console.log(`
+Next:
+  ./svc test apps/${name}
+  ./svc nx g @svc/generators:feature <noun> --app=${name}
+To make it a part of the platform: SERVICES in tools/svc/base/settings.ts, its messages in libs/contracts/src/service-messages.ts,
+its roles in deploy/database/roles.sql, its module in apps/all-in-one, then node deploy/generate.ts and docker/compose.yaml.`);
+  };
+}

@@ -1,0 +1,12 @@
+import { sqlErrorsIn } from './complaints.ts';
+
+it('reads errors of invalid statements from the log, each once', () => {
+  const log = [
+    '2026-01-01 [1] a@b ERROR:  42601: syntax error at or near "OR" at character 7',
+    '2026-01-01 [1] a@b STATEMENT:  SELECT OR',
+    '2026-01-01 [1] a@b ERROR:  42601: syntax error at or near "OR" at character 7',
+    '2026-01-01 [1] a@b ERROR:  42501: permission denied for table sessions',
+    '2026-01-01 [1] a@b ERROR:  23505: duplicate key value violates unique constraint "x"',
+  ].join('\n');
+  expect(sqlErrorsIn(log)).toEqual(['42601: syntax error at or near "OR" at character 7']);
+});

@@ -1,0 +1,43 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+
+/** Syntax errors and rule violations (class 42), except insufficient privilege, which tests provoke. */
+const COMPLAINT = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
+
+/** PostgreSQL's errors about statements that it cannot run at all: a mutant that causes one proves nothing. */
+export class SqlErrorLog {
+  private readonly log: string;
+  private readUpTo = 0;
+
+  /** @param log of a server with log_error_verbosity = verbose; empty for tests without one */
+  constructor(log: string) {
+    this.log = log;
+  }
+
+  /** Ignores all errors up to now, because they belong to an earlier run. */
+  forget(): void {
+    this.readUpTo = this.size();
+  }
+
+  read(): string[] {
+    const from = this.readUpTo;
+    const length = this.size() - from;
+    this.readUpTo += Math.max(length, 0);
+    if (length <= 0) return [];
+    const handle = openSync(this.log, 'r');
+    try {
+      const bytes = Buffer.alloc(length);
+      readSync(handle, bytes, 0, length, from);
+      return sqlErrorsIn(bytes.toString('utf8'));
+    } finally {
+      closeSync(handle);
+    }
+  }
+
+  private size(): number {
+    return existsSync(this.log) ? statSync(this.log).size : 0;
+  }
+}
+
+export function sqlErrorsIn(log: string): string[] {
+  return [...new Set([...log.matchAll(COMPLAINT)].map(([, text]) => text!.trim()))];
+}

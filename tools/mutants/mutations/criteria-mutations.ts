@@ -1,0 +1,83 @@
+/** Omits the guards in TypeORM criteria, one at a time: `findOneBy(Row, { siteId, mode })`. */
+import ts from 'typescript';
+import { guardOfName } from './guard-words.ts';
+import { oneLine } from './sql-mutations.ts';
+import type { Mutation } from './sql-mutations.ts';
+
+const LOOK_UPS =
+  /^(find(One)?(By)?(OrFail)?|findAndCount(By)?|count(By)?|exists?(By)?|update|delete|softDelete|increment|decrement)$/;
+const CHANGES = /^(update|delete|softDelete|increment|decrement)$/;
+
+/** Functions of the file whose object is spread into criteria: `{ ...ownedBy(owner), keyId }`. */
+export function criteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    const isCall = ts.isCallExpression(node) && ts.isIdentifier(node.expression);
+    if (isCall && isInCriteria(node)) names.add(node.expression.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return names;
+}
+
+function isInCriteria(call: ts.CallExpression): boolean {
+  const { parent } = call;
+  if (ts.isSpreadAssignment(parent)) return criteriaCall(parent.parent) !== undefined;
+  return (
+    ts.isPropertyAssignment(parent) && parent.name.getText() === 'where' && criteriaCall(parent.parent) !== undefined
+  );
+}
+
+/** The look-up whose criteria or options the object is. */
+function criteriaCall(object: ts.ObjectLiteralExpression): string | undefined {
+  const { parent } = object;
+  if (
+    ts.isPropertyAssignment(parent) &&
+    parent.name.getText() === 'where' &&
+    ts.isObjectLiteralExpression(parent.parent)
+  )
+    return criteriaCall(parent.parent);
+  if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return undefined;
+  const isFirst = parent.arguments.find((argument) => ts.isObjectLiteralExpression(argument)) === object;
+  const method = parent.expression.name.text;
+  return isFirst && LOOK_UPS.test(method) ? method : undefined;
+}
+
+function isReturnedByHelper(object: ts.ObjectLiteralExpression, helpers: ReadonlySet<string>): boolean {
+  for (let at: ts.Node = object.parent; at; at = at.parent) {
+    if (ts.isParenthesizedExpression(at) || ts.isReturnStatement(at) || ts.isBlock(at)) continue;
+    return ts.isFunctionDeclaration(at) && at.name !== undefined && helpers.has(at.name.text);
+  }
+  return false;
+}
+
+export function criteriaMutations(
+  object: ts.ObjectLiteralExpression,
+  tree: ts.SourceFile,
+  helpers: ReadonlySet<string>,
+): Mutation[] {
+  const method = criteriaCall(object);
+  if (method === undefined && !isReturnedByHelper(object, helpers)) return [];
+  // TypeORM refuses a change with empty criteria, so such a mutant would prove nothing.
+  if (method !== undefined && CHANGES.test(method) && object.properties.length < 2) return [];
+  return object.properties.flatMap((property) => {
+    const guard = guardOfName(nameOf(property));
+    if (guard === undefined) return [];
+    const text = oneLine(property.getText(tree));
+    const span = { start: property.getStart(tree), end: endWithComma(property.end, tree.text) };
+    const original = oneLine(object.getText(tree));
+    return [{ ...span, replacement: '', guard, original, what: `without ${text}` }];
+  });
+}
+
+function nameOf(property: ts.ObjectLiteralElementLike): string {
+  if (property.name) return property.name.getText();
+  return ts.isSpreadAssignment(property) && ts.isCallExpression(property.expression)
+    ? property.expression.expression.getText()
+    : '';
+}
+
+function endWithComma(end: number, text: string): number {
+  const comma = /^\s*,/.exec(text.slice(end));
+  return end + (comma?.[0].length ?? 0);
+}

@@ -1,0 +1,34 @@
+import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
+
+it('reads names of columns, properties and constants', () => {
+  expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(wordsOf)).toEqual(Array(3).fill(['leased', 'until']));
+});
+
+it.each([
+  ['merchant_id', 'owner'],
+  ['customerReference', 'owner'],
+  ['mode', 'mode'],
+  ['apiVersion', 'mode'],
+  ['payable_version', 'version'],
+  ['feed_txid', 'version'],
+  ['payableState', 'state'],
+  ['revoked', 'state'],
+  ['revokedAt', 'state'],
+  ['leased_until', 'lease'],
+  ['expires_at', 'expiry'],
+  ['signsFrom', 'expiry'],
+  ['at', 'expiry'],
+])('%s guards by %s', (name, guard) => {
+  expect(guardOfName(name)).toBe(guard);
+});
+
+it.each(['merchantName', 'statusCode', 'sqlState', 'id', 'amount', 'from', 'attempts', 'cancel_url', ''])(
+  '%s guards nothing',
+  (name) => {
+    expect(guardOfName(name)).toBeUndefined();
+  },
+);
+
+it('names the strongest guard of several', () => {
+  expect(guardOfNames(['siteId', 'id', 'leaseId'])).toBe('lease');
+});

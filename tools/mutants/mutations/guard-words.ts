@@ -1,0 +1,82 @@
+/** Recognises the names of guards by their words, in columns and in properties. */
+export type Guard = 'owner' | 'mode' | 'version' | 'state' | 'lease' | 'expiry';
+
+/** In order of precedence, for a name with words of two kinds. */
+const WORDS: Readonly<Record<Guard, readonly string[]>> = {
+  lease: ['lease', 'leased', 'lock', 'locked', 'claim', 'claimed', 'fence', 'holder'],
+  version: ['version', 'versions', 'generation', 'txid', 'position', 'sequence'],
+  mode: ['mode'],
+  state: [
+    ...[
+      'state',
+      'states',
+      'status',
+      'outcome',
+      'open',
+      'closed',
+      'revoked',
+      'withdrawn',
+      'reserved',
+      'paid',
+      'refused',
+    ],
+    ...['cancelled', 'superseded', 'served', 'finished', 'retired', 'active', 'failed', 'success', 'succeeded'],
+    ...['delivered', 'exhausted', 'gone', 'pending', 'readable', 'required', 'require', 'keyless', 'dead', 'reversed'],
+  ],
+  expiry: [
+    ...['expires', 'expired', 'expiry', 'expire', 'until', 'deadline', 'due', 'stale', 'abandoned'],
+    ...['now', 'clock', 'ttl', 'at', 'after', 'from', 'since', 'ends'],
+  ],
+  owner: [
+    ...[
+      'merchant',
+      'merchants',
+      'site',
+      'sites',
+      'organisation',
+      'organisations',
+      'organization',
+      'customer',
+      'customers',
+    ],
+    ...['user', 'users', 'partner', 'partners', 'owner', 'owners', 'tenant', 'payer'],
+  ],
+};
+
+/** A guard only at the end of a name: `expires_at`, `signsFrom`. */
+const ONLY_LAST = new Set(['at', 'after', 'from', 'since', 'active']);
+/** Alone these are the cursor of a page. */
+const NEVER_ALONE = new Set(['after', 'from', 'since']);
+/** Names that end in these are descriptions, and guard nothing. */
+const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
+/** The status of an HTTP answer, an SQL error or a browser's document guards nothing. */
+const ELSEWHERE = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
+
+/** `leased_until`, `leasedUntil` and `LEASED_UNTIL` as [leased, until]. */
+export function wordsOf(name: string): string[] {
+  return name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}
+
+export function guardOfName(name: string): Guard | undefined {
+  if (ELSEWHERE.test(name)) return undefined;
+  const words = wordsOf(name);
+  const last = words.at(-1);
+  if (last === undefined || DESCRIPTIONS.has(last)) return undefined;
+  // An API version separates data like an owner; there is no newer and older.
+  if (words[0] === 'api' && last === 'version') return 'mode';
+  if (words.length === 1 && NEVER_ALONE.has(last)) return undefined;
+  const guards = Object.keys(WORDS) as Guard[];
+  return guards.find((guard) =>
+    words.some((word) => WORDS[guard].includes(word) && (!ONLY_LAST.has(word) || word === last)),
+  );
+}
+
+/** The first guard, in the order above, that any of the names contains. */
+export function guardOfNames(names: readonly string[]): Guard | undefined {
+  const found = new Set(names.map(guardOfName));
+  return (Object.keys(WORDS) as Guard[]).find((guard) => found.has(guard));
+}

@@ -1,0 +1,112 @@
+/** Finds the guards of a TypeScript file: in its SQL, in its TypeORM criteria, and in its conditions. */
+import ts from 'typescript';
+import { conditionMutations } from './condition-mutations.ts';
+import { criteriaHelpers, criteriaMutations } from './criteria-mutations.ts';
+import { isSql, sqlMutations } from './sql-mutations.ts';
+import type { Mutation } from './sql-mutations.ts';
+import type { Span } from './sql-tokens.ts';
+
+export type Kind = 'sql' | 'criteria' | 'condition';
+
+/** An expression in the source that has mutants. */
+export interface Site extends Span {
+  readonly kind: Kind;
+  readonly line: number;
+  /** The function, method or constant around it. */
+  readonly within: string;
+  readonly mutations: readonly Mutation[];
+  /** For SQL: the start and end of the literal's text, and its holes. */
+  readonly literal?: Span & { readonly holes: readonly Span[] };
+}
+
+/** The sites in the order of the source; positions are those of the whole file. */
+export function sitesOf(file: string, source: string): Site[] {
+  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true, scriptKind(file));
+  const helpers = criteriaHelpers(tree);
+  const sites: Site[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;
+    const site = siteOf(node, tree, helpers);
+    if (site && site.mutations.length > 0) sites.push(site);
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return sites.toSorted((one, other) => one.start - other.start || other.end - one.end);
+}
+
+function scriptKind(file: string): ts.ScriptKind {
+  return file.endsWith('.tsx') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+}
+
+function siteOf(node: ts.Node, tree: ts.SourceFile, helpers: ReadonlySet<string>): Site | undefined {
+  const start = node.getStart(tree);
+  const place = {
+    start,
+    end: node.end,
+    line: tree.getLineAndCharacterOfPosition(start).line + 1,
+    within: nameAround(node),
+  };
+  if (isLiteral(node)) {
+    const literal = literalOf(node, tree);
+    const text = tree.text.slice(literal.start, literal.end);
+    if (!isSql(text)) return undefined;
+    const holes = literal.holes.map((hole) => ({ start: hole.start - literal.start, end: hole.end - literal.start }));
+    const mutations = sqlMutations(text, holes).map((mutation) => moved(mutation, literal.start));
+    return { ...place, kind: 'sql', mutations, literal };
+  }
+  if (ts.isObjectLiteralExpression(node)) {
+    return { ...place, kind: 'criteria', mutations: criteriaMutations(node, tree, helpers) };
+  }
+  if (ts.isExpression(node)) return { ...place, kind: 'condition', mutations: conditionMutations(node, tree) };
+  return undefined;
+}
+
+function moved(mutation: Mutation, by: number): Mutation {
+  return { ...mutation, start: mutation.start + by, end: mutation.end + by };
+}
+
+type Literal = ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateExpression;
+
+/** Text that is an expression, not the name of a property or of a module. */
+function isLiteral(node: ts.Node): node is Literal {
+  if (ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node))
+    return !ts.isTaggedTemplateExpression(node.parent);
+  if (!ts.isStringLiteral(node)) return false;
+  const parent: ts.Node & { readonly name?: ts.Node } = node.parent;
+  const isName = parent.name === node;
+  return !isName && !ts.isExpressionStatement(parent) && !ts.isJsxAttribute(parent) && !ts.isEnumMember(parent);
+}
+
+function literalOf(node: Literal, tree: ts.SourceFile): NonNullable<Site['literal']> {
+  const holes = ts.isTemplateExpression(node)
+    ? node.templateSpans.map((span, at) => ({
+        start: (at === 0 ? node.head : node.templateSpans[at - 1]!.literal).end - 2,
+        end: span.literal.getStart(tree) + 1,
+      }))
+    : [];
+  return { start: node.getStart(tree) + 1, end: node.end - 1, holes };
+}
+
+/** The name around the guard, which survives line changes. */
+function nameAround(node: ts.Node): string {
+  for (let at: ts.Node | undefined = node.parent; at; at = at.parent) {
+    if (ts.isConstructorDeclaration(at)) return 'constructor';
+    const name = nameOfPlace(at);
+    if (name !== undefined) return name;
+  }
+  return '';
+}
+
+function nameOfPlace(node: ts.Node): string | undefined {
+  const isNamed =
+    ts.isFunctionDeclaration(node) ||
+    ts.isMethodDeclaration(node) ||
+    ts.isGetAccessorDeclaration(node) ||
+    ts.isPropertyDeclaration(node) ||
+    (ts.isVariableDeclaration(node) && isTopLevel(node));
+  return isNamed ? node.name?.getText() : undefined;
+}
+
+function isTopLevel(declaration: ts.VariableDeclaration): boolean {
+  return ts.isSourceFile(declaration.parent.parent.parent);
+}

@@ -1,0 +1,103 @@
+/** The tokens of SQL inside a TypeScript literal, including holes (`${…}`). */
+export interface Token {
+  readonly type: 'word' | 'identifier' | 'string' | 'number' | 'parameter' | 'hole' | 'operator' | 'group';
+  /** The position in the literal's text. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** The tokens between the parentheses of a group. */
+  readonly children: readonly Token[];
+}
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const WORD = /[A-Za-z_][A-Za-z_0-9$]*/y;
+const NUMBER = /\d+(?:\.\d+)?/y;
+const PARAMETER = /\$\w+/y;
+const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[\]{}:|&@#]/y;
+const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
+
+/**
+ * Reads SQL into a tree: parentheses are one token, a group. Omits comments. A backslash (of the literal) counts as white
+ * space, so that `\'` begins and ends a string like `'`.
+ */
+export function tokensOf(text: string, holes: readonly Span[]): Token[] {
+  const root: Token[] = [];
+  const open: { start: number; outer: Token[] }[] = [];
+  let current = root;
+  for (let at = 0; at < text.length;) {
+    const hole = holes.find(({ start }) => start === at);
+    const end = hole?.end ?? endOfToken(text, at, holes);
+    const part = text.slice(at, end);
+    const character = text[at]!;
+    if (hole) current.push(leaf('hole', at, end, part));
+    else if (character in CLOSING) {
+      open.push({ start: at, outer: current });
+      current = [];
+    } else if (character === ')') {
+      const group = open.pop();
+      // A fragment may close a parenthesis that another literal opened.
+      const children = current;
+      current = group?.outer ?? root;
+      if (group) {
+        const whole = { type: 'group' as const, start: group.start, end, text: text.slice(group.start, end), children };
+        current.push(whole);
+      }
+    } else {
+      const type = typeOf(part, character);
+      if (type !== undefined) current.push(leaf(type, at, end, part));
+    }
+    at = end;
+  }
+  // An unclosed parenthesis of a fragment is read as if it were not there.
+  for (let group = open.pop(); group; group = open.pop()) {
+    group.outer.push(...current);
+    current = group.outer;
+  }
+  return root;
+}
+
+function leaf(type: Token['type'], start: number, end: number, text: string): Token {
+  return { type, start, end, text, children: [] };
+}
+
+function typeOf(part: string, character: string): Token['type'] | undefined {
+  if (part.startsWith('--') || part.startsWith('/*') || /^[\s\\]/.test(part)) return undefined;
+  if (character === "'") return 'string';
+  if (character === '"') return 'identifier';
+  if (/[A-Za-z_]/.test(character)) return 'word';
+  if (/\d/.test(character)) return 'number';
+  return /^\$\w/.test(part) ? 'parameter' : 'operator';
+}
+
+function endOfToken(text: string, at: number, holes: readonly Span[]): number {
+  const character = text[at]!;
+  if (character === "'" || character === '"') return endOfQuoted(text, at, character, holes);
+  if (text.startsWith('--', at)) return endBefore(text, '\n', at);
+  if (text.startsWith('/*', at)) return endBefore(text, '*/', at) + 2;
+  for (const pattern of [WORD, NUMBER, PARAMETER, OPERATOR]) {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found) return at + found[0].length;
+  }
+  return at + 1;
+}
+
+function endBefore(text: string, mark: string, at: number): number {
+  const found = text.indexOf(mark, at);
+  return found === -1 ? text.length : found;
+}
+
+/** A doubled quote is a quote; a hole may contain quotes. */
+function endOfQuoted(text: string, at: number, quote: string, holes: readonly Span[]): number {
+  for (let next = at + 1; next < text.length; next++) {
+    const hole = holes.find(({ start }) => start === next);
+    if (hole) next = hole.end - 1;
+    else if (text[next] === quote && text[next + 1] === quote) next++;
+    else if (text[next] === quote) return next + 1;
+  }
+  return text.length;
+}

@@ -1,0 +1,44 @@
+/** Caches the sites that specs evaluate, until they or any code that they could load changes. */
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RecordedSpec } from './baseline.ts';
+
+export interface BaselineCache {
+  find(spec: string): RecordedSpec | undefined;
+  keep(spec: RecordedSpec): void;
+}
+
+const SPEC = /\.(spec|int-spec|e2e-spec)\.tsx?$/;
+
+export function openBaselineCache(root: string, folder: string): BaselineCache {
+  mkdirSync(folder, { recursive: true });
+  const code = hashOf(
+    globSync(['{apps,libs,tools/mutants}/**/*.{ts,tsx}', 'jest.config.mjs', 'package-lock.json'], {
+      cwd: root,
+      exclude: (path) => /(^|[\\/])(node_modules|dist|\.data)$/.test(path),
+    })
+      .filter((file) => !SPEC.test(file))
+      .toSorted()
+      .map((file) => readFileSync(join(root, file))),
+  );
+  const fileOf = (spec: string) => join(folder, `${hashOf([code, spec, readFileSync(join(root, spec))])}.json`);
+  return {
+    find: (spec) => (existsSync(fileOf(spec)) ? parsed(readFileSync(fileOf(spec), 'utf8')) : undefined),
+    keep: (spec) => writeFileSync(fileOf(spec.spec), printed(spec)),
+  };
+}
+
+function hashOf(parts: readonly (string | Buffer)[]): string {
+  return parts.reduce((hash, part) => hash.update(part).update('\0'), createHash('sha1')).digest('hex');
+}
+
+export function printed(spec: RecordedSpec): string {
+  return JSON.stringify(spec, (_, value: unknown) => (value instanceof Set ? [...(value as Set<unknown>)] : value));
+}
+
+export function parsed(text: string): RecordedSpec {
+  const spec = JSON.parse(text) as RecordedSpec;
+  const tests = spec.tests.map((test) => ({ ...test, sites: new Set(test.sites) }));
+  return { ...spec, tests, loadSites: new Set(spec.loadSites) };
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openBaselineCache } from './baseline-cache.ts';
+import { mutantsOf } from '../mutations/catalogue.ts';
+import type { Mutant } from '../mutations/catalogue.ts';
+import { newLane } from './lanes.ts';
+import type { Lane } from './lanes.ts';
+import { runMutants } from './run-mutants.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..');
+const FOLDER = 'tools/mutants/fixtures/apps/shop/src';
+
+let folder: string;
+let lane: Lane;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mutants-'));
+  lane = newLane(1, folder, '', () => process.env);
+});
+afterEach(() => {
+  lane.stop();
+  rmSync(folder, { recursive: true });
+});
+
+it('judges each guard, also one that is evaluated once or that affects later tests', async () => {
+  const known = mutantsOf(root, `${FOLDER}/order.ts`);
+  const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
+  const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
+  const survivors: Mutant[] = [];
+  const unfit: string[] = [];
+  const progress = {
+    recorded: () => undefined,
+    judged: () => undefined,
+    survived: (mutant: Mutant) => survivors.push(mutant),
+    unfit: (reason: string) => unfit.push(reason),
+  };
+  const verdicts = await runMutants({ mutants: known, known, specs }, lanes, openBaselineCache(root, folder), progress);
+
+  expect(known.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
+    'order.merchantId === merchantId, always true: killed',
+    'order.merchantId === merchantId, always false: killed',
+    'order.mode === mode, always true: survived',
+    'order.mode === mode, always false: killed',
+    'now < order.expiresAt, always true: killed',
+    'now < order.expiresAt, always false: killed',
+    'now < order.expiresAt, < becomes <=: killed',
+    `order.state === 'open', always true: not reached`,
+    `order.state === 'open', always false: not reached`,
+    `shopMode !== 'test', always true: survived`,
+    `shopMode !== 'test', always false: killed`,
+    `order.state === 'open', always true: survived`,
+    `order.state === 'open', always false: killed`,
+  ]);
+  expect(new Set(survivors)).toEqual(new Set(known.filter((mutant) => verdicts.get(mutant)?.is === 'survived')));
+  expect(survivors).toHaveLength(3);
+  // It runs for mutants that are not reached, and fails: that costs no verdict.
+  expect(unfit).toEqual([expect.stringContaining('no-test.timed.ts')]);
+});

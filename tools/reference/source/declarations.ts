@@ -1,0 +1,83 @@
+/** The events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`, `commandType<Request, Reply>('charge-card.v1')`. */
+import ts from 'typescript';
+import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
+import type { ServiceMessages } from '../../../libs/contracts/src/service-messages.ts';
+import { docOf } from './program.ts';
+import type { Source } from './program.ts';
+
+export const SERVICES = Object.entries(SERVICE_MESSAGES) as [string, ServiceMessages][];
+
+export interface Declaration {
+  /** `payment.succeeded.v1` */
+  readonly type: string;
+  readonly description: string;
+  /** Where its types are written. */
+  readonly node: ts.Node;
+}
+
+export interface EventDeclaration extends Declaration {
+  readonly payload: ts.Type;
+}
+
+export interface CommandDeclaration extends Declaration {
+  readonly request: ts.Type;
+  readonly reply: ts.Type;
+}
+
+/** Throws where a service publishes a type that is not declared. */
+export function eventDeclarations({ files, checker }: Source): EventDeclaration[] {
+  const found = callsOf('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
+    ...rest,
+    payload: payload!,
+    description: description || docOf(payload!.aliasSymbol ?? payload!.getSymbol(), checker),
+  }));
+  return used(found, ({ publishes }) => publishes, 'eventType');
+}
+
+/** Throws where a service answers a command that is not declared. */
+export function commandDeclarations({ files, checker }: Source): CommandDeclaration[] {
+  const found = callsOf('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
+    ...rest,
+    request: request!,
+    reply: reply!,
+  }));
+  return used(found, ({ answers }) => answers, 'commandType');
+}
+
+interface Call extends Declaration {
+  readonly types: readonly ts.Type[];
+}
+
+/** `export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');` */
+function callsOf(
+  name: 'eventType' | 'commandType',
+  folder: string,
+  files: Source['files'],
+  checker: ts.TypeChecker,
+): Call[] {
+  const found: Call[] = [];
+  const visit = (node: ts.Node): void => {
+    const call = ts.isVariableDeclaration(node) ? node.initializer : undefined;
+    if (call && ts.isCallExpression(call) && call.expression.getText() === name) {
+      const [type] = call.arguments;
+      const types = (call.typeArguments ?? []).map((each) => checker.getTypeFromTypeNode(each));
+      const description = docOf(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
+      if (type && ts.isStringLiteral(type) && types.length > 0)
+        found.push({ type: type.text, description, types, node });
+    }
+    ts.forEachChild(node, visit);
+  };
+  for (const file of files) if (file.fileName.includes(`/libs/contracts/src/${folder}/`)) visit(file);
+  return found.sort((a, b) => (a.type < b.type ? -1 : 1));
+}
+
+function used<T extends Declaration>(
+  declarations: readonly T[],
+  typesOf: (messages: ServiceMessages) => readonly string[],
+  declaredBy: string,
+): T[] {
+  const types = new Set(SERVICES.flatMap(([, messages]) => typesOf(messages)));
+  const undeclared = [...types].filter((type) => !declarations.some((each) => each.type === type));
+  if (undeclared.length > 0) throw new Error(`No ${declaredBy} is declared for ${undeclared.join(', ')}.`);
+  return declarations.filter(({ type }) => types.has(type));
+}

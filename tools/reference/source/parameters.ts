@@ -1,0 +1,109 @@
+/** Parameters of paths, queries and headers: handlers get them as text, so only this file has their schemas. */
+import { DELIVERY_STATES } from '../../../libs/contracts/src/http/hosted-gateway/deliveries.ts';
+import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
+import type { Schema } from './schema.ts';
+
+export interface Parameter {
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+const id = (description: string): Parameter => ({
+  description,
+  schema: { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
+});
+const uuid = (description: string): Parameter => ({ description, schema: { type: 'string', format: 'uuid' } });
+const text = (description: string, maxLength = 100): Parameter => ({
+  description,
+  schema: { type: 'string', minLength: 1, maxLength },
+});
+const day = (description: string): Parameter => ({ description, schema: { type: 'string', format: 'date' } });
+const position = (description: string): Parameter => ({
+  description,
+  schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 },
+});
+const count = (description: string, schema: Schema): Parameter => ({
+  description,
+  schema: { type: 'integer', minimum: 1, maximum: 1_000_000_000, ...schema },
+});
+const reference = (description: string): Parameter => ({ description, schema: { type: 'string' } });
+
+const SERVICES = MESSAGING_SERVICES.toSorted();
+
+/** By name; `controller.name` if two with one name differ. A missing one fails the generation. */
+const PARAMETERS: Readonly<Record<string, Parameter>> = {
+  merchantId: id('Number of the merchant.'),
+  merchantSiteId: id('Number of the site.'),
+  siteId: id('Number of the site, the `merchantSiteId` of the hosted gateway.'),
+  svcId: reference(
+    'Service payment id (C3): 18 characters, in either case. A malformed one is treated as not found, never a 400.',
+  ),
+  paymentReference: reference(
+    'Service payment id (C3): 18 characters, in either case. A malformed one is treated as not found, never a 400.',
+  ),
+  code: text('Value of the QR code as base64 or base64url (D1), padding optional. A `/` needs no encoding.', 2_048),
+  token: text('Token of a stored card, from `POST /v1/cards`.'),
+  sessionId: uuid('The session.'),
+  invoiceId: text('`invoiceReference` of the payment; of a hosted payment its sessionId (M1).'),
+  reference: uuid('The invoice’s `reference`.'),
+  siteReference: text('Point-of-sale till identifier.'),
+  externalReference: text('The merchant’s own reference, compared exactly.'),
+  customerReference: text('Only payments of this customer.'),
+  page: count('From 1.', { default: 1 }),
+  pageSize: count('Over 50 is served as 50.', { default: 50 }),
+  day: day('UTC, `YYYY-MM-DD`.'),
+  mode: { description: 'Mode of the books.', schema: { type: 'string', enum: ['test', 'live'] } },
+  'notificationFeed.after': text('Cursor: `after` of the previous answer. Without it, from the beginning.', 200),
+  'auditLog.after': position('`nextAfter` of the previous page.'),
+  'merchants.after': position('`nextAfter` of the previous page.'),
+  'ledger.after': position('Number of the last seal that was verified.'),
+  'ledger.until': position('Number of the last seal to verify.'),
+  'notifications.after': uuid('`after` of the previous page.'),
+  after: uuid('`after` or `nextAfter` of the previous page.'),
+  'refunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
+  'adminRefunds.state': { description: 'Only those that wait for the acquirer.', schema: { const: 'pending' } },
+  'notifications.state': {
+    description: 'Only notifications in this state.',
+    schema: { type: 'string', enum: [...DELIVERY_STATES] },
+  },
+  'deliveries.state': {
+    description: 'Only deliveries in this state.',
+    schema: { type: 'string', enum: [...DELIVERY_STATES] },
+  },
+  'deliveries.id': uuid('The delivery.'),
+  'notifications.unsigned': { description: '`true`: only those without a signing key.', schema: { const: 'true' } },
+  'deadLetters.after': text('`after` of the previous page.', 200),
+  type: text('Only messages of this type, such as `payment.succeeded.v1`.', 200),
+  keyId: uuid('The key.'),
+  tokenId: uuid('The API token.'),
+  secretId: uuid('The webhook secret.'),
+  kid: uuid('The key of identity tokens.'),
+  runId: uuid('The reconciliation.'),
+  messageId: uuid('The message.'),
+  id: uuid('The notification.'),
+  organisationId: uuid('The partner.'),
+  service: { description: 'Name of the service.', schema: { type: 'string', enum: SERVICES } },
+  'idempotency-key': text('Any text: a repeated call with it is the same refund (C7). Kept at least 72 hours.'),
+  'last-event-id': text('`id` of the last event that was read: the stream continues after it.', 200),
+  // Of the transformer.
+  'invoice.siteId': id('Number of a site that is configured here.'),
+  'payments.invoiceId': {
+    description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
+    schema: { type: 'string', pattern: String.raw`^\d{1,100}$` },
+  },
+  'codes.file': {
+    description: 'Name in the `QrSvgUrl` of a total.',
+    schema: { type: 'string', pattern: String.raw`^[\w-]{22}\.svg$` },
+  },
+  'x-till': text('Identifies the till if a site has several (T3): each has its own basket.'),
+  MerchantOrderId: {
+    description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
+    schema: { type: 'string', pattern: String.raw`^\d{1,100}$` },
+  },
+};
+
+export function parameterOf(controller: string, name: string): Parameter {
+  const found = PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
+  if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);
+  return found;
+}

@@ -1,0 +1,184 @@
+/** JSON Schema 2020-12 of TypeScript types: the compiler resolves `Omit`, unions and type arguments, so that nothing is declared twice. */
+import { relative } from 'node:path';
+import ts from 'typescript';
+import { decoratorsOf, docOf, root } from './program.ts';
+import { rulesOf, valueOf } from './validators.ts';
+
+export type Schema = { [keyword: string]: unknown };
+
+/** Each named type gets its own component, and only one. */
+export class Schemas {
+  /** By name: `components/schemas` of a document. */
+  readonly components: Record<string, Schema> = {};
+  private readonly typeOf = new Map<string, ts.Type>();
+  private readonly checker: ts.TypeChecker;
+
+  constructor(checker: ts.TypeChecker) {
+    this.checker = checker;
+  }
+
+  of(type: ts.Type, owner: ts.Node): Schema {
+    const name = nameOf(type);
+    if (name === undefined) return this.inline(type, owner);
+    const unique = this.uniqueName(name, type);
+    if (this.components[unique] === undefined) {
+      const component = (this.components[unique] = {} as Schema);
+      const symbol = type.aliasSymbol ?? type.getSymbol();
+      const description = docOf(symbol, this.checker);
+      Object.assign(component, description === '' ? {} : { description }, this.inline(type, owner));
+    }
+    return { $ref: `#/components/schemas/${unique}` };
+  }
+
+  /** If two types of one document have the same name, the second gets its app or library as prefix. */
+  private uniqueName(name: string, type: ts.Type): string {
+    const known = this.typeOf.get(name);
+    if (known === undefined || known === type) {
+      this.typeOf.set(name, type);
+      return name;
+    }
+    const file = (type.aliasSymbol ?? type.getSymbol())!.declarations![0]!.getSourceFile().fileName;
+    const folder = relative(root, file).split('/')[1]!;
+    const other = folder.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()) + name;
+    if ((this.typeOf.get(other) ?? type) !== type) throw new Error(`Three types are named ${name}.`);
+    this.typeOf.set(other, type);
+    return other;
+  }
+
+  private inline(type: ts.Type, owner: ts.Node): Schema {
+    const { checker } = this;
+    if (type.flags & (ts.TypeFlags.Unknown | ts.TypeFlags.Any | ts.TypeFlags.TypeParameter)) return {};
+    if (type.flags & ts.TypeFlags.Null) return { type: 'null' };
+    if (type.isStringLiteral() || type.isNumberLiteral()) return { const: type.value };
+    if (type.flags & ts.TypeFlags.BooleanLiteral) return { const: checker.typeToString(type) === 'true' };
+    if (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
+    if (type.flags & ts.TypeFlags.Number) return { type: 'number' };
+    if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
+    // As in JSON.
+    if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
+    if (type.isUnion()) return this.union(type, owner);
+    if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
+    if (checker.isArrayType(type) || checker.isTupleType(type)) {
+      const [element] = checker.getTypeArguments(type as ts.TypeReference);
+      return { type: 'array', items: this.of(element!, owner) };
+    }
+    if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return this.object(type, owner);
+    throw new Error(`No schema for ${checker.typeToString(type)}`);
+  }
+
+  private union(type: ts.UnionType, owner: ts.Node): Schema {
+    const members = type.types.filter(({ flags }) => !(flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void)));
+    const [first] = members;
+    if (members.length === 1) return this.of(first!, owner);
+    if (members.every(({ flags }) => flags & ts.TypeFlags.BooleanLike)) return { type: 'boolean' };
+    const isNullable = members.some(({ flags }) => flags & ts.TypeFlags.Null);
+    const values = members.filter(({ flags }) => !(flags & ts.TypeFlags.Null));
+    if (values.every((each) => each.isStringLiteral() || each.isNumberLiteral())) {
+      const kind = values[0]!.isStringLiteral() ? 'string' : 'integer';
+      const names = values.map((each) => each.symbol?.name).filter((name) => name !== undefined && kind === 'integer');
+      const enumeration = values.map((each) => (each as ts.LiteralType).value as unknown);
+      return {
+        type: isNullable ? [kind, 'null'] : kind,
+        enum: isNullable ? [...enumeration, null] : enumeration,
+        ...(names.length > 0 ? { 'x-enum-varnames': names } : {}),
+      };
+    }
+    const schemas = mergeBooleans(values).map((each) =>
+      each === 'boolean' ? { type: 'boolean' } : this.of(each, owner),
+    );
+    if (isNullable && schemas.length === 1) return orNull(schemas[0]!);
+    return { anyOf: isNullable ? [...schemas, { type: 'null' }] : schemas };
+  }
+
+  private object(type: ts.Type, owner: ts.Node): Schema {
+    const { checker } = this;
+    const index = checker.getIndexTypeOfType(type, ts.IndexKind.String);
+    if (index && index.flags & ts.TypeFlags.Never) return { type: 'object', additionalProperties: false };
+    if (index) return { type: 'object', additionalProperties: this.of(index, owner) };
+    const properties: Record<string, Schema> = {};
+    const required: string[] = [];
+    for (const property of checker.getPropertiesOfType(type)) {
+      const { schema, isRequired } = this.property(property, owner);
+      properties[property.name] = schema;
+      if (isRequired) required.push(property.name);
+    }
+    return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+  }
+
+  private property(property: ts.Symbol, owner: ts.Node): { schema: Schema; isRequired: boolean } {
+    const { checker } = this;
+    const declared = checker.getTypeOfSymbolAtLocation(property, property.valueDeclaration ?? owner);
+    const description = docOf(property, checker);
+    const declaration = property.valueDeclaration;
+    const decorators = declaration ? decoratorsOf(declaration) : [];
+    const initializer = declaration && ts.isPropertyDeclaration(declaration) ? declaration.initializer : undefined;
+    let schema = refined(this.of(declared, owner), property.name, description);
+    if (decorators.length > 0) {
+      const { own, each } = rulesOf(decorators, checker);
+      schema = withRules(schema, own);
+      if (Object.keys(each).length > 0 && schema['items'] !== undefined)
+        schema['items'] = withRules(schema['items'] as Schema, each);
+    }
+    if (initializer) schema = { ...schema, ...defaultOf(initializer, checker) };
+    const isRequired = !(property.flags & ts.SymbolFlags.Optional) && initializer === undefined;
+    return { schema: described(schema, description), isRequired };
+  }
+}
+
+function defaultOf(initializer: ts.Expression, checker: ts.TypeChecker): Schema {
+  return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : valueOf(initializer, checker) };
+}
+
+/** The format and unit of text and numbers, from a docstring or a name. */
+function refined(schema: Schema, name: string, description: string): Schema {
+  const isText = schema['type'] === 'string' || String(schema['type']) === 'string,null';
+  if (isText && (/ISO 8601 UTC/.test(description) || name.endsWith('UTCDate')))
+    return { ...schema, format: 'date-time' };
+  if (isText && /^UUID\b/.test(description)) return { ...schema, format: 'uuid' };
+  const isWhole = /\bcents\b/i.test(description) || /(Id|Amount|^amount|count)$/.test(name);
+  return schema['type'] === 'number' && isWhole ? { ...schema, type: 'integer' } : schema;
+}
+
+/** A rule's `type: 'integer'` also applies if null is allowed; a `$ref` keeps its rules beside it. */
+function withRules(schema: Schema, rules: Schema): Schema {
+  const merged: Schema = { ...schema, ...rules };
+  const isNullable = Array.isArray(schema['type']) && schema['type'].includes('null');
+  if (isNullable && typeof rules['type'] === 'string') merged['type'] = [rules['type'], 'null'];
+  if (isNullable && Array.isArray(rules['enum'])) merged['enum'] = [...(rules['enum'] as unknown[]), null];
+  if (rules['const'] !== undefined || (schema['enum'] !== undefined && schema['type'] === undefined))
+    delete merged['anyOf'];
+  for (const key of Object.keys(merged)) if (merged[key] === undefined) delete merged[key];
+  return merged;
+}
+
+function described(schema: Schema, description: string): Schema {
+  return description === '' ? schema : { description, ...schema };
+}
+
+function orNull(schema: Schema): Schema {
+  if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
+  return { anyOf: [schema, { type: 'null' }] };
+}
+
+/** Merges `true | false` beside other members of a union. */
+function mergeBooleans(types: readonly ts.Type[]): (ts.Type | 'boolean')[] {
+  const rest = types.filter(({ flags }) => !(flags & ts.TypeFlags.BooleanLiteral));
+  return types.length - rest.length === 2 ? [...rest, 'boolean'] : [...types];
+}
+
+/** Name of an interface, a class, an enumeration or an alias; undefined for an inline type. */
+function nameOf(type: ts.Type): string | undefined {
+  const { aliasSymbol } = type;
+  if (aliasSymbol) return isOurs(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;
+  const symbol = type.getSymbol();
+  const flags = ts.SymbolFlags.Interface | ts.SymbolFlags.Class | ts.SymbolFlags.Enum;
+  if (!symbol || !(symbol.flags & flags) || !isOurs(symbol)) return undefined;
+  const hasArguments =
+    ((type as ts.TypeReference).typeArguments ?? []).length > 0 && !!(symbol.flags & ts.SymbolFlags.Interface);
+  return hasArguments && (type as ts.TypeReference).target !== type ? undefined : symbol.name;
+}
+
+function isOurs(symbol: ts.Symbol): boolean {
+  const file = symbol.declarations?.[0]?.getSourceFile().fileName ?? '';
+  return file.startsWith(root) && !file.includes('/node_modules/');
+}

@@ -1,0 +1,119 @@
+import type { Administration } from '../base/administration.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { command, modeOf, queryOf, request, usageError } from './command.ts';
+
+/** Refunds, settlements, and the hash chain of the ledger. */
+export const accountingCommands = [
+  // Only the merchant's own key makes a refund (M5), never an administrator's.
+  command(
+    'refunds list [--payment=…] [--pending]',
+    'lists the newest 100 refunds; --payment: of one svcId; --pending: waiting for the bank, oldest first',
+    async (api, { payment, pending }) => {
+      const query = queryOf({ svcId: payment, state: pending === true ? 'pending' : undefined });
+      return ((await api.call('GET', `/refunds${query}`)) as { refunds: unknown }).refunds;
+    },
+  ),
+  command(
+    'settlements show <merchantId> <day> [--live] [--csv]',
+    "shows a merchant's settlement statement of a day (UTC, e.g. 2026-11-20); --csv: each movement; amounts in cents",
+    async (api, { merchantId, day, csv, json, ...input }) => {
+      const path = `/settlements/${encodeURIComponent(day)}${queryOf({ merchantId, ...modeOf(input) })}`;
+      if (csv === true) return api.text(path, 'text/csv');
+      const statement = (await api.call('GET', path)) as Statement;
+      return json === true ? statement : statement.totals.map((totals) => rowOf(statement, totals));
+    },
+  ),
+  command(
+    'ledger verify [--day=…] [--root=…]',
+    'recomputes the hash chain, or the seals of a day, and reports the first error; --root: the published root of the day',
+    async (api, { day, root }) => {
+      if (root !== undefined && day === undefined) throw usageError('--root needs the --day of that root');
+      const range = day && ((await api.call('GET', `/ledger/days/${encodeURIComponent(day)}`)) as DayRange);
+      if (range && root !== undefined && range.root !== root.toLowerCase())
+        throw new SvcError(`the root of ${day} is ${range.root}, not the one that was published`);
+      return verify(api, range || undefined);
+    },
+  ),
+  request(
+    'ledger roots',
+    'lists the root hashes of closed days, newest first; store them outside the platform',
+    'GET /ledger/days#days',
+  ),
+];
+
+interface Item {
+  readonly count: number;
+  readonly amount: number;
+}
+
+interface Statement {
+  readonly day: string;
+  readonly mode: string;
+  readonly closed: boolean;
+  readonly totals: readonly Totals[];
+}
+
+type Totals = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', Item>> & {
+  readonly currencyISOCode: string;
+  readonly net: number;
+};
+
+/** Deductions are negative: the amounts of a row add up to `net`. */
+function rowOf({ day, mode, closed }: Statement, totals: Totals): Record<string, unknown> {
+  const item = ({ amount, count }: Item) => `${amount} (${count})`;
+  return {
+    day,
+    mode,
+    books: closed ? 'closed' : 'open',
+    currency: totals.currencyISOCode,
+    payments: item(totals.payments),
+    vouchers: item(totals.vouchers),
+    external: item(totals.externalPayments),
+    refunds: `-${item(totals.refunds)}`,
+    fees: `-${item(totals.fees)}`,
+    net: totals.net,
+  };
+}
+
+interface DayRange {
+  readonly root: string;
+  readonly afterSeal: number;
+  readonly sealNumber: number;
+}
+
+interface Finding {
+  readonly kind: string;
+  readonly sealNumber: number;
+  readonly transferId?: string;
+  readonly day?: string;
+}
+
+interface VerifiedPage {
+  readonly seals: number;
+  readonly transfers: number;
+  readonly sealNumber: number;
+  readonly more: boolean;
+  readonly finding: Finding | null;
+}
+
+async function verify(api: Administration, range: DayRange | undefined): Promise<unknown> {
+  const until = range === undefined ? '' : `&until=${range.sealNumber}`;
+  let [seals, transfers, after] = [0, 0, range?.afterSeal ?? 0];
+  for (;;) {
+    const page = (await api.call('GET', `/ledger/verification?after=${after}${until}`)) as VerifiedPage;
+    if (page.finding !== null) throw new SvcError(describe(page.finding));
+    seals += page.seals;
+    transfers += page.transfers;
+    after = page.sealNumber;
+    if (!page.more) return { seals, transfers, lastSeal: after, ...(range === undefined ? {} : { root: range.root }) };
+    console.error(`${transfers} transfers in ${seals} seals verified`);
+  }
+}
+
+function describe({ kind, sealNumber, transferId, day }: Finding): string {
+  const seal = `seal ${sealNumber}`;
+  if (kind === 'root changed') return `the root of ${day} is not the hash of ${seal}`;
+  if (kind === 'seal removed') return `${seal} was removed`;
+  if (kind === 'seal changed') return `${seal} was changed`;
+  return `transfer ${transferId} of ${seal} was ${kind}`;
+}

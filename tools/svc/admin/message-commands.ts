@@ -1,0 +1,152 @@
+import type { Administration } from '../base/administration.ts';
+import { SERVICES } from '../base/settings.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
+import { command, merchantNumber, pages, queryOf, request, usageError } from './command.ts';
+
+/** Webhooks of merchants (E5, E6), dead letters of the services, and rebuilds of read models. */
+export const messageCommands = [
+  command(
+    'webhooks list [--state=…] [--merchant=…] [--unsigned]',
+    'lists the newest 50; state: pending, delivered, superseded, exhausted or gone; --unsigned: waiting for a signing key',
+    async (api, { state, merchant, unsigned }) => {
+      const merchantId = merchant === undefined ? undefined : String(merchantNumber(merchant));
+      const query = queryOf({ state, merchantId, unsigned: unsigned === true ? 'true' : undefined });
+      return ((await api.call('GET', `/notifications${query}`)) as { notifications: unknown }).notifications;
+    },
+  ),
+  request('webhooks show <id>', 'shows a notification with all attempts', 'GET /notifications/{id}'),
+  request(
+    'webhooks failing',
+    'lists failing endpoints, the time of the next probe, and the number of waiting notifications',
+    'GET /notifications/circuits#circuits',
+  ),
+  command('webhooks replay <id>', 'resends a notification now, with the same webhook-id', async (api, { id }) => ({
+    id,
+    ...((await api.call('POST', `/notifications/${encodeURIComponent(id)}/replay`)) as object),
+  })),
+  command(
+    'webhooks replay-all [--state=…] [--merchant=…] [--endpoint=…] [--since=…]',
+    "resends all exhausted ones (--state exhausted), or all of a merchant's since a time, delivered or not",
+    async (api, { state, merchant, endpoint, since }) => {
+      const selection = {
+        ...(state === undefined ? {} : { state }),
+        ...(merchant === undefined ? {} : { merchantId: merchantNumber(merchant) }),
+        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(since === undefined ? {} : { since }),
+      };
+      // The service skips those that it is sending now, and failures of a session that has since been paid.
+      const sum = { replayed: 0, skipped: 0 };
+      for await (const page of pages<typeof sum & { after: string | null }>((after) =>
+        api.call('POST', '/notifications/replays', after === null ? selection : { ...selection, after }),
+      )) {
+        sum.replayed += page.replayed;
+        sum.skipped += page.skipped;
+      }
+      return sum;
+    },
+  ),
+  command(
+    'dead-letters list <service> [--type=…] [--all]',
+    'lists the newest 200 dead letters with their errors; --all: all of them',
+    async (api, { service, type, all }) => {
+      const letters: unknown[] = [];
+      for await (const page of pages<{ deadLetters: unknown[]; after: string | null }>((after) =>
+        api.call('GET', `${deadLettersPath(service)}${queryOf({ type, after })}`),
+      )) {
+        letters.push(...page.deadLetters);
+        if (all !== true) break;
+      }
+      return letters;
+    },
+  ),
+  command(
+    'dead-letters replay <service> <messageId>',
+    'replays a dead letter now and removes it on success',
+    (api, { service, messageId }) =>
+      api.call('POST', `${deadLettersPath(service)}/${encodeURIComponent(messageId)}/replay`),
+  ),
+  command(
+    'dead-letters replay-all <service> [--type=…]',
+    'replays all dead letters, or all of a type; those that fail again stay',
+    async (api, { service, type }) => {
+      // Messages that fail again stay, so the next page starts after them.
+      const sum = { replayed: 0, failed: 0 };
+      for await (const page of pages<typeof sum & { after: string | null }>((after) =>
+        api.call('POST', `${deadLettersPath(service)}/replays${queryOf({ type, after })}`),
+      )) {
+        sum.replayed += page.replayed;
+        sum.failed += page.failed;
+      }
+      return sum;
+    },
+  ),
+  command(
+    'dead-letters broker <service>',
+    'shows the number of messages dead-lettered by RabbitMQ, and the oldest',
+    async (api, { service }) => {
+      const { count, countMax, oldest } = (await api.call('GET', `${deadLettersPath(service)}/broker`)) as InBroker;
+      return { count, countMax, ...oldest };
+    },
+  ),
+  command('dead-letters broker-replay <service>', 'replays them; refused ones stay', async (api, { service }) => {
+    // Until a page replays none.
+    const sum = { replayed: 0, refused: 0 };
+    for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
+      page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
+      sum.replayed += page.replayed;
+      sum.refused = page.refused;
+    }
+    return sum;
+  }),
+  command(
+    'history rebuild',
+    'rebuilds the payment history of partners from the event log while it serves requests',
+    (api) => rebuild(api, 'history'),
+  ),
+  command(
+    'retrieval rebuild',
+    'rebuilds the payments that merchants retrieve from the event log while it serves requests',
+    (api) => rebuild(api, 'retrieval'),
+  ),
+];
+
+interface InBroker {
+  readonly count: number;
+  readonly countMax: number;
+  readonly oldest: object | null;
+}
+
+/** Each service that consumes events stores its own dead letters. */
+const CONSUMERS: readonly string[] = SERVICES.filter((service) => service !== 'demo-shop');
+
+function deadLettersPath(service: string): string {
+  if (!CONSUMERS.includes(service))
+    throw usageError(`"${service}" has no dead letters; the services that have are ${CONSUMERS.join(', ')}`);
+  return `/dead-letters/${service}`;
+}
+
+/** An event log of about ten million payments takes this long. */
+const REBUILD_TIMEOUT_SECONDS = 3_600;
+
+interface RebuildState {
+  readonly serving: number;
+  readonly building: number | null;
+}
+
+async function rebuild(api: Administration, readModel: string): Promise<unknown> {
+  const started = (await api.call('POST', `/${readModel}/rebuild`)) as RebuildState;
+  if (started.building === null) return started;
+  const rebuilt = await waitUntil(
+    async () => {
+      const state = (await api.call('GET', `/${readModel}/rebuild`)) as RebuildState;
+      return state.building === started.building ? undefined : state;
+    },
+    { withinSeconds: REBUILD_TIMEOUT_SECONDS, everyMilliseconds: 500 },
+  );
+  if (rebuilt === undefined)
+    throw new SvcError(`the rebuild of ${readModel} has not finished yet`, {
+      hint: 'run the same command again to keep waiting',
+    });
+  return { serving: rebuilt.serving };
+}

@@ -1,0 +1,196 @@
+import { type Administration, readList } from '../base/administration.ts';
+import { command, merchantNumber, merchantPath, modeOf, request, wholeNumber, usageError } from './command.ts';
+
+interface Grant {
+  readonly organisationId: string;
+  readonly vouchers: boolean;
+  readonly externalPayments: boolean;
+}
+
+interface Merchant {
+  readonly fees: Record<string, unknown>;
+  readonly features: Record<string, Record<string, unknown>>;
+  readonly grants: readonly Grant[];
+}
+
+const getMerchant = async (api: Administration, merchantId: string): Promise<Merchant> =>
+  (await api.call('GET', merchantPath(merchantId))) as Merchant;
+
+const nameOf = ({ name }: { readonly name: string }) => ({ name });
+
+/** Partners, merchants, their sites and settings; API keys and secrets; the platform's own keys. */
+export const onBoardingCommands = [
+  request('organisations create <name>', 'creates a partner (organisation)', 'POST /organisations', nameOf),
+  command('organisations list', 'lists all partners', (api) =>
+    readList(api, 'organisations', '00000000-0000-0000-0000-000000000000'),
+  ),
+  request('organisations rename <organisationId> <name>', 'renames a partner', 'PATCH {organisationId}', nameOf),
+  request(
+    'api-tokens create <organisationId> [--live]',
+    "creates an API token, shown once: the partner's server logs in with it",
+    'POST {organisationId}/api-tokens',
+    modeOf,
+  ),
+  request(
+    'api-tokens list <organisationId>',
+    'lists the API tokens of a partner, newest first',
+    'GET {organisationId}/api-tokens#apiTokens',
+  ),
+  request(
+    'api-tokens revoke <organisationId> <tokenId>',
+    'revokes an API token: no login is possible with it',
+    'DELETE {organisationId}/api-tokens/{tokenId}',
+  ),
+  request('merchants create <name>', 'creates a merchant', 'POST /merchants', nameOf),
+  command('merchants list', 'lists all merchants with their number of sites', (api) => readList(api, 'merchants', 0)),
+  request('merchants show <merchantId>', 'shows a merchant with its sites', 'GET {merchantId}'),
+  request('merchants rename <merchantId> <name>', 'sets the name that payers see', 'PATCH {merchantId}', nameOf),
+  request(
+    'merchants minimum <merchantId> <cents>',
+    'sets the minimum for an edited amount, in cents (with amount.editable); default 100',
+    'PATCH {merchantId}',
+    ({ cents }) => ({ minimumAmount: wholeNumber(cents, 12, 'cents') }),
+  ),
+  command(
+    'merchants fee <merchantId> <basisPoints> <cents> [--live]',
+    'sets the fee for each new card payment: 290 150 is 2.9 % and R 1.50; 0 0 is no fee',
+    async (api, { merchantId, basisPoints, cents, ...input }) => {
+      const unit = 'basis points or cents';
+      const terms = { basisPoints: wholeNumber(basisPoints, 6, unit), fixedAmount: wholeNumber(cents, 6, unit) };
+      const { fees } = await getMerchant(api, merchantId);
+      return api.call('PATCH', merchantPath(merchantId), { fees: { ...fees, [modeOf(input).mode]: terms } });
+    },
+  ),
+  command(
+    'features set <merchantId> <feature=value…>',
+    'sets features, e.g. tip.enabled=true orderReference.label=Table',
+    async (api, { merchantId, 'feature=value': assignments }) => {
+      const { features } = await getMerchant(api, merchantId);
+      return api.call('PATCH', merchantPath(merchantId), { features: assignments.reduce(withFeature, features) });
+    },
+  ),
+  request('features clear <merchantId>', 'removes all features', 'PATCH {merchantId}', () => ({ features: {} })),
+  command(
+    'grants allow <merchantId> <organisationId> <vouchers|externalPayments>',
+    'grants a partner to report vouchers or external payments of this merchant',
+    (api, input) => grant(api, input, true),
+  ),
+  command('grants deny <merchantId> <organisationId> <vouchers|externalPayments>', 'removes a grant', (api, input) =>
+    grant(api, input, false),
+  ),
+  request('grants list <merchantId>', 'lists the grants of a merchant', 'GET {merchantId}#grants'),
+  request(
+    'sites create <merchantId> <name> <siteReference> [--keyless] [--hosts=…] [--live]',
+    'creates a site with its webhook secrets; --keyless needs --hosts a.example,b.example',
+    'POST {merchantId}/sites',
+    ({ name, siteReference, keyless, hosts, ...input }) => ({
+      name,
+      siteReference,
+      requireApiKey: keyless !== true,
+      allowedHosts: hosts?.split(',') ?? [],
+      keylessMode: modeOf(input).mode,
+    }),
+  ),
+  request('sites rename <site> <name>', 'sets the name that payers see', 'PATCH {site}', nameOf),
+  request(
+    'sites webhook <site> <url|on|off>',
+    'sends webhooks of final payments and refunds to this URL; off disables them and keeps the URL, on enables them again',
+    'PATCH {site}',
+    ({ 'url|on|off': setting }) => ({
+      ...(setting === 'on' || setting === 'off' ? {} : { webhookUrl: setting }),
+      webhookEnabled: setting !== 'off',
+    }),
+  ),
+  request(
+    'merchant-accounts set <merchantId> <accountReference> [--acquirer=…] [--live]',
+    "sets the merchant's account at the acquirer, for new charges",
+    'POST /merchant-accounts',
+    ({ merchantId, accountReference, acquirer, ...input }) => ({
+      merchantId: merchantNumber(merchantId),
+      ...modeOf(input),
+      accountReference,
+      ...(acquirer === undefined ? {} : { acquirer }),
+    }),
+  ),
+  request(
+    'merchant-accounts list',
+    "lists all settings, newest first; without one the acquirer's default account is used",
+    'GET /merchant-accounts#merchantAccounts',
+  ),
+  request('keys create <owner> [--live]', 'creates an additional API key, shown once', 'POST {owner}/keys', modeOf),
+  request('keys list <owner>', 'lists the API keys, newest first', 'GET {owner}/keys#keys'),
+  request(
+    'keys revoke <owner> <keyId>',
+    'revokes an API key: all services refuse it within 5 s',
+    'DELETE {owner}/keys/{keyId}',
+  ),
+  request(
+    'webhook-secrets create <site> [--live]',
+    'creates an additional webhook secret, shown once',
+    'POST {site}/webhook-secrets',
+    modeOf,
+  ),
+  request(
+    'webhook-secrets list <site>',
+    'lists the webhook secrets of a site, newest first',
+    'GET {site}/webhook-secrets#secrets',
+  ),
+  request(
+    'webhook-secrets revoke <site> <secretId>',
+    'revokes a webhook secret: it signs no further webhook',
+    'DELETE {site}/webhook-secrets/{secretId}',
+  ),
+  request('token-keys list', 'lists the public keys of identity tokens', 'GET /token-keys#tokenKeys'),
+  request('token-keys rotate', 'rotates the signing key now; the new key signs in ten minutes', 'POST /token-keys'),
+  request(
+    'token-keys withdraw <kid>',
+    'withdraws a leaked signing key: its tokens are no longer accepted',
+    'DELETE /token-keys/{kid}',
+  ),
+  request('card-keys list', 'lists the encryption keys for card data, newest first', 'GET /card-keys#cardKeys'),
+  request(
+    'card-keys rotate',
+    'rotates the card key now; the older key is accepted for another 24 hours',
+    'POST /card-keys',
+  ),
+  request(
+    'audit-log read [--after=…]',
+    'lists the changes by administrators, oldest first, 100 at a time',
+    'GET /audit-log?after={after}#entries',
+  ),
+];
+
+const FEATURES = new Set([
+  'amount.editable',
+  'orderReference.label',
+  'orderReference.editable',
+  'orderReference.required',
+  'tip.enabled',
+]);
+
+/** Adds one assignment, such as `tip.enabled=true`; the API validates the value. */
+function withFeature(features: Merchant['features'], assignment: string): Merchant['features'] {
+  const [, feature, setting, text] = /^([A-Za-z]+)\.([A-Za-z]+)=(.*)$/.exec(assignment) ?? [];
+  if (feature === undefined || setting === undefined)
+    throw usageError(`"${assignment}" is not feature.member=value, for example tip.enabled=true`);
+  if (!FEATURES.has(`${feature}.${setting}`))
+    throw usageError(`there is no feature "${feature}.${setting}": ${[...FEATURES].join(', ')}`);
+  const value = text === 'true' ? true : text === 'false' ? false : text;
+  return { ...features, [feature]: { ...features[feature], [setting]: value } };
+}
+
+async function grant(
+  api: Administration,
+  { merchantId, ...input }: Readonly<Record<'merchantId' | 'organisationId' | 'vouchers|externalPayments', string>>,
+  allowed: boolean,
+): Promise<unknown> {
+  const [organisationId, permission] = [input.organisationId.toLowerCase(), input['vouchers|externalPayments']];
+  if (permission !== 'vouchers' && permission !== 'externalPayments')
+    throw usageError(`"${permission}" cannot be granted: write vouchers or externalPayments`);
+  const { grants } = await getMerchant(api, merchantId);
+  const existing = grants.find((other) => other.organisationId === organisationId);
+  const changed = { organisationId, vouchers: false, externalPayments: false, ...existing, [permission]: allowed };
+  const others = grants.filter((other) => other !== existing);
+  const merchant = await api.call('PATCH', merchantPath(merchantId), { grants: [...others, changed] });
+  return (merchant as Merchant).grants;
+}

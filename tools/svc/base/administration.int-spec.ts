@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdministration } from './administration.ts';
+
+const HINT = 'look at SVC_ADMIN_URL';
+
+describe('the client of the administration API', () => {
+  let server: Server;
+  let answer: { status: number; body: string };
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      response.writeHead(answer.status, { 'x-request-id': `request to ${request.url}` }).end(answer.body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const callWithResponse = (status: number, body: string) => {
+    answer = { status, body };
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return createAdministration(url, 'the-key', HINT).call('GET', '/merchants');
+  };
+
+  it('returns the parsed JSON, or undefined for an empty response', async () => {
+    expect(await callWithResponse(200, '{"merchants":[]}')).toEqual({ merchants: [] });
+    expect(await callWithResponse(204, '')).toBeUndefined();
+  });
+
+  it.each([
+    ['another program responds', 200, '<h1>Welcome</h1>', { message: /is not the administration API/, hint: HINT }],
+    [
+      'the API rejects the request',
+      400,
+      '{"errors":[{"message":"name is missing"}]}',
+      { message: /refused \(400\): name is missing/ },
+    ],
+    ['the API fails', 502, 'Bad Gateway', { message: /answered 502/, hint: /request to \/admin\/v1\/merchants/ }],
+    ['the key is wrong', 401, '', { message: /key is refused/ }],
+  ])(
+    'reports the reason when %s',
+    async (_, status, body, { message, hint = /^$/ }: { message: RegExp; hint?: unknown }) => {
+      const error = await callWithResponse(status, body).catch((e: unknown) => e);
+      expect(error).toMatchObject({ name: 'SvcError', message: expect.stringMatching(message) });
+      expect((error as { hint?: string }).hint ?? '').toMatch(hint as RegExp | string);
+    },
+  );
+});

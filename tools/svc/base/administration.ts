@@ -1,0 +1,92 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { SvcError } from './svc-error.ts';
+
+/** A client of the administration API. Paths are below `/admin/v1`. */
+export interface Administration {
+  /**
+   * Returns the parsed response, undefined when it is empty.
+   * @throws SvcError when the API rejects the request or is unavailable
+   */
+  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown>;
+  /** GET of a response that is not JSON. Throws as {@link call}. */
+  text(path: string, accept: string): Promise<string>;
+}
+
+const REQUEST_TIMEOUT_MS = 10_000;
+/** A day's movements can be long. */
+const TEXT_TIMEOUT_MS = 600_000;
+
+/**
+ * @param hint what a person can do when the API is unavailable
+ * @param options.patience factor for the timeouts
+ * @param options.notReadySeconds how long to retry after a 503, which a service returns until its event replay is complete
+ */
+export function createAdministration(
+  url: string,
+  adminKey: string,
+  hint: string,
+  { patience = 1, notReadySeconds = 0 } = {},
+): Administration {
+  async function send(path: string, init: RequestInit, timeoutMs = REQUEST_TIMEOUT_MS): Promise<string> {
+    const unavailable = (cause: unknown): never => {
+      throw new SvcError(`the administration API at ${url} does not answer`, { hint, cause });
+    };
+    const headers = { 'x-admin-key': adminKey, ...init.headers };
+    const deadline = performance.now() + notReadySeconds * 1000;
+    for (;;) {
+      const signal = AbortSignal.timeout(timeoutMs * patience);
+      const response = await fetch(`${url}/admin/v1${path}`, { ...init, headers, signal }).catch(unavailable);
+      const text = await response.text().catch(unavailable);
+      if (response.ok) return text;
+      if (response.status !== 503 || performance.now() >= deadline) throw errorOf(response, text);
+      await pause(250);
+    }
+  }
+  return {
+    call: async (method, path, body) => {
+      const json = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      const text = await send(path, { method, ...json });
+      if (text === '') return undefined;
+      try {
+        return JSON.parse(text) as unknown;
+      } catch (cause) {
+        const message = `the server at ${url} is not the administration API: its response is not JSON`;
+        throw new SvcError(message, { hint, cause });
+      }
+    },
+    text: (path, accept) => send(path, { headers: { accept } }, TEXT_TIMEOUT_MS),
+  };
+}
+
+/** A longer list does not fit a terminal. */
+const MAX_PAGES = 200;
+
+/** All entries of a paged list. */
+export async function readList(api: Administration, list: string, first: string | number): Promise<unknown[]> {
+  const entries: unknown[] = [];
+  let after: string | number | undefined = first;
+  for (let page = 0; page < MAX_PAGES && after !== undefined; page++) {
+    const response = (await api.call('GET', `/${list}?after=${after}`)) as Record<string, unknown>;
+    entries.push(...(response[list] as unknown[]));
+    after = response['nextAfter'] as typeof after;
+  }
+  return entries;
+}
+
+function errorOf(response: Response, text: string): SvcError {
+  if (response.status === 401) return new SvcError('the administration key is refused');
+  const problems = problemsOf(text);
+  if (problems.length > 0) return new SvcError(`refused (${response.status}): ${problems.join('; ')}`);
+  return new SvcError(`the administration API answered ${response.status}`, {
+    hint: `search the logs for request ${response.headers.get('x-request-id') ?? 'unknown'}`,
+  });
+}
+
+function problemsOf(text: string): string[] {
+  try {
+    const { errors } = JSON.parse(text) as { errors?: { message?: unknown }[] };
+    return (errors ?? []).map(({ message }) => String(message));
+  } catch {
+    return [];
+  }
+}
