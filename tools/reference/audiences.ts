@@ -106,7 +106,7 @@ export const AUDIENCES: readonly Audience[] = [
       siteKey: header('x-api-key', 'API key of the site or of its merchant (A6).'),
     },
     securityOf: {
-      WithKey: [{ siteKey: [] }],
+      RequireApiKeyGuard: [{ siteKey: [] }],
       SiteGuard: [{ siteKey: [] }, {}],
     },
     has: (operation) => reached('gateway', operation) && operation.path.startsWith('/api/'),

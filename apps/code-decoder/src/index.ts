@@ -13,12 +13,12 @@ import { SessionCodes1763500006010 } from './migrations/1763500006010-session-co
 import { SessionCodeBounds1763500006020 } from './migrations/1763500006020-session-code-bounds.js';
 import { SessionCodeBoundsHold1763500006021 } from './migrations/1763500006021-session-code-bounds-hold.js';
 
-/** Codes and what they stand for: invoices of tills, hosted sessions, and what third-party providers say. */
+/** Decodes codes: of tills' invoices, of hosted sessions, and of third-party providers. */
 export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
-  // An invoice is written by the request that makes it; events tell of sessions, payments and merchants.
+  // Requests write invoices immediately. Events only update sessions, payments and merchants, so a short delay is harmless.
   gatherMs: 20,
   migrations: [
     Credentials1763500000010,
@@ -31,6 +31,6 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     SessionCodeBoundsHold1763500006021,
     RoomForUpdates1763500006030,
   ],
-  // A code has up to 2 KiB (D1), each character up to three when it is percent-encoded.
+  // A code has up to 2 KiB (D1); percent-encoding triples each character.
   paramLengthMax: 6_144,
 };

@@ -12,7 +12,7 @@ let services: DistributedServices;
 beforeAll(async () => (services = await DistributedServices.start()), 90_000);
 afterAll(() => services.close());
 
-test('on a database of its own it is ready only when it knows every site and key there was, and stays so', async () => {
+test('with an empty database it is ready only after it knows all existing sites and keys, and stays ready', async () => {
   const keys = Array.from({ length: 400 }, () => newApiKey('site', 'test'));
   const identityEnv = await services.environment(identity);
   const before = await services.start(identity, identityEnv);
@@ -43,7 +43,7 @@ test('on a database of its own it is ready only when it knows every site and key
   const asks = (service: RunningService, index: number) =>
     statusOf(service, 'PUT', tillOf(index), { 'x-api-key': keys[index]! });
 
-  // One that was there from the beginning hears of them as they happen.
+  // A replica from the beginning receives the events as they happen.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
   const first = await services.start(codeDecoderService, await services.environment(codeDecoderService, settings));
   await waitUntil('the first to be ready', 20_000, () => isReady(first));
@@ -60,7 +60,7 @@ test('on a database of its own it is ready only when it knows every site and key
   await waitUntil('the late one to be ready', 20_000, () => isReady(late));
   expect(await Promise.all([0, 200, 399].map((index) => asks(late, index)))).toEqual([201, 201, 201]);
 
-  // Started again while identity is away, it is ready at once: what it knows is in its own tables.
+  // After a restart without identity it is ready immediately, because its own tables are complete.
   await services.stop(back);
   await services.stop(late);
   const again = await services.start(anew, lateEnv);

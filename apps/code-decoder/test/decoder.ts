@@ -17,7 +17,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
 import { anInvoiceRequest } from './invoice-request.js';
-import { type Payables, standInForPaymentProcessor } from './payables.js';
+import { type FakePaymentProcessor, startFakePaymentProcessor } from './fake-payment-processor.js';
 
 export { anInvoiceRequest };
 
@@ -43,8 +43,8 @@ export interface Answer {
 }
 
 export interface Decoder extends TestService {
-  readonly payables: Payables;
-  /** A site of a merchant with its keys, as identity would publish them; fresh ones unless they are named. */
+  readonly payables: FakePaymentProcessor;
+  /** Delivers the events of identity for a site of a merchant with its keys; new ids by default. */
   aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
@@ -52,12 +52,12 @@ export interface Decoder extends TestService {
     options?: { headers?: Record<string, string>; payload?: unknown },
   ): Promise<Answer>;
   createInvoice(merchant: Merchant, over?: Record<string, unknown>): Promise<InvoiceResponse>;
-  /** As payment-processor would tell everybody that the payable is so now. */
-  tell(payable: PayableSnapshot): Promise<void>;
+  /** Delivers the event of payment-processor for this state of a payable. */
+  publishPayable(payable: PayableSnapshot): Promise<void>;
 }
 
 export async function startDecoder(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<Decoder> {
-  const payables = await standInForPaymentProcessor(broker);
+  const payables = await startFakePaymentProcessor(broker);
   const test = await startTestService(codeDecoderService, {
     broker,
     env: { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY, ...env },
@@ -122,7 +122,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
       if (status !== 201) throw new Error(`No invoice: ${status} ${text}`);
       return body as InvoiceResponse;
     },
-    tell: async (payable) => {
+    publishPayable: async (payable) => {
       const descriptor = payables.opened.find(({ payableId }) => payableId === payable.payableId);
       const { payableId, version, state } = payable;
       if (state === 'closed') return test.deliver(anEvent(PayableClosedV1, payableId, version, payable));

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Body of an invoice that is taken; in a file of its own, because unit tests start no service. */
+/** A valid request body. A separate file, because unit tests must not load a service. */
 export function anInvoiceRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     externalReference: randomUUID(),

@@ -12,7 +12,7 @@ import {
 import { anEvent, type TestService } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** The headers of a partner's server, which identity has told `service` of. */
+/** The headers of a partner's server, after delivering the events of identity about it to `service`. */
 export async function aPartner(service: TestService, mode: Mode = 'test'): Promise<Record<string, string>> {
   const [kid, organisationId, keyId] = [randomUUID(), randomUUID(), randomUUID()];
   const { publicKey, privateKey } = await generateKeyPair('ES256');
@@ -43,7 +43,7 @@ export async function aPartner(service: TestService, mode: Mode = 'test'): Promi
   return { 'x-api-key': apiKey, authorization: `Bearer ${token}` };
 }
 
-/** The address that a code is decoded at, as the specification's clients make it. */
+/** The path for decoding a code, as clients of the specification build it. */
 export function codePath(code: string, form: 'base64' | 'base64url' = 'base64'): string {
   return `/v1/codes/${Buffer.from(code).toString(form)}`;
 }

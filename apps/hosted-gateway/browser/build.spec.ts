@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Messages } from '../src/languages/en.js';
 import { LANGUAGES } from '../src/languages/languages.js';
-import type { PageParts } from '../src/page-views/pay-page-model.js';
+import type { PageManifest } from '../src/page-views/pay-page-model.js';
 import { textsOf } from '../test/messages.js';
 import { scriptMessages } from './script-messages.js';
 
 const app = join(process.cwd(), 'apps/hosted-gateway');
 const out = join(app, 'dist/pay-assets');
 const run = () => promisify(execFile)(process.execPath, [join(app, 'browser/build.ts')]);
-const built = async (): Promise<PageParts> => {
+const built = async (): Promise<PageManifest> => {
   await run();
-  return JSON.parse(await readFile(join(out, 'manifest.json'), 'utf8')) as PageParts;
+  return JSON.parse(await readFile(join(out, 'manifest.json'), 'utf8')) as PageManifest;
 };
 const bytesOf = (text: string): number => gzipSync(text, { level: 9 }).length;
 

@@ -1,8 +1,8 @@
 /**
  * Builds the payment page's scripts, one for each language, and its style: `node apps/hosted-gateway/browser/build.ts`.
  *
- * Writes `dist/pay-assets/manifest.json`, which has them and their hashes: they are part of each page, whose policy allows them by
- * hash. Does nothing when no input has changed. Runs on Node.js 24 as it is, so only types may be TypeScript here, also in the languages.
+ * Writes them and their hashes to `dist/pay-assets/manifest.json`: the server inlines them in each page, whose policy allows them by
+ * hash. Does nothing if no input has changed. Node.js 24 runs this file and the languages directly, so only erasable TypeScript is allowed.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { en } from '../src/languages/en.ts';
 import { st } from '../src/languages/st.ts';
 import { xh } from '../src/languages/xh.ts';
 import { zu } from '../src/languages/zu.ts';
-import type { PagePart, PageParts } from '../src/page-views/pay-page-model.ts';
+import type { PageAsset, PageManifest } from '../src/page-views/pay-page-model.ts';
 import { scriptMessages } from './script-messages.ts';
 
 const here = import.meta.dirname;
@@ -22,39 +22,39 @@ const manifestFile = join(outDirectory, 'manifest.json');
 const inputsFile = join(outDirectory, 'inputs.json');
 
 const LANGUAGES = { en, af, zu, xh, st };
-/** Not seen by esbuild: this program reads them. */
+/** Inputs of this program itself, which esbuild does not see. */
 const OWN_INPUTS = [
   'build.ts',
   'script-messages.ts',
   ...Object.keys(LANGUAGES).map((tag) => `../src/languages/${tag}.ts`),
 ];
 
-/** What the last build was made of. */
+/** The inputs of the last build. */
 interface BuildInputs {
   digest: string;
   files: string[];
 }
 
-export async function buildPage(): Promise<PageParts> {
+export async function buildPage(): Promise<PageManifest> {
   const upToDate = await manifestIfUpToDate();
   if (upToDate) return upToDate;
 
   await mkdir(outDirectory, { recursive: true });
   const inputs = new Set(OWN_INPUTS.map((file) => relative(workspace, join(here, file))));
   const style = partOf(await bundle('pay.css', inputs));
-  const scripts: Record<string, PagePart> = {};
+  const scripts: Record<string, PageAsset> = {};
   for (const [tag, messages] of Object.entries(LANGUAGES)) {
     const define = { SCRIPT_MESSAGES: JSON.stringify(scriptMessages(messages)) };
     scripts[tag] = partOf(await bundle('pay.ts', inputs, define));
   }
-  const manifest: PageParts = { scripts: scripts as PageParts['scripts'], style };
+  const manifest: PageManifest = { scripts: scripts as PageManifest['scripts'], style };
   await writeWhole(manifestFile, JSON.stringify(manifest, null, 2));
   const files = [...inputs].sort();
   await writeWhole(inputsFile, JSON.stringify({ digest: await digestOf(files), files } satisfies BuildInputs, null, 2));
   return manifest;
 }
 
-/** @param inputs gets the files that it was made of */
+/** @param inputs the input files are added to this set */
 async function bundle(entry: string, inputs: Set<string>, define: Record<string, string> = {}): Promise<Uint8Array> {
   const { build } = await import('esbuild');
   const { outputFiles, metafile } = await build({
@@ -77,12 +77,15 @@ async function bundle(entry: string, inputs: Set<string>, define: Record<string,
   return outputFiles[0]!.contents;
 }
 
-async function manifestIfUpToDate(): Promise<PageParts | undefined> {
-  const [manifest, inputs] = await Promise.all([readJson<PageParts>(manifestFile), readJson<BuildInputs>(inputsFile)]);
+async function manifestIfUpToDate(): Promise<PageManifest | undefined> {
+  const [manifest, inputs] = await Promise.all([
+    readJson<PageManifest>(manifestFile),
+    readJson<BuildInputs>(inputsFile),
+  ]);
   return manifest && inputs && (await digestOf(inputs.files)) === inputs.digest ? manifest : undefined;
 }
 
-/** Over names and contents; a file that is gone makes another digest. */
+/** Digest of names and contents; a deleted file changes it. */
 async function digestOf(files: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const file of files) {
@@ -92,12 +95,12 @@ async function digestOf(files: readonly string[]): Promise<string> {
   return hash.digest('hex');
 }
 
-function partOf(bytes: Uint8Array): PagePart {
+function partOf(bytes: Uint8Array): PageAsset {
   const content = Buffer.from(bytes).toString();
   return { content, integrity: `sha384-${createHash('sha384').update(content).digest('base64')}` };
 }
 
-/** By renaming, so that two builds at once, or a server that reads meanwhile, never see half a file. */
+/** Writes atomically by renaming, so that a concurrent build or server never reads half a file. */
 async function writeWhole(file: string, content: string | Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}.tmp`;

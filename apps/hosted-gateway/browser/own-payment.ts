@@ -1,16 +1,17 @@
 import { withOwnReference } from '../src/own-payments.js';
 
-const KEPT_SECONDS = 24 * 3_600;
+const COOKIE_SECONDS = 24 * 3_600;
 
 /**
- * Keeps which payments of an invoice this browser made, in a cookie of that page alone: the server shows their receipt, or why the card
- * was declined, to this browser and to no other (send-answer.ts reads it). More than one, because a bank may approve the older of two. Set before the payment is sent, so that it does not
- * depend on an answer that may be lost. Where cookies are refused the page says that it is paid, without a receipt.
+ * Stores the reference of this browser's payment in a cookie of the invoice's page (send-answer.ts reads it): the server shows the
+ * receipt, or the reason of a decline, only to this browser. Several references, because a bank may approve the older of two payments.
+ * Called before the payment is sent, so that it does not depend on a response that may be lost. Without cookies the page shows that
+ * the invoice is paid, but no receipt.
  *
- * @param callsPath of the invoice's page: `/c/<code>`
+ * @param callsPath base path of the invoice's page: `/c/<code>`
  */
-export function keepOwnPayment(callsPath: string, reference: string): void {
+export function storeOwnPayment(callsPath: string, reference: string): void {
   const secure = location.protocol === 'https:' ? '; secure' : '';
   const kept = withOwnReference(document.cookie, reference);
-  document.cookie = `${kept}; path=${callsPath}; max-age=${KEPT_SECONDS}; samesite=lax${secure}`;
+  document.cookie = `${kept}; path=${callsPath}; max-age=${COOKIE_SECONDS}; samesite=lax${secure}`;
 }

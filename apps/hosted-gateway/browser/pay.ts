@@ -1,6 +1,6 @@
 /**
- * The payment page's script. The server renders every state; this makes the form usable, encrypts the card where it
- * was typed, and then asks until the server has something else to show. It never decides how a payment ended.
+ * The payment page's script. The server renders every state. The script enables the form, encrypts the card in the browser,
+ * and polls until the server has a new state to show. It never decides the result of a payment.
  */
 import { formatTime } from '../src/languages/format-amount.js';
 import { AmountFields } from './amounts/amount-fields.js';
@@ -10,18 +10,18 @@ import { ExpiryWarning } from './views/expiry-warning.js';
 import { messages } from './messages.js';
 import { data, now, reload, shown } from './views/page-document.js';
 import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
-import { PressOfPay } from './press-of-pay.js';
-import { sayLate } from './views/processing-view.js';
-import { followReturn, showBrand } from './views/receipt.js';
+import { PaymentController } from './press-of-pay.js';
+import { showLate } from './views/processing-view.js';
+import { startReturn, showBrand } from './views/receipt.js';
 import { idleWatch, pollerFor } from './session-watches.js';
 import { watchTill } from './till-watch.js';
 
-/** What was said last: nothing can come after it, so a document that says it needs no other in its place. */
-const FINAL: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
+/** Final states: a document with one of these never needs a reload. */
+const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];
 
-// Coming back with the browser's button shows a document from memory, with a state of long ago.
+// The browser's back button may show a cached document with an outdated state.
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted && !FINAL.includes(shown.state)) reload();
+  if (event.persisted && !FINAL_STATES.includes(shown.state)) reload();
 });
 
 function startForm(): void {
@@ -32,35 +32,35 @@ function startForm(): void {
     return;
   }
   const watch = idleWatch((state) => {
-    expiry.takeUp(state.expiresAt);
-    press.onNews(state);
+    expiry.updateExpiry(state.expiresAt);
+    press.onIdleState(state);
   });
-  const expiry = new ExpiryWarning(() => watch.lookAtExpiry(data['expiresAt'] ?? '', now()));
+  const expiry = new ExpiryWarning(() => watch.fetchAtExpiry(data['expiresAt'] ?? '', now()));
   const amounts = data['amount'] === undefined ? undefined : new AmountFields();
-  const press = new PressOfPay(cardForm, watch, amounts);
+  const press = new PaymentController(cardForm, watch, amounts);
   cardForm.start(
     (texts) => void press.pay(texts),
     () => amounts?.check() ?? true,
   );
   performance.mark('form-usable');
-  if (press.wasInterrupted) press.findOut();
+  if (press.wasInterrupted) press.resolveInterrupted();
   else {
     document.getElementById('decline')?.focus();
     watch.start();
   }
-  askBeforeAnotherLanguage(cardForm);
+  confirmLanguageChange(cardForm);
   window.addEventListener('pagehide', () => cardForm.clear());
 }
 
-/** It is loaded with an empty form: what was typed is kept nowhere, so it cannot be taken along. */
-function askBeforeAnotherLanguage(cardForm: CardForm): void {
+/** The page in another language has an empty form, because the input is not stored anywhere. */
+function confirmLanguageChange(cardForm: CardForm): void {
   byId('languages').addEventListener('click', (event) => {
     const isLink = event.target instanceof Element && event.target.closest('a') !== null;
     if (isLink && cardForm.isTyped && !confirm(messages.emptiesForm)) event.preventDefault();
   });
 }
 
-/** A payment was already running when the page was loaded, or its payer is with the bank. */
+/** A payment was already in progress when the page loaded, or the payer is on the bank's page. */
 function startWaiting(): void {
   pollerFor((polled) => {
     if (isChanged(polled, shown)) reload();
@@ -80,7 +80,7 @@ switch (shown.state) {
     startForm();
     break;
   case 'processing':
-    setTimeout(sayLate, LATE_AFTER_MS);
+    setTimeout(showLate, LATE_AFTER_MS);
     startWaiting();
     break;
   case 'verification':
@@ -90,7 +90,7 @@ switch (shown.state) {
     watchTill(reload);
     break;
   case 'succeeded':
-    followReturn();
+    startReturn();
     break;
   case 'already-paid':
     byId('outcome-heading').focus();

@@ -6,7 +6,7 @@ import type { CardForm } from './card-form/card-form.js';
 import { fetchState, type PaymentBody, postPayment } from './payment-flow/gateway-calls.js';
 import type { IdleWatch } from './payment-flow/idle-watch.js';
 import { messages } from './messages.js';
-import { keepOwnPayment } from './own-payment.js';
+import { storeOwnPayment } from './own-payment.js';
 import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
 import {
   afterPoll,
@@ -16,7 +16,7 @@ import {
   type DeclinedState,
   hasDecline,
   isChanged,
-  isFirstSightOfProcessing,
+  isNewlyProcessing,
   LATE_AFTER_MS,
   type NextStep,
   PaymentReference,
@@ -28,24 +28,24 @@ import {
   whileIdle,
 } from './payment-flow/payment-flow.js';
 import { rememberBrand } from './views/receipt.js';
-import { say, sayLate, sayStillChecking, showProcessing, showWayBack } from './views/processing-view.js';
+import { showStatus, showLate, showStillChecking, showProcessing, showStoreLink } from './views/processing-view.js';
 import { pollerFor } from './session-watches.js';
 
-/** While the POST is under way its own answer is expected first; asking covers a connection that died silently. */
+/** Normally the response to the POST comes first; polling covers a connection that broke silently. */
 const FIRST_POLL_DURING_POST_MS = 1500;
-/** How much later than the state the answer to a POST may come. */
+/** Time that the response to a POST may take after the state has changed. */
 const ANSWER_AFTER_STATE_MS = 2000;
 
 const { formErrors, processing } = messages;
 
-/** From the press of Pay until the server has another page to show, or the form is given back. */
-export class PressOfPay {
+/** Handles a payment from the press of Pay until the server has a new page, or the form can be used again. */
+export class PaymentController {
   private tryNumber = Number(data['try']);
   private reference = referenceOf(this.tryNumber);
   private readonly poller = pollerFor(
     (polled) => this.onState(polled),
     () => {
-      if (this.waiting !== 'no') sayStillChecking();
+      if (this.waiting !== 'no') showStillChecking();
     },
   );
   private body: PaymentBody | undefined;
@@ -58,35 +58,35 @@ export class PressOfPay {
   constructor(
     private readonly cardForm: CardForm,
     private readonly watch: IdleWatch,
-    /** Of an invoice. */
+    /** Only of an invoice. */
     private readonly amounts: AmountFields | undefined,
   ) {}
 
-  /** Pay was pressed in a document before this one, and nobody knows yet what came of it. */
+  /** The payer pressed Pay before a reload, and the result is unknown. */
   get wasInterrupted(): boolean {
     return this.reference.isUnanswered();
   }
 
   /**
-   * Before the form can be used again: the server may be hearing of that payment just now. It is asked first, and the
-   * form comes back when it knows of none; then the same reference makes a second press the same payment.
+   * Resolves an interrupted payment before the form can be used: the server may be receiving it just now. Polls, and
+   * shows the form when the server has no such payment. Then a second press has the same reference, so it is the same payment.
    */
-  findOut(): void {
+  resolveInterrupted(): void {
     this.cardForm.enable(false);
     this.waiting = 'interrupted';
     showProcessing(true);
-    sayStillChecking();
+    showStillChecking();
     this.poller.start();
   }
 
   async pay(texts: CardFieldTexts): Promise<void> {
     this.watch.stop();
-    // A payer who has just followed a link out of the page would be gone before the outcome is known.
+    // Stops a navigation that the payer has just started: the page must stay until the result is known.
     window.stop();
     this.cardForm.enable(false);
-    this.cardForm.putAway();
+    this.cardForm.clearFields();
     showProcessing(true);
-    say(processing.sendingHeading, processing.note);
+    showStatus(processing.sendingHeading, processing.note);
     this.sends = 0;
     try {
       const publicJwk = JSON.parse(data['encryptionKey'] ?? '') as CardEncryptionKey;
@@ -98,9 +98,9 @@ export class PressOfPay {
       const reference = this.reference.get();
       const chosen = this.amounts?.read();
       this.body = { reference, try: this.tryNumber, encryptedCard, ...chosen, browser: readBrowserData() };
-      if (this.amounts) keepOwnPayment(calls.path, reference);
+      if (this.amounts) storeOwnPayment(calls.path, reference);
     } catch {
-      this.giveBack(formErrors.cannotEncrypt);
+      this.restoreForm(formErrors.cannotEncrypt);
       return;
     }
     this.poller.start(FIRST_POLL_DURING_POST_MS);
@@ -110,107 +110,113 @@ export class PressOfPay {
   private async send(body: PaymentBody): Promise<void> {
     this.waiting = 'answer';
     this.unchangedPolls = 0;
-    say(processing.sendingHeading, processing.note);
-    this.lateTimer ??= setTimeout(sayLate, LATE_AFTER_MS);
+    showStatus(processing.sendingHeading, processing.note);
+    this.lateTimer ??= setTimeout(showLate, LATE_AFTER_MS);
     const outcome = await postPayment(calls, body);
     const { mayHaveArrived } = this.reference;
     if (settlesReference(outcome, mayHaveArrived)) this.reference.settle();
     const posted = afterPost(outcome);
     const step = posted.do === 'correct' ? await this.checkRefusal(posted, mayHaveArrived) : posted;
     if (step.do === 'reload') return reload();
-    if (step.do === 'try-again') return this.tryAgain(step.state);
+    if (step.do === 'next-attempt') return this.tryAgain(step.state);
     if (step.do === 'leave') {
       this.poller.stop();
       return location.assign(step.to);
     }
-    if (step.do === 'correct') return this.giveBack(step.message ?? formErrors[step.problem]);
-    this.tell(step.sent);
+    if (step.do === 'correct') return this.restoreForm(step.message ?? formErrors[step.problem]);
+    this.onSent(step.sent);
     this.poller.start();
   }
 
-  /** Until the state is known the poller is silent: it would decide on the same question. */
+  /** Stops the poller until the state is known, because both would decide about the same rejection. */
   private async checkRefusal(refusal: Correction, mayHaveArrived: boolean): Promise<NextStep> {
     this.poller.stop();
     const current = await fetchState(calls, new AbortController().signal);
     return afterRefusal({ refusal, current, shown, mayHaveArrived });
   }
 
-  /** What became of sending it, as far as anybody knows. */
-  private tell(sent: Sent): void {
+  /** Updates the view after the send. */
+  private onSent(sent: Sent): void {
     this.waiting = waitingAfterSend(sent, this.reference.mayHaveArrived);
     if (sent === 'unknown') this.reference.markUnanswered();
     if (sent !== 'no') this.sends++;
     if (this.waiting === 'no') {
-      this.stopBeingLate();
-      say(processing.offlineHeading, processing.offlineNote);
-    } else if (this.waiting === 'unknown') sayStillChecking();
+      this.clearLateTimer();
+      showStatus(processing.offlineHeading, processing.offlineNote);
+    } else if (this.waiting === 'unknown') showStillChecking();
     else {
-      say(processing.heading, processing.note);
+      showStatus(processing.heading, processing.note);
       this.poller.pollNow();
     }
   }
 
-  private stopBeingLate(): void {
+  private clearLateTimer(): void {
     clearTimeout(this.lateTimer);
     this.lateTimer = undefined;
   }
 
   private onState(polled: SessionState): void {
-    if (isFirstSightOfProcessing(polled, this.waiting)) say(processing.heading, processing.note);
+    if (isNewlyProcessing(polled, this.waiting)) showStatus(processing.heading, processing.note);
     this.unchangedPolls = isChanged(polled, shown) ? 0 : this.unchangedPolls + 1;
     const { waiting, unchangedPolls, sends } = this;
     const step = afterPoll({ polled, shown, waiting, unchangedPolls, sends });
     if (step === 'reload' && waiting === 'yes' && hasDecline(polled)) this.tryAgain(polled);
     else if (step === 'reload' && waiting === 'answer' && hasDecline(polled)) {
-      // Whose try it was, the answer that is on its way says; not for long, its connection may be dead.
+      // The pending response shows whose attempt it was. Wait only briefly, since the connection may be dead.
       this.reloadTimer ??= setTimeout(reload, ANSWER_AFTER_STATE_MS);
     } else if (step === 'reload') reload();
     else if (step === 'send-again' && this.body) void this.send(this.body);
-    else if (step === 'give-back') this.giveBack(formErrors.notSent);
+    else if (step === 'restore-form') this.restoreForm(formErrors.notSent);
   }
 
-  private giveBack(message: string): void {
-    this.formAgain();
+  private restoreForm(message: string): void {
+    this.showForm();
     this.cardForm.showMessage(message);
   }
 
-  /** The bank has declined: the same form for the next try, with what was typed but for the CVV. */
+  /** After a decline: the same form for the next attempt, with the input except the CVV. */
   private tryAgain(state: DeclinedState): void {
-    this.takeUp(state, state.decline.try);
-    this.formAgain();
+    this.applyState(state, state.decline.try);
+    this.showForm();
     this.cardForm.showDecline(state.decline);
   }
 
-  /** Told while the form waits: this payer's card is still to be typed, or half of it is there. */
-  onNews(told: SessionState): void {
+  /** Handles a state that arrives while the form waits for the payer, who may be typing. */
+  onIdleState(received: SessionState): void {
     const { mayHaveArrived } = this.reference;
-    showWayBack(told.state !== 'processing');
-    const step = whileIdle({ told, shown, tryNumber: this.tryNumber, mayHaveArrived, isTyped: this.cardForm.isTyped });
+    showStoreLink(received.state !== 'processing');
+    const step = whileIdle({
+      received,
+      shown,
+      tryNumber: this.tryNumber,
+      mayHaveArrived,
+      isTyped: this.cardForm.isTyped,
+    });
     if (step.do === 'ignore') return;
     if (step.do === 'reload') return reload();
     const coming = hasDecline(step.state) ? step.state.decline : step.state.coming;
-    this.takeUp(step.state, coming.try);
+    this.applyState(step.state, coming.try);
     if (step.say === 'decline') this.cardForm.showDecline(step.state.decline);
-    if (step.say === 'elsewhere') this.cardForm.showNews(`${formErrors.elsewhere} ${coming.triesLeft}`);
+    if (step.say === 'elsewhere') this.cardForm.showNotice(`${formErrors.elsewhere} ${coming.triesLeft}`);
   }
 
-  private takeUp({ state, version }: SessionState, tryNumber: number): void {
+  private applyState({ state, version }: SessionState, tryNumber: number): void {
     [shown.state, shown.version] = [state, version];
     this.tryNumber = tryNumber;
     this.reference = referenceOf(tryNumber);
   }
 
-  private formAgain(): void {
+  private showForm(): void {
     this.poller.stop();
-    this.stopBeingLate();
+    this.clearLateTimer();
     clearTimeout(this.reloadTimer);
     this.reloadTimer = undefined;
     this.body = undefined;
     this.waiting = 'answer';
     showProcessing(false);
-    this.cardForm.bringBack();
+    this.cardForm.restoreFields();
     this.cardForm.enable(true);
-    // Not at once: a payment that a reload has overtaken is heard of by then, and the stream tells of it.
+    // Starts after a delay: by then the server knows a payment that was sent just before a reload.
     this.watch.start();
   }
 }

@@ -1,6 +1,6 @@
 import type { Messages } from '../src/languages/en.js';
 
-/** Of all messages of a language those that the script shows itself: build.ts puts them into the script of that language. */
+/** The messages that the script shows itself. build.ts inserts them into the script of each language. */
 export function scriptMessages({
   format,
   language,

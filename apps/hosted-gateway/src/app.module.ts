@@ -8,16 +8,16 @@ import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
-import { AskForNews } from './pay/payables/ask-for-news.js';
+import { RefreshPayments } from './pay/payables/ask-for-news.js';
 import { CardKey } from './pay/page/card-key.js';
-import { CspReportsController, REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
+import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
 import { ExtendSession } from './pay/extend-session.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
-import { PressesUnderWay } from './pay/payables/presses-under-way.js';
+import { InFlightPayments } from './pay/payables/presses-under-way.js';
 import { ShowPage } from './pay/page/show-page.js';
-import { ShownPayables } from './pay/payables/shown-payables.js';
-import { WatchStates } from './pay/watch-states.js';
+import { PagePayableRepository } from './pay/payables/shown-payables.js';
+import { StateStreams } from './pay/watch-states.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { ReadSessionController } from './payments/read-session.controller.js';
 import { CancelSession } from './sessions/cancel-session.js';
@@ -28,7 +28,7 @@ import { SessionsController } from './sessions/sessions.controller.js';
 import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
 import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { SlidingWindow } from './sliding-window.js';
-import { KnownTillCodes } from './till-codes/known-till-codes.js';
+import { TillCodes } from './till-codes/till-codes.js';
 import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 import { TillCodeRepository } from './till-codes/till-code.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
@@ -51,7 +51,7 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
           {
             name: 'reports',
             ttl: 60_000,
-            limit: REPORTS_PER_MINUTE,
+            limit: MAX_REPORTS_PER_MINUTE,
             skipIf: (context) => context.getClass() !== CspReportsController,
           },
         ],
@@ -75,22 +75,22 @@ import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
     deadLettersOf('hosted-gateway'),
   ],
   providers: [
-    AskForNews,
+    RefreshPayments,
     CancelSession,
     CardKey,
     CreateSession,
     ExtendSession,
     FindMissingKeys,
-    KnownTillCodes,
+    TillCodes,
     PayOnPage,
-    PressesUnderWay,
+    InFlightPayments,
     SessionRepository,
     ShowPage,
-    ShownPayables,
+    PagePayableRepository,
     SiteCredentials,
     TillCodeRepository,
     TillInvoiceRepository,
-    WatchStates,
+    StateStreams,
     { provide: ReadinessCheck, useExisting: CardKey },
     adminKeyFrom(HostedGatewayConfig),
   ],

@@ -7,35 +7,35 @@ export class HostedGatewayConfig extends ServiceConfig {
   SVC_GATEWAY_URL: string;
 
   /**
-   * Address that our codes begin with (D5), without a slash at the end: `https://pay.svc.example` makes
-   * `https://pay.svc.example/c/…`, which payers' phones open. The same as of code-decoder and payment-processor.
+   * Base URL of our codes (D5), without a trailing slash: `https://pay.svc.example` gives
+   * `https://pay.svc.example/c/…`, which payers' phones open. The same value as in code-decoder and payment-processor.
    */
   @IsBaseUrl()
   SVC_CODES_URL: string;
 
-  /** Opens the administration API of this service. A secret. */
+  /** API key of this service's administration API. A secret. */
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** Which acquirer takes live payments, as payment-processor is configured; without one, a live session is refused. */
+  /** The acquirer for live payments, the same as in payment-processor. If `off`, live sessions are rejected. */
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** Calls a minute from one address for a site that needs no API key (A8). */
+  /** Limit of calls per minute from one address for a site that needs no API key (A8). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_KEYLESS_CALLS_PER_MINUTE: number = 300;
 
-  /** Calls a minute about deliveries of one site in one mode, at each replica; each asks webhook-dispatcher. */
+  /** Limit of calls per minute about the deliveries of one site in one mode, at each replica. Each call queries webhook-dispatcher. */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_DELIVERIES_CALLS_PER_MINUTE: number = 120;
 
-  /** Presses of Pay a minute from one address; each costs an elliptic-curve operation before it is known to be real. */
+  /** Limit of pay requests per minute from one address. Each costs an elliptic-curve operation before the card is validated. */
   @IsOptional()
   @IsInt()
   @Min(1)

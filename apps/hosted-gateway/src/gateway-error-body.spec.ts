@@ -2,8 +2,8 @@ import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
-import type { PageParts } from './page-views/pay-page-model.js';
-import { BuiltParts } from './pay/page-parts.js';
+import type { PageManifest } from './page-views/pay-page-model.js';
+import { BuiltManifest } from './pay/page-parts.js';
 
 const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
 const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>
@@ -19,7 +19,7 @@ test.each(Object.keys(ERROR_CATALOGUE) as ErrorCode[])('%s has the status of row
   });
 });
 
-test('every offending field has a message of its own, and nothing else of it is shown (C5)', () => {
+test('every invalid field has its own message, without other details (C5)', () => {
   const fields = [
     { field: 'amount', message: 'amount is missing' },
     { field: 'origin', message: 'origin is missing' },
@@ -30,18 +30,18 @@ test('every offending field has a message of its own, and nothing else of it is 
   });
 });
 
-describe('a payer whose browser asked for the page', () => {
+describe('a payer whose browser requested the page', () => {
   const part = { content: '', integrity: 'sha384-x' };
   beforeAll(() => {
     jest
-      .spyOn(BuiltParts, 'get')
-      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageParts);
+      .spyOn(BuiltManifest, 'get')
+      .mockReturnValue({ scripts: { en: part, zu: part }, style: part } as unknown as PageManifest);
   });
   afterAll(() => jest.restoreAllMocks());
 
   const unavailable = new DomainError('service.not-ready');
 
-  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets one', (url) => {
+  test.each(['/pay?sessionId=1', '/pay', '/pay/', '/c/01234567890123456789', '/'])('at %s gets an HTML page', (url) => {
     const { contentType, body, headers } = gatewayErrorBody(unavailable, aRequest(url));
     expect(contentType).toBe('text/html; charset=utf-8');
     expect(headers).toMatchObject({ 'content-security-policy': expect.stringContaining("default-src 'none'") });
@@ -63,7 +63,7 @@ describe('a payer whose browser asked for the page', () => {
     expect(gatewayErrorBody(unavailable, request).contentType).toBe('application/json');
   });
 
-  test('what was wrong with the request itself is no page', () => {
+  test('an invalid request gets JSON, not a page', () => {
     expect(gatewayErrorBody(new DomainError('request.invalid'), aRequest('/pay')).contentType).toBe('application/json');
   });
 });

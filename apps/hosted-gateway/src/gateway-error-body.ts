@@ -2,16 +2,16 @@ import type { HostedErrorResponse, ResponseStatusText } from '@svc/contracts';
 import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
-import { BuiltParts } from './pay/page-parts.js';
-import { languageWishOf, pageAnswer } from './pay/page/send-answer.js';
+import { BuiltManifest } from './pay/page-parts.js';
+import { languagePreferenceOf, pageResponse } from './pay/page/send-answer.js';
 import { chooseLanguage } from './languages/languages.js';
 
-/** Errors of the hosted gateway: `{status, errors: [{message}]}` (H1, C5); a page where a payer's browser asked for one. */
+/** Error response of the hosted gateway: `{status, errors: [{message}]}` (H1, C5), or an HTML page if a payer's browser requested one. */
 export const gatewayErrorBody: ErrorBody = (error, request) => {
   const { httpStatus } = error.entry;
   if (isPageRequest(request) && (httpStatus === 404 || httpStatus >= 500))
-    return pageAnswer({ state: httpStatus === 404 ? 'not-found' : 'unavailable' }, BuiltParts.get(), request);
-  const refusal = isPressOfPay(request) ? refusalText(error, request) : undefined;
+    return pageResponse({ state: httpStatus === 404 ? 'not-found' : 'unavailable' }, BuiltManifest.get(), request);
+  const refusal = isPayRequest(request) ? translatedMessage(error, request) : undefined;
   const fields = error.fields.map(({ message }) => message);
   const messages = refusal !== undefined ? [refusal] : fields.length > 0 ? fields : [error.message];
   const body: HostedErrorResponse = {
@@ -21,20 +21,20 @@ export const gatewayErrorBody: ErrorBody = (error, request) => {
   return { contentType: 'application/json', body };
 };
 
-/** Of the payer's page, at either of its addresses or near them; not of a file or a call of its script. */
+/** A request for the payer's page at one of its addresses (or a mistyped one), not a call of its script. */
 function isPageRequest({ method, headers, url }: FastifyRequest): boolean {
   const path = url.split('?', 1)[0] ?? '';
   return method === 'GET' && headers.accept?.includes('text/html') === true && /^\/((pay|c)(\/[^/]*)?)?$/.test(path);
 }
 
-/** By the page's script, which shows the payer what is answered. */
-function isPressOfPay({ method, url }: FastifyRequest): boolean {
+/** A pay request of the page's script, which shows the error message to the payer. */
+function isPayRequest({ method, url }: FastifyRequest): boolean {
   return method === 'POST' && /^\/(pay|c)\/[^/]*\/payments(\?|$)/.test(url);
 }
 
-/** In the page's language; undefined where the error catalogue's English is. */
-function refusalText({ code }: DomainError, request: FastifyRequest): string | undefined {
-  const { tag, messages } = chooseLanguage(languageWishOf(request));
+/** The error text in the page's language. Undefined: use the English text of the error catalogue. */
+function translatedMessage({ code }: DomainError, request: FastifyRequest): string | undefined {
+  const { tag, messages } = chooseLanguage(languagePreferenceOf(request));
   const { refusals, formErrors } = messages;
   if (Object.hasOwn(refusals, code)) return refusals[code as keyof typeof refusals];
   return tag === 'en' ? undefined : formErrors.refused;

@@ -18,12 +18,12 @@ import { TillInvoices1763500003150 } from './migrations/1763500003150-till-invoi
 import { SessionExtended1763500003160 } from './migrations/1763500003160-session-extended.js';
 import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
 
-/** Hosted sessions, what merchants read about their payments, and the payer's page. */
+/** Hosted sessions, the API with which merchants read their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {
   name: 'hosted-gateway',
   // Accepts long path parameters, so that they are a 404 after authentication rather than a 400 before it (C5).
   paramLengthMax: 16_384,
-  // What a payer or merchant waits for is written by the request itself; events tell the other replicas.
+  // Requests write their own results immediately. Events only update the other read models, so a short delay is harmless.
   gatherMs: 20,
   config: HostedGatewayConfig,
   module: HostedGatewayModule,

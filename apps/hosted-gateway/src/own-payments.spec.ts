@@ -1,4 +1,4 @@
-import { ownReferencesIn, withOwnReference } from './own-payments.js';
+import { parseOwnReferences, withOwnReference } from './own-payments.js';
 
 test('the cookie has the last five payments, the newest first', () => {
   let cookies = 'other=1';
@@ -7,7 +7,7 @@ test('the cookie has the last five payments, the newest first', () => {
   expect(withOwnReference(cookies, 'f')).toBe('svc-payment=f.e.d.c.b');
 });
 
-test('one that is sent again is there once, and becomes the newest', () => {
+test('a repeated reference is stored once, as the newest', () => {
   expect(withOwnReference('svc-payment=c.b.a', 'b')).toBe('svc-payment=b.c.a');
 });
 
@@ -20,4 +20,4 @@ test.each([
   ['other-svc-payment=a', []],
   ['svc-payment=a..b', ['a', 'b']],
   ['svc-payment=1.2.3.4.5.6', ['1', '2', '3', '4', '5']],
-])('%j names %j', (cookies, references) => expect(ownReferencesIn(cookies)).toEqual(references));
+])('%j contains %j', (cookies, references) => expect(parseOwnReferences(cookies)).toEqual(references));

@@ -1,20 +1,20 @@
-/** The cookie in which a browser keeps which payments of an invoice it made: written by the page's script, read by the server. */
-const NAME = 'svc-payment';
-/** As many as a page has tries. */
-const KEPT_MAX = 5;
+/** Name of the cookie with the references of the payments that this browser made for an invoice. The page's script writes it, the server reads it. */
+const COOKIE_NAME = 'svc-payment';
+/** A page allows the same number of attempts. */
+const MAX_REFERENCES = 5;
 
 /**
- * References of payments, the newest first and at most five; whatever stands there, a UUID or not.
+ * Payment references in the cookie, newest first, at most five. Not validated: they may not be UUIDs.
  *
  * @param cookies a `Cookie` header, or `document.cookie`
  */
-export function ownReferencesIn(cookies: string): string[] {
-  const value = new RegExp(`(?:^|;\\s*)${NAME}=([^;\\s]*)`).exec(cookies)?.[1] ?? '';
-  return value.split('.').slice(0, KEPT_MAX).filter(Boolean);
+export function parseOwnReferences(cookies: string): string[] {
+  const value = new RegExp(`(?:^|;\\s*)${COOKIE_NAME}=([^;\\s]*)`).exec(cookies)?.[1] ?? '';
+  return value.split('.').slice(0, MAX_REFERENCES).filter(Boolean);
 }
 
-/** The cookie, as name and value, with one more payment: the oldest of six is forgotten. */
+/** The cookie (`name=value`) with the new reference first; only the newest five stay. */
 export function withOwnReference(cookies: string, reference: string): string {
-  const others = ownReferencesIn(cookies).filter((other) => other !== reference);
-  return `${NAME}=${[reference, ...others].slice(0, KEPT_MAX).join('.')}`;
+  const others = parseOwnReferences(cookies).filter((other) => other !== reference);
+  return `${COOKIE_NAME}=${[reference, ...others].slice(0, MAX_REFERENCES).join('.')}`;
 }

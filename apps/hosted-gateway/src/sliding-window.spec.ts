@@ -12,13 +12,13 @@ beforeEach(() => {
 });
 afterEach(() => jest.useRealTimers());
 
-/** For the library too, which reads the system's time. */
+/** Also advances the system time, which the library reads. */
 function advance(ms: number): void {
   clock.advance(ms);
   jest.setSystemTime(clock.now());
 }
 
-test('any calls of any keys at any times are counted as the library counts them', async () => {
+test('counts any calls of any keys at any times as the library does', async () => {
   const call = fc.record({
     waitMs: fc.oneof(fc.constantFrom(0, WINDOW_MS / 3, WINDOW_MS), fc.nat(2_000), fc.nat(2 * WINDOW_MS)),
     key: fc.constantFrom('one', 'another'),
@@ -35,7 +35,7 @@ test('any calls of any keys at any times are counted as the library counts them'
           advance(waitMs);
           for (let time = 0; time < times; time++) {
             const expected = await library.increment(key, WINDOW_MS, limit, blockMs, 'calls');
-            // Of a key that is not blocked the library returns a time in the past. Nothing reads it.
+            // For a key that is not blocked the library returns a time in the past. Nothing reads it.
             const timeToBlockExpire = expected.isBlocked ? expected.timeToBlockExpire : 0;
             expect(await window.increment(key, WINDOW_MS, limit, blockMs)).toEqual({ ...expected, timeToBlockExpire });
           }
@@ -46,7 +46,7 @@ test('any calls of any keys at any times are counted as the library counts them'
   );
 });
 
-test('an address whose calls have left the window takes no memory; one that is blocked or has called since is kept', async () => {
+test('frees the memory of keys without calls in the window, but not of blocked or active keys', async () => {
   const window = new SlidingWindow(clock);
   for (const key of ['quiet', 'again', 'blocked']) await window.increment(key, WINDOW_MS, 1, 10 * WINDOW_MS);
   await window.increment('blocked', WINDOW_MS, 1, 10 * WINDOW_MS);

@@ -25,13 +25,13 @@ export type { Merchant } from './merchants.js';
 
 export const CARD_KEY: PublicKeyJwk = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'k', use: 'enc', alg: 'ECDH-ES' };
 
-/** Not the page's own, so that nobody takes one for the other. */
+/** Differs from the gateway's own URL, so that a mix-up fails. */
 export const CODES_URL = 'https://codes.example';
 
 export const ADMIN_KEY = 'an administration key for tests 1';
 
 export interface Gateway extends TestService {
-  /** A site of a merchant with its keys, as identity would publish them; of a fresh merchant unless one is named. */
+  /** Delivers the events of identity for a site of a merchant with its keys; a new merchant by default. */
   aMerchant(site?: SiteOptions): Promise<Merchant>;
   call(
     method: 'GET' | 'POST' | 'DELETE',
@@ -40,14 +40,14 @@ export interface Gateway extends TestService {
   ): Promise<Answer>;
   createSession(merchant: Merchant, over?: Record<string, unknown>, version?: string): Promise<string>;
   payableOf(sessionId: string): Promise<PayableDescriptor>;
-  /** Stands in for payment-processor: answers charges with what `answer` makes of them. */
+  /** Responds to charge commands as payment-processor, with the replies from `answer`. */
   charges(answer: (command: ChargeCard) => ReplyEnvelope | Promise<ReplyEnvelope>): Promise<void>;
-  /** Stands in for whoever answers this command. */
+  /** Responds to this command. */
   responds<Request>(
     command: CommandType<Request, unknown>,
     answer: (request: Request) => ReplyEnvelope | Promise<ReplyEnvelope>,
   ): Promise<void>;
-  /** The same for those who ask for news of a payable. */
+  /** Responds to CheckPayments commands. */
   checks(answer: (command: { payableId: string }) => ReplyEnvelope): Promise<void>;
 }
 

@@ -16,7 +16,7 @@ export interface Merchant {
 export interface SiteOptions {
   readonly requireApiKey?: boolean;
   readonly allowedHosts?: string[];
-  /** Of the keys. */
+  /** Mode of the keys. */
   readonly mode?: Mode;
   /** An existing merchant or site; otherwise a new one. */
   readonly merchantId?: number;
@@ -68,7 +68,7 @@ export async function newMerchant(test: TestService, options: SiteOptions): Prom
   return { merchantId, siteId, siteKey, merchantKey, headers };
 }
 
-/** Callers that differ from an owner in one thing each: a look-up that leaves one of them out is found by one of these. */
+/** Callers that each differ from an owner in one property: if a look-up ignores a property, one of these callers finds the row. */
 export const STRANGERS = [
   'the same site in the other mode',
   'another site of the same merchant',

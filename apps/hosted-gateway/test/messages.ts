@@ -1,8 +1,8 @@
-/** What tests of the page's languages need. */
+/** Helpers for tests of the page's languages. */
 import type { Messages } from '../src/languages/en.js';
 import type { Language } from '../src/languages/languages.js';
 
-/** Every text of a tree of messages, in its order. */
+/** All texts of a tree of messages, in order. */
 export function textsOf(tree: unknown): string[] {
   return typeof tree === 'string' ? [tree] : Object.values(tree as object).flatMap(textsOf);
 }
@@ -17,12 +17,12 @@ export function textsByPath(tree: object, parent = ''): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** The places of a message that are filled in. */
+/** The placeholders of a message. */
 export function placesOf(message: string): string[] {
   return (message.match(/\{\w+\}/g) ?? []).sort();
 }
 
-/** Each message in these brackets: what a page shows outside of them does not come from a language. */
+/** Brackets around each message: text outside of them does not come from a language. */
 export const OPEN = '⟦';
 export const CLOSE = '⟧';
 
@@ -33,7 +33,7 @@ function inBrackets<T>(tree: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-/** A language of brackets: English, so that a test can read it. */
+/** English with all messages in brackets. */
 export function bracketed(messages: Messages): Language {
   return { tag: 'en', direction: 'ltr', messages: { ...inBrackets(messages), format: messages.format } };
 }

@@ -1,24 +1,24 @@
-/** The payment page in every state, and what a test reads of it. */
+/** The payment page in every state, and helpers to read it. */
 import { languageOf } from '../src/languages/languages.js';
 import type { PageFrame } from '../src/page-views/page-frame.js';
 import type {
   ClosedPage,
-  GivenBack,
-  OrderShown,
-  PageParts,
+  ReversedCharge,
+  OrderDetails,
+  PageManifest,
   PaidPage,
   PayablePage,
   PayPageModel,
   VerificationPage,
 } from '../src/page-views/pay-page-model.js';
-import { contentSecurityPolicyOf, partsOf, renderPayPage } from '../src/page-views/render-pay-page.js';
+import { contentSecurityPolicyOf, assetsOf, renderPayPage } from '../src/page-views/render-pay-page.js';
 
 const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
-const PARTS: PageParts = {
+const PARTS: PageManifest = {
   scripts: { en: SCRIPT, af: SCRIPT, zu: { content: 'khokha()', integrity: 'sha384-enU=' }, xh: SCRIPT, st: SCRIPT },
   style: { content: 'h1{color:red}', integrity: 'sha384-c3R5bGU=' },
 };
-export const order: OrderShown = {
+export const order: OrderDetails = {
   sessionId: '0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
   callsPath: '/pay/0198f2c4-7a3b-7c11-9d2e-5b6a7c8d9e0f',
   sessionVersion: 3,
@@ -36,9 +36,9 @@ export const open: PayablePage = {
   try: 1,
   triesLeft: 5,
   expiresAt: '2026-11-20T18:33:36.123Z',
-  hasMoreTime: true,
+  canExtend: true,
   encryptionKey: { kty: 'EC', crv: 'P-256', x: 'eHg', y: 'eXk', kid: 'card-1' },
-  madeAt: '2026-11-20T18:03:36.123Z',
+  renderedAt: '2026-11-20T18:03:36.123Z',
 };
 export const declined: PayablePage = {
   ...open,
@@ -63,7 +63,7 @@ export const verification: VerificationPage = {
   until: '2026-11-20T18:18:36.123Z',
   anotherCardUrl: '?sessionId=1&card=another',
 };
-export const givenBack: GivenBack[] = [
+export const reversedCharges: ReversedCharge[] = [
   { amountCents: 9_900, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: '2026-11-20T18:04:36.123Z' },
 ];
 export const closedStates: ClosedPage['state'][] = ['refused', 'expired', 'cancelled'];
@@ -86,16 +86,16 @@ const ENGLISH: PageFrame = { language: languageOf('en'), isNamed: false, query: 
 
 export const render = (model: PayPageModel, over: Partial<PageFrame> = {}): string => {
   const frame = { ...ENGLISH, ...over };
-  const pieces = renderPayPage(model, partsOf(model, frame, PARTS), frame);
+  const pieces = renderPayPage(model, assetsOf(model, frame, PARTS), frame);
   return pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 };
 export const policyOf = (model: PayPageModel, over: Partial<PageFrame> = {}): string =>
-  contentSecurityPolicyOf(partsOf(model, { ...ENGLISH, ...over }, PARTS));
+  contentSecurityPolicyOf(assetsOf(model, { ...ENGLISH, ...over }, PARTS));
 
-/** Without the links to the page in other languages, which each page has. */
+/** The HTML without the language links, which each page has. */
 export const withoutLanguages = (html: string): string => html.replace(/<details class="languages".*?<\/details>/s, '');
 
-/** What a person reads: the document without its tags. */
+/** The visible text of the document. */
 export const textOf = (html: string): string =>
   html
     .replace(/<head>.*<\/head>|<script>.*<\/script>/gs, '')

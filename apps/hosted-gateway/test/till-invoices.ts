@@ -22,7 +22,7 @@ export interface InvoiceOptions {
   readonly triesMax?: number;
 }
 
-/** An invoice of R 89.50 at till TILL-1, as code-decoder publishes it, alive for an hour. */
+/** An invoice of R 89.50 at till TILL-1, as code-decoder publishes it, which expires after an hour. */
 export function anInvoiceCreated(
   gateway: Gateway,
   { merchantId, siteId }: Pick<Merchant, 'merchantId' | 'siteId'>,
@@ -43,7 +43,7 @@ export function anInvoiceCreated(
   };
 }
 
-/** The same, and the gateway has been told. */
+/** Creates the same invoice and delivers its event to the gateway. */
 export async function anInvoice(
   gateway: Gateway,
   merchant: Pick<Merchant, 'merchantId' | 'siteId'>,
@@ -62,7 +62,7 @@ export async function aTill(gateway: Gateway, { merchantId, siteId }: Merchant):
   return code;
 }
 
-/** What identity says the merchant lets payers choose. */
+/** Delivers a MerchantChanged event of identity. */
 export async function changeMerchant(
   gateway: Gateway,
   { merchantId }: Pick<Merchant, 'merchantId'>,

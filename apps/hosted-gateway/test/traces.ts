@@ -2,7 +2,7 @@ import { context, propagation, ROOT_CONTEXT, trace, TraceFlags } from '@opentele
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 
-/** As the telemetry of a service does: what is under way belongs to a trace, and events carry it. Returns the end of it. */
+/** Enables trace propagation, as the telemetry of a service does. Returns a function that disables it. */
 export function startTraces(): () => void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());

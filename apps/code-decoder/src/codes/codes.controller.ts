@@ -11,13 +11,13 @@ export class CodesController {
   constructor(@Inject(DecodeCode) private readonly decodeCode: DecodeCode) {}
 
   /**
-   * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path, slashes included: base64 has them.
+   * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path, including slashes, which base64 may contain.
    *
-   * @returns 200 The merchant, and the invoice as it stands: also one that is `closed`.
-   * @throws request.invalid The code is no base64 of text, or is over 2 KiB.
-   * @throws payable.not-found A code of a known form that no invoice has (D3).
+   * @returns 200 The merchant, and the current state of the invoice, which may be `closed`.
+   * @throws request.invalid The code is not base64 of text, or exceeds 2 KiB.
+   * @throws payable.not-found The code has a known format, but no invoice has it (D3).
    * @throws payable.expired The invoice has expired.
-   * @throws code.unsupported The code has no known form, and no provider recognises it.
+   * @throws code.unsupported The code has no known format, and no provider recognises it.
    * @throws code-provider.unavailable
    */
   @Get('*')

@@ -28,7 +28,7 @@ const featuresAre = (features: MerchantFeatures, version: number) =>
     }),
   );
 
-/** The tables of the specification: name, type, and whether it is always there. */
+/** The tables of the specification: name, type, and whether it is required. */
 const TABLES: Record<'merchant' | 'invoice' | 'lineItem', readonly (readonly [string, string, boolean])[]> = {
   merchant: [
     ['merchantReference', 'string', true],
@@ -68,7 +68,7 @@ function expectTable(name: keyof typeof TABLES, value: object): void {
   expect(Object.keys(value).filter((member) => !known.includes(member))).toEqual([]);
 }
 
-test('a code is decoded as soon as the till was answered, with every member of the tables and no other', async () => {
+test('a code can be decoded right after the response to the till, with exactly the members of the tables', async () => {
   await featuresAre({ tip: { enabled: true }, orderReference: { label: 'Table', required: true } }, 2);
   const { reference, code } = await decoder.createInvoice(merchant, {
     lineItems: [
@@ -96,7 +96,7 @@ test('a code is decoded as soon as the till was answered, with every member of t
   expect(invoice.createdUTCDate).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('an invoice with nothing optional has nothing optional, and a merchant without features has none', async () => {
+test('optional members of an invoice and features of a merchant are absent if not set', async () => {
   const { code } = await decoder.createInvoice(merchant, { externalReference: undefined });
   const { merchant: shown, invoice } = (await decode(code)).body as DecodeResponse;
   expectTable('invoice', invoice);
@@ -106,14 +106,14 @@ test('an invoice with nothing optional has nothing optional, and a merchant with
   expect([shown.merchantName, shown.features]).toEqual(['Karoo Books', {}]);
 });
 
-test('news of a merchant that come late change nothing', async () => {
+test('an outdated event of a merchant changes nothing', async () => {
   const { code } = await decoder.createInvoice(merchant);
   await featuresAre({ amount: { editable: true } }, 3);
   await featuresAre({}, 2);
   expect((await decode(code)).body.merchant.features).toEqual({ amount: { editable: true } });
 });
 
-test('it is found by every spelling of its code', async () => {
+test('every spelling of a code is found', async () => {
   const { reference, code } = await decoder.createInvoice(merchant);
   const slashes = `${code}?${'?'.repeat(6)}ÿ>`;
   for (const path of [
@@ -132,14 +132,14 @@ test('it is found by every spelling of its code', async () => {
   expect(codePath(slashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('what it says follows the invoice: open, in progress, closed, expired', async () => {
+test('the response follows the state of the invoice: open, in progress, closed, expired', async () => {
   const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'life' });
-  await decoder.tell(decoder.payables.set(reference, 'reserved'));
+  await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
   partner = await aPartner(decoder);
-  // Expired by now, but a payment is in progress: it is waited for.
+  // Past its expiry, but a payment is in progress.
   expect((await decode(code)).body.invoice.state).toBe('open');
-  await decoder.tell(decoder.payables.set(reference, 'paid'));
+  await decoder.publishPayable(decoder.payables.set(reference, 'paid'));
   expect((await decode(code)).body.invoice.state).toBe('closed');
 
   const other = await decoder.createInvoice(merchant);
@@ -149,14 +149,14 @@ test('what it says follows the invoice: open, in progress, closed, expired', asy
   expect([expired.status, expired.body.errors[0].errorReference]).toEqual([410, '20']);
 });
 
-test('the code of one that was replaced is closed, that of the new one open', async () => {
+test('the code of a replaced invoice is closed, that of the new one is open', async () => {
   const old = await decoder.createInvoice(merchant, { externalReference: 'basket' });
   const young = await decoder.createInvoice(merchant, { externalReference: 'basket', amount: 1 });
   expect((await decode(old.code)).body.invoice).toMatchObject({ state: 'closed', amount: 12345 });
   expect((await decode(young.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
 });
 
-test('a static code means the newest open invoice of its till, and 404 when there is none', async () => {
+test('a static code refers to the newest open invoice of its till, and is 404 without one', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const till = body.code as string;
   const shown = async () => {
@@ -171,7 +171,7 @@ test('a static code means the newest open invoice of its till, and 404 when ther
   decoder.clock.advance(1_000);
   const second = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 2 });
   expect(await shown()).toBe(2);
-  await decoder.tell(decoder.payables.set(second.reference, 'paid'));
+  await decoder.publishPayable(decoder.payables.set(second.reference, 'paid'));
   expect(await shown()).toBe(1);
   decoder.clock.advance(3_600_000);
   partner = await aPartner(decoder);
@@ -187,7 +187,7 @@ test.each([
   ['xx/xxxx/20', 'ab/cdef/12345678901234567890'],
   ['SK-', 'SK-1-12345678901234567890123'],
   ['CRSTPC-', 'CRSTPC-1-2-3-4-5'],
-  ['a provider’s that it does not know', 'https://pay.simulated-provider.example/nothing'],
+  ['a code of a provider that the provider does not know', 'https://pay.simulated-provider.example/nothing'],
   ['a provider’s short link', '12.simpay.example'],
 ])('%s is supported, but there is nothing: 404', async (_, code) => {
   const { status, body } = await decode(code);
@@ -199,7 +199,7 @@ test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'
   async (code) => expect((await decode(code)).status).toBe(422),
 );
 
-test('codes of a third-party provider are decoded, those it alone knows too', async () => {
+test('codes of a third-party provider are decoded, also in a format that only the provider knows', async () => {
   const open = await decode('https://pay.simulated-provider.example/25000');
   expect(open.status).toBe(200);
   expectTable('merchant', open.body.merchant as object);
@@ -210,14 +210,17 @@ test('codes of a third-party provider are decoded, those it alone knows too', as
   expect((await decode('https://pay.simulated-provider.example/expired')).status).toBe(410);
 });
 
-test.each(['silent', 'broken'])('a provider that is %s is 503 with Retry-After, and ours go on', async (how) => {
-  const { code } = await decoder.createInvoice(merchant);
-  const [failing, own] = await Promise.all([decode(`https://pay.simulated-provider.example/${how}`), decode(code)]);
-  expect([failing.status, failing.headers['retry-after']]).toEqual([503, '2']);
-  expect(own.status).toBe(200);
-});
+test.each(['silent', 'broken'])(
+  'a provider that is %s is a 503 with Retry-After, and our own codes are still decoded',
+  async (how) => {
+    const { code } = await decoder.createInvoice(merchant);
+    const [failing, own] = await Promise.all([decode(`https://pay.simulated-provider.example/${how}`), decode(code)]);
+    expect([failing.status, failing.headers['retry-after']]).toEqual([503, '2']);
+    expect(own.status).toBe(200);
+  },
+);
 
-test('a live key sees live invoices alone, and no provider of tests', async () => {
+test('a live key finds only live invoices, and queries no test provider', async () => {
   const { code } = await decoder.createInvoice(merchant);
   const live = await aPartner(decoder, 'live');
   expect((await decode(code, live)).status).toBe(404);
@@ -229,7 +232,7 @@ test('a live key sees live invoices alone, and no provider of tests', async () =
   expect((await decode(liveInvoice.code)).status).toBe(404);
 });
 
-test('who is not let in gets 401 and nothing else, also for a code that cannot be read', async () => {
+test('an unauthenticated caller gets a 401, even for an invalid code', async () => {
   for (const headers of [
     {},
     { 'x-api-key': partner['x-api-key']! },
@@ -242,7 +245,7 @@ test('who is not let in gets 401 and nothing else, also for a code that cannot b
     }
 });
 
-test('bounds: 2 KiB are a code, one character more is 400, and so is nothing', async () => {
+test('a code of 2 KiB is accepted; one character more, or an empty code, is a 400', async () => {
   const answerTo = async (parameter: string) => {
     const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
     return [status, body.errors];
@@ -255,18 +258,18 @@ test('bounds: 2 KiB are a code, one character more is 400, and so is nothing', a
   expect(await answerTo('%41'.repeat(2_048))).toEqual(isUnknown);
   expect(await answerTo('%41'.repeat(2_049))).toEqual(isTooLong);
   expect(await answerTo('A'.repeat(6_000))).toEqual(isTooLong);
-  // Base64 of bytes that are no text, in a path of nothing but slashes.
+  // Base64 of bytes that are not text, in a path that consists of slashes.
   expect(await answerTo('/'.repeat(2_048))).toEqual(refused('code must be base64 of UTF-8 text'));
   expect(await answerTo('a b')).toEqual(refused('code must be base64 or base64url'));
   expect(await answerTo('')).toEqual(refused('code must be base64 or base64url'));
 });
 
-test('own codes are decoded with every other service stopped', async () => {
+test('our own codes are decoded while all other services are stopped', async () => {
   const { code } = await decoder.createInvoice(merchant);
-  await decoder.payables.goAway();
+  await decoder.payables.stop();
   try {
     expect((await decode(code)).status).toBe(200);
   } finally {
-    await decoder.payables.comeBack();
+    await decoder.payables.start();
   }
 });

@@ -2,21 +2,21 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
-import { asInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
+import { toInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantProfileQuery } from '../merchants/merchant-profile.query.js';
 import { CodeProviders } from '../providers/code-providers.js';
 import { CheckExpiredSession } from '../sessions/check-expired-session.js';
 import { type CodedSession, SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
-import { type CodeFragments, fragmentAlternative, matchedAlternative } from '../providers/support-test.js';
+import { type CodeFragments, matchFragment, matchCodeFormat } from '../providers/code-format.js';
 
-/** Time until a provider that was silent is asked again, told to the caller. */
+/** `Retry-After` for the caller when a provider did not respond. */
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * What a code stands for (D1 to D5). Our own are looked up first, in this service's own tables, so that they are
- * decoded whatever else is down; then providers are asked.
+ * Decodes a code (D1 to D5). Looks for our own codes first, in this service's own tables, so that they are
+ * decoded even if all other services are down. Then queries the providers.
  */
 @Injectable()
 export class DecodeCode {
@@ -38,15 +38,15 @@ export class DecodeCode {
   }
 
   /**
-   * Throws `payable.expired`; `payable.not-found` for a code that the support test knows and nobody else;
-   * `code.unsupported` for one that it does not know either; `code-provider.unavailable`.
+   * Throws `payable.expired`; `payable.not-found` for an unknown code of a supported format;
+   * `code.unsupported` for a code of another format; `code-provider.unavailable`.
    */
   async execute(mode: Mode, code: string): Promise<DecodeResponse> {
     const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
     const own = ownCode && (await this.findOwn(mode, ownCode));
     if (own) return own;
-    // An address of ours is nobody else's.
-    if (fragmentAlternative(code, this.own) !== undefined) throw new DomainError('payable.not-found');
+    // A code with our own address belongs to no provider.
+    if (matchFragment(code, this.own) !== undefined) throw new DomainError('payable.not-found');
 
     const answer = await this.providers.find(mode, code);
     switch (answer.kind) {
@@ -61,7 +61,7 @@ export class DecodeCode {
     }
   }
 
-  /** A dynamic code's invoice or hosted session, or what is open at the till of a static one. */
+  /** The invoice or hosted session of a dynamic code, or the open invoice at the till of a static code. */
   private async findOwn(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
     const dynamic = await this.invoices.findByCode(mode, code);
     if (dynamic) return this.decodedInvoice(dynamic);
@@ -76,7 +76,7 @@ export class DecodeCode {
     const state = known === 'expired' ? await this.checkExpiredSession.execute(session.sessionId) : known;
     if (state === 'expired') throw new DomainError('payable.expired');
     const { siteReference } = session;
-    // Its merchant is told of by identity, and that event is on the way.
+    // The event of identity about the merchant's site has not arrived yet.
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     const merchant = await this.merchantProfile.get(session, session.currencyISOCode);
     return {
@@ -90,14 +90,14 @@ export class DecodeCode {
     if (state === 'expired') throw new DomainError('payable.expired');
     return {
       merchant: await this.merchantProfile.get(invoice, invoice.currencyISOCode),
-      invoice: asInvoice(invoice, state),
+      invoice: toInvoice(invoice, state),
     };
   }
 
   private isSupported(mode: Mode, code: string): boolean {
     const others = this.providers.fragmentsOf(mode);
     return (
-      matchedAlternative(code, {
+      matchCodeFormat(code, {
         hosts: [...this.own.hosts, ...others.hosts],
         shortLinks: [...this.own.shortLinks, ...others.shortLinks],
       }) !== undefined

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { aPartner, codePath } from '../../test/partner.js';
 
-// Hundreds of requests each: a machine with other work to do takes longer than Jest's five seconds.
+// Hundreds of requests each: a busy machine takes longer than Jest's five seconds.
 let decoder: Decoder;
 let merchant: Merchant;
 let partner: Record<string, string>;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-/** Text of any script, as a person or a till may have it. */
+/** Text of any script, as people or tills may send it. */
 const text = (maxLength: number) =>
   fc
     .string({ unit: 'grapheme', minLength: 1, maxLength })
@@ -51,7 +51,7 @@ const invoice = fc.record({
   originReference: maybe(text(100)),
 });
 
-/** As JSON carries it: what is undefined is not there. */
+/** After JSON encoding: without undefined members. */
 const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 async function roundTrip(request: Record<string, unknown>): Promise<DecodeResponse> {
@@ -62,11 +62,11 @@ async function roundTrip(request: Record<string, unknown>): Promise<DecodeRespon
   return body as DecodeResponse;
 }
 
-test('what a till sends is what a payer is shown, whatever of it is there and in whatever script', async () => {
+test('payers get exactly what a till has sent, with any optional members and in any script', async () => {
   const seen = { present: new Set<string>(), absent: new Set<string>() };
   await fc.assert(
     fc.asyncProperty(invoice, async (request) => {
-      // Each run is a request of its own: one that repeats a reference would be a replacement.
+      // Each run needs its own reference: a repeated reference would replace the invoice.
       const { merchant: shown, invoice: decoded } = await roundTrip(request);
       const { externalReference, lineItems, ...rest } = request;
       const { invoiceReference, state, ...kept } = decoded;
@@ -93,7 +93,7 @@ test('what a till sends is what a payer is shown, whatever of it is there and in
     expect([name, seen.present.has(name), seen.absent.has(name)]).toEqual([name, true, true]);
 });
 
-test('whatever is asked for is answered as documented, and never with an error of ours', async () => {
+test('any code gets a documented response, never an internal error', async () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }).map((code) => Buffer.from(code).toString('base64')),
     fc.string({ unit: 'grapheme', maxLength: 60 }).map(encodeURIComponent),
@@ -120,7 +120,7 @@ test('whatever is asked for is answered as documented, and never with an error o
   for (const status of [400, 404, 422]) expect([status, (seen.get(status) ?? 0) >= 20]).toEqual([status, true]);
 });
 
-test('500 line items with names in four scripts come back, in their order', async () => {
+test('500 line items with names in four scripts are returned in order', async () => {
   const lineItems = Array.from({ length: 500 }, (_, i) => ({
     name: `${['Koffie', 'コーヒー', 'قهوة', '☕'][i % 4]} ${i}`,
     sku: `sku-${i}`,

@@ -6,7 +6,7 @@ import { PAYABLE_TIMEOUT_MS } from './create-invoice.js';
 import { payableOf } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
-/** Nobody may pay the invoice any more (D6). Closing one that is over changes nothing. */
+/** Closes an invoice for payments (D6). Does nothing if it is closed already. */
 @Injectable()
 export class CloseInvoice {
   constructor(
@@ -15,12 +15,12 @@ export class CloseInvoice {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `payment.in-progress` while a payment on it has no outcome, `payable.paid` when one has just succeeded. */
+  /** Throws `payment.in-progress` while a payment is not final, `payable.paid` if one has just succeeded. */
   async execute(owner: InvoiceOwner, externalReference: string): Promise<void> {
     const invoice = await this.invoices.findByExternalReference(owner, externalReference);
     if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
     if (invoice.closedAt !== null) return;
     const payable = await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) }, PAYABLE_TIMEOUT_MS);
-    await this.invoices.keepPayables([{ payable, at: this.clock.nowISO() }]);
+    await this.invoices.applyPayableChanges([{ payable, at: this.clock.nowISO() }]);
   }
 }

@@ -6,15 +6,15 @@ import { CodeDecoderConfig } from '../config.js';
 import { fingerprintOf, invoiceState, lineItemOf, payableOf, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
-/** A till waits no longer for payment-processor: it is told to come again. */
+/** Timeout for payment-processor. After it the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
-/** Requests with one externalReference at the same time: each round at least one of them is done. */
-const ROUNDS_MAX = 4;
+/** Attempts for concurrent requests with one externalReference: in each, at least one of these requests succeeds. */
+const MAX_ATTEMPTS = 4;
 
 /**
- * Makes an invoice that can be paid and decoded as soon as this returns (D6). The payable comes first: an invoice that
- * nobody can pay is never shown, and one that was opened for nothing, because the process ended in between, has an id
- * that nobody knows and expires by itself. Needs payment-processor; without it `service.not-ready`, and nothing is made.
+ * Creates an invoice that can be paid and decoded as soon as this returns (D6). It opens the payable first, so that an unpayable
+ * invoice is never shown. If the process ends in between, the payable expires unused: its id was never
+ * published. Requires payment-processor; without it throws `service.not-ready` and creates nothing.
  */
 @Injectable()
 export class CreateInvoice {
@@ -26,8 +26,8 @@ export class CreateInvoice {
   ) {}
 
   /**
-   * The same externalReference while open: the same request gives the same invoice, another one replaces it. Throws
-   * `payment.in-progress` or `payable.paid` when that is so of the one to be replaced.
+   * If an open invoice has the same externalReference, the same request returns it, and a different request replaces it. Throws
+   * `payment.in-progress` or `payable.paid` if the invoice to replace has that state.
    */
   async execute(
     owner: InvoiceOwner,
@@ -35,17 +35,17 @@ export class CreateInvoice {
   ): Promise<{ invoice: StoredInvoice; replayed: boolean }> {
     const fingerprint = fingerprintOf(request);
     const { externalReference } = request;
-    for (let round = 1; round <= ROUNDS_MAX; round++) {
-      const standing = externalReference
+    for (let round = 1; round <= MAX_ATTEMPTS; round++) {
+      const existing = externalReference
         ? await this.invoices.findByExternalReference(owner, externalReference)
         : undefined;
-      if (standing?.fingerprint === fingerprint && invoiceState(standing, this.clock.now()) === 'open')
-        return { invoice: standing, replayed: true };
+      if (existing?.fingerprint === fingerprint && invoiceState(existing, this.clock.now()) === 'open')
+        return { invoice: existing, replayed: true };
 
       const invoice = this.newInvoice(owner, request, fingerprint);
-      await this.openPayable(invoice, isOver(standing) ? undefined : standing);
+      await this.openPayable(invoice, isClosed(existing) ? undefined : existing);
       if (await this.invoices.create(invoice)) return { invoice, replayed: false };
-      // Another request with this externalReference was faster: nobody is shown this one.
+      // Another request with this externalReference was faster: close this payable, which was never published.
       await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {
@@ -60,7 +60,7 @@ export class CreateInvoice {
       { payable: payableOf(invoice), ...(replaces ? { replaces: payableOf(replaces) } : {}) },
       PAYABLE_TIMEOUT_MS,
     );
-    if (replaced) await this.invoices.keepPayables([{ payable: replaced, at: this.clock.nowISO() }]);
+    if (replaced) await this.invoices.applyPayableChanges([{ payable: replaced, at: this.clock.nowISO() }]);
   }
 
   private newInvoice(owner: InvoiceOwner, request: CreateInvoiceRequest, fingerprint: string): StoredInvoice {
@@ -89,7 +89,7 @@ export class CreateInvoice {
   }
 }
 
-/** Whether its payable can no longer be paid. One that has only expired must be closed to make room for another. */
-function isOver(invoice: StoredInvoice | undefined): boolean {
+/** True if there is no payable left to close. An expired one is still open and must be closed before it is replaced. */
+function isClosed(invoice: StoredInvoice | undefined): boolean {
   return invoice === undefined || invoice.closedAt !== null;
 }

@@ -1,9 +1,9 @@
-/** An invoice and the code of a till are of one site in one mode; a code that is scanned is of one mode and one till. */
+/** An invoice and the code of a till belong to one site in one mode; a scanned code belongs to one mode and one till. */
 import { newOwnCode } from '@svc/kernel';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { aPartner, codePath } from '../../test/partner.js';
 
-/** They differ from the owner in one thing each. */
+/** Each differs from the owner in one property. */
 const STRANGERS = [
   'the same site in the other mode',
   'another site of the same merchant',
@@ -36,7 +36,7 @@ const call = (method: 'GET' | 'PUT' | 'DELETE', { path, headers }: Merchant, bel
   decoder.call(method, `${path}${below}`, { headers });
 
 describe.each(STRANGERS)('%s', (name) => {
-  test('neither reads an invoice nor closes it', async () => {
+  test('can neither read nor close an invoice', async () => {
     const stranger = strangers[name];
     const { reference } = await decoder.createInvoice(owner, { externalReference: 'basket-1' });
     expect((await call('GET', stranger, `/invoices/${reference}`)).status).toBe(404);
@@ -53,7 +53,7 @@ describe.each(STRANGERS)('%s', (name) => {
   });
 });
 
-test('the same externalReference is another invoice at each site and in each mode, also when it is sent or closed again', async () => {
+test('an externalReference is a separate invoice at each site and in each mode, also when it is sent or closed again', async () => {
   const { 'another merchant whose site has the same number': _, ...others } = strangers;
   const merchants = [owner, ...Object.values(others)];
   const make = (merchant: Merchant) =>
@@ -78,7 +78,7 @@ test('the same externalReference is another invoice at each site and in each mod
   }
 });
 
-test('the key of a site is of its merchant alone', async () => {
+test('the key of a site only works for its own merchant', async () => {
   const twin = strangers['another merchant whose site has the same number'];
   for (const key of [twin.siteKey, twin.merchantKey]) {
     const { status } = await decoder.call('GET', `${owner.path}/invoices/x`, { headers: { 'x-api-key': key } });
@@ -91,9 +91,9 @@ test('the key of a site is of its merchant alone', async () => {
   ).toBe(404);
 });
 
-describe('a code that is scanned', () => {
+describe('a scanned code', () => {
   test('of an invoice names the merchant of its site', async () => {
-    // Until the merchant itself is known, its name is the one that came with each site.
+    // Until the merchant's own event arrives, its name is the one from the site's event.
     const first = await decoder.aMerchant({ name: 'Name of a site' });
     const { merchantId, siteId } = first;
     const merchants = [
@@ -114,7 +114,7 @@ describe('a code that is scanned', () => {
     return status === 200 ? (body.invoice.invoiceReference as string) : status;
   };
 
-  test('of an invoice is found in its mode alone', async () => {
+  test('of an invoice is only found in its mode', async () => {
     const live = strangers['the same site in the other mode'];
     for (const [merchant, own, other] of [
       [owner, 'test', 'live'],
@@ -126,7 +126,7 @@ describe('a code that is scanned', () => {
     expect(await scan(newOwnCode(), 'test')).toBe(404);
   });
 
-  test('of a till shows what is open at that till, of its site and mode', async () => {
+  test('of a till refers to the open invoice of that till, in its site and mode', async () => {
     const live = strangers['the same site in the other mode'];
     const sibling = strangers['another site of the same merchant'];
     const codeOf = async (merchant: Merchant, till: string) =>
@@ -146,16 +146,16 @@ describe('a code that is scanned', () => {
     ]);
     const { reference } = await decoder.createInvoice(owner);
     expect([await scan(code, 'test'), await scan(liveCode, 'live')]).toEqual([reference, elsewhere[1]!.reference]);
-    // Both modes have an open invoice at this till now.
+    // Now both modes have an open invoice at this till.
     expect([await scan(code, 'live'), await scan(liveCode, 'test')]).toEqual([404, 404]);
   });
 
-  test('of a till shows the newest invoice, until the millisecond at which it expires or it is closed', async () => {
+  test('of a till refers to the newest invoice until that expires, to the millisecond, or is closed', async () => {
     const { code } = (await call('PUT', owner, '/tills/TILL-1/code')).body as { code: string };
     const older = await decoder.createInvoice(owner, { externalReference: 'older' });
     const newer = await decoder.createInvoice(owner, { externalReference: 'newer' });
     const newest = older.reference > newer.reference ? older : newer;
-    // Both were made in the same millisecond: the greater id is the newer one.
+    // Both were created in the same millisecond: the greater id is the newer one.
     expect(await scan(code, 'test')).toBe(newest.reference);
     const first = newest === older ? 'older' : 'newer';
     expect((await call('DELETE', owner, `/invoices?externalReference=${first}`)).status).toBe(204);

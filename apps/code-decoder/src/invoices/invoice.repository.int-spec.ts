@@ -1,4 +1,4 @@
-/** Invoices with ids, times and states that requests cannot choose, written and read through the repository. */
+/** Writes and reads invoices through the repository, with ids, times and states that requests cannot set. */
 import { randomUUID } from 'node:crypto';
 import type { PayableState } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
@@ -45,7 +45,7 @@ async function created(over: Partial<StoredInvoice> = {}): Promise<StoredInvoice
   return invoice;
 }
 const keep = ({ invoiceId }: StoredInvoice, state: PayableState, version: number, at: Date) =>
-  invoices.keepPayables([{ payable: { payableId: invoiceId, state, version, tries: 0 }, at: at.toISOString() }]);
+  invoices.applyPayableChanges([{ payable: { payableId: invoiceId, state, version, tries: 0 }, at: at.toISOString() }]);
 
 test.each(['open', 'reserved'] as const)(
   'an externalReference finds the invoice that is %s, not an older or a newer one that is closed',
@@ -58,8 +58,8 @@ test.each(['open', 'reserved'] as const)(
   },
 );
 
-test('the code of a till finds the greatest id among invoices of one millisecond', async () => {
-  const { code } = await decoder.service.app.get(TillCodeRepository).ensure(owner, 'TILL-1');
+test('the code of a till finds the greatest id among invoices of the same millisecond', async () => {
+  const { code } = await decoder.service.app.get(TillCodeRepository).getOrCreate(owner, 'TILL-1');
   const ids = [randomUUID(), randomUUID(), randomUUID()].toSorted();
   const [least, middle, greatest] = ids as [string, string, string];
   for (const invoiceId of [middle, greatest, least]) await created({ invoiceId });
@@ -78,7 +78,7 @@ test.each(['paid', 'refused', 'closed'] as const)('a payable that is %s closes i
   expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({ payableState: state, closedAt: at });
 });
 
-test('the version that an invoice has, or an older one, does not change when it was closed', async () => {
+test('a report of the same or an older version does not change the closing time', async () => {
   const invoice = await created();
   const closedAt = decoder.clock.later(1_000);
   await keep(invoice, 'closed', 3, closedAt);

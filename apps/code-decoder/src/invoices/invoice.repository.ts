@@ -5,7 +5,7 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { payableOf, type StoredInvoice } from './invoice.js';
 
-/** Whose invoice it must be to be found at all. */
+/** The owner of an invoice; look-ups of another owner do not find it. */
 export interface InvoiceOwner {
   readonly merchantId: number;
   readonly siteId: number;
@@ -43,8 +43,8 @@ export class InvoiceRepository {
   ) {}
 
   /**
-   * Invoice and event in one statement, one round trip. False when the site has an invoice with this externalReference
-   * that is not over.
+   * Writes the invoice and its event in one statement. False if the site has another open or reserved invoice with this
+   * externalReference.
    */
   async create(invoice: StoredInvoice): Promise<boolean> {
     const event = this.events.envelope({
@@ -92,9 +92,9 @@ export class InvoiceRepository {
   }
 
   /**
-   * The one with this externalReference that is not over; else the newest. Not simply the newest: replicas' clocks
-   * differ, and one that replaces another may seem to be the older. A till may use a reference again for years, so
-   * neither half reads more than one row.
+   * The open or reserved invoice with this externalReference; if there is none, the newest. The newest alone would be wrong: clocks of
+   * replicas differ, so a replacement may seem older than the replaced invoice. A till may reuse a reference for years, so
+   * each half of the query reads at most one row.
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -111,7 +111,7 @@ export class InvoiceRepository {
     return row;
   }
 
-  /** Of whichever merchant: a code is for everybody who sees it. */
+  /** No owner is needed: any person who sees a code may decode it. */
   async findByCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
       `SELECT ${COLUMNS} FROM invoices i WHERE i.code = $1 AND i.mode = $2`,
@@ -121,8 +121,8 @@ export class InvoiceRepository {
   }
 
   /**
-   * The newest open invoice at the till that this static code belongs to (D5); of whichever mode the till is, where none is said.
-   * Not a join: planned while the tables are empty, one would read every open invoice there is and pick the till's.
+   * The newest open invoice at the till of this static code (D5). Without `mode`, the mode of the till's code counts.
+   * Not a join: its plan, made on empty tables, would read all open invoices.
    */
   async findByTillCode(mode: Mode | undefined, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -136,8 +136,8 @@ export class InvoiceRepository {
     return row;
   }
 
-  /** Takes over what payment-processor said of payables, in one statement; each invoice keeps the newest version. */
-  async keepPayables(changes: readonly PayableChange[]): Promise<void> {
+  /** Stores the states of payables that payment-processor reported, in one statement. The newest version of each invoice wins. */
+  async applyPayableChanges(changes: readonly PayableChange[]): Promise<void> {
     const newest = [
       ...new Map(
         changes
@@ -162,7 +162,7 @@ export class InvoiceRepository {
   }
 }
 
-/** What became of a payable, and when (ISO 8601 UTC). */
+/** A new state of a payable, and its time (ISO 8601 UTC). */
 export interface PayableChange {
   readonly payable: PayableSnapshot;
   readonly at: string;

@@ -10,9 +10,9 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { anInvoiceRequest } from '../../test/invoice-request.js';
 import {
-  asInvoice,
+  toInvoice,
   fingerprintOf,
-  INVOICE_TRIES_MAX,
+  MAX_INVOICE_ATTEMPTS,
   invoiceState,
   lineItemOf,
   payableOf,
@@ -55,7 +55,9 @@ test.each([
   [1],
 ])('%p is none', (value) => expect(isUnitPrice(value)).toBe(false));
 test.each([1, -1, 0.125, -0.5, 1_000_000])('%d is a quantity', (value) => expect(isQuantity(value)).toBe(true));
-test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('%p is none', (value) => expect(isQuantity(value)).toBe(false));
+test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('%p is not a quantity', (value) =>
+  expect(isQuantity(value)).toBe(false),
+);
 test.each(['2026-11-20T18:03:36.123Z', '2026-11-20T18:03:36Z', '2024-02-29T00:00:00.1Z'])('%s is a date', (value) =>
   expect(isUtcDate(value)).toBe(true),
 );
@@ -107,7 +109,7 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['with 501 lines', { lineItems: Array(501).fill({ sku: 's', unitPrice: 1 }) }, ['lineItems']],
 ])('an invoice %s: %j is named', (_, over, fields) => expect(fieldsOf(anInvoiceRequest(over))).toEqual(fields));
 
-test('a line is kept with its price as text and without what was not given', () => {
+test('a line item is stored with its price as text and without absent members', () => {
   expect(lineItemOf(Object.assign(new LineItemRequest(), { sku: 's', unitPrice: 150, name: null }))).toEqual({
     sku: 's',
     unitPrice: '150',
@@ -158,7 +160,7 @@ const STORED: StoredInvoice = {
   closedAt: null,
 };
 
-test('the debt of an invoice names the invoice, its till and its code', () => {
+test('the payable of an invoice contains the invoice, its till and its code', () => {
   const source = {
     kind: 'invoice',
     invoiceReference: 'i-1',
@@ -174,14 +176,14 @@ test('the debt of an invoice names the invoice, its till and its code', () => {
     amount: 12_345,
     currencyISOCode: 'ZAR',
     expiresAt: '2026-03-01T10:00:00.001Z',
-    triesMax: INVOICE_TRIES_MAX,
+    triesMax: MAX_INVOICE_ATTEMPTS,
     source,
   });
   const { externalReference: _, ...without } = source;
   expect(payableOf({ ...STORED, externalReference: null }).source).toStrictEqual(without);
 });
 
-test('an invoice is shown in the words of the specification, without what is not known', () => {
+test('an invoice is returned as the specification defines it, without unknown members', () => {
   const shown = {
     siteReference: 'TILL-1',
     currencyISOCode: 'ZAR',
@@ -192,11 +194,11 @@ test('an invoice is shown in the words of the specification, without what is not
     state: 'closed',
   };
   const known = { lineItems: [{ sku: 's', unitPrice: '1' }], originReference: 'o-1' };
-  expect(asInvoice(STORED, 'closed')).toStrictEqual({ ...shown, ...known });
-  expect(asInvoice({ ...STORED, lineItems: null, originReference: null }, 'closed')).toStrictEqual(shown);
+  expect(toInvoice(STORED, 'closed')).toStrictEqual({ ...shown, ...known });
+  expect(toInvoice({ ...STORED, lineItems: null, originReference: null }, 'closed')).toStrictEqual(shown);
 });
 
-test('a line keeps all that was given', () => {
+test('a line item keeps all its members', () => {
   const line = { name: 'n', productCode: 'p', sku: 's', unitPrice: '007', categories: ['c'], quantity: 2 };
   expect(lineItemOf(line)).toStrictEqual({ ...line, unitPrice: '7' });
   expect(lineItemOf({ ...line, name: null, categories: null })).not.toHaveProperty('categories');
@@ -221,13 +223,13 @@ test.each([
   expect(withLine(change)).toMatch(/^[0-9a-f]{64}$/);
 });
 
-test('a price with zeros in front, and null for what is absent, make no other invoice', () => {
+test('leading zeros of a price, and null instead of an absent member, do not change the fingerprint', () => {
   expect(withLine({ unitPrice: 7 })).toBe(withLine({ unitPrice: '07' }));
   for (const member of ['name', 'productCode', 'sku', 'categories', 'quantity'])
     expect(withLine({ [member]: null })).toBe(withLine({ [member]: undefined }));
 });
 
-// Kept with each invoice: other bytes would make every repeat that is under way another invoice.
-test('the fingerprint of a request never changes', () => {
+// Stored with each invoice: with another fingerprint, a retry of a request in flight would replace its invoice.
+test('the fingerprint of a request is the same in every release', () => {
   expect(withLine({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
 });

@@ -11,12 +11,12 @@ import type {
 } from '@svc/contracts';
 
 /**
- * Failed payments after which an invoice is refused. Each payer of a till's invoice is another person, so unlike a
- * hosted session it is not given up after a few; the bound is that of a payable.
+ * Number of failed payments after which an invoice is refused. The payers of a till's invoice are different people, so the limit is
+ * higher than for a hosted session; it is the general limit of a payable.
  */
-export const INVOICE_TRIES_MAX = 100;
+export const MAX_INVOICE_ATTEMPTS = 100;
 
-/** What a till asks to be paid (D6). Only the state of its payable ever changes. */
+/** An invoice of a till (D6). Only the state of its payable changes. */
 export interface StoredInvoice {
   /** UUID: its reference, and the id of its payable. */
   readonly invoiceId: string;
@@ -35,9 +35,9 @@ export interface StoredInvoice {
   readonly lineItems: readonly LineItem[] | null;
   readonly origin: string;
   readonly originReference: string | null;
-  /** When the till made it, as the till says. */
+  /** Creation time according to the till. */
   readonly createdUTCDate: Date;
-  /** When it was made here. */
+  /** Creation time in this service. */
   readonly madeAt: Date;
   readonly expiresAt: Date;
   readonly payableState: PayableState;
@@ -46,8 +46,8 @@ export interface StoredInvoice {
 }
 
 /**
- * What an invoice is to a payer. One with a payment in progress is open, also past its expiry: the payment is waited
- * for. One that was closed after it had expired, to make room for another, stays expired.
+ * The state of an invoice for payers. With a payment in progress it is open, even past its expiry, because the payment may
+ * succeed. An invoice that was closed after its expiry, to be replaced, stays expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,
@@ -66,7 +66,7 @@ export function invoiceState(
   }
 }
 
-/** The debt of an invoice, as payment-processor is told of it. */
+/** The payable of an invoice, for commands and events to payment-processor. */
 export function payableOf(invoice: StoredInvoice): PayableDescriptor<InvoiceSource> {
   return {
     payableId: invoice.invoiceId,
@@ -76,7 +76,7 @@ export function payableOf(invoice: StoredInvoice): PayableDescriptor<InvoiceSour
     amount: invoice.amount,
     currencyISOCode: invoice.currencyISOCode,
     expiresAt: invoice.expiresAt.toISOString(),
-    triesMax: INVOICE_TRIES_MAX,
+    triesMax: MAX_INVOICE_ATTEMPTS,
     source: {
       kind: 'invoice',
       invoiceReference: invoice.invoiceId,
@@ -87,8 +87,8 @@ export function payableOf(invoice: StoredInvoice): PayableDescriptor<InvoiceSour
   };
 }
 
-/** The invoice in the words of the specification; what is not known of it is absent. */
-export function asInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Invoice {
+/** The invoice as the specification defines it; unknown fields are absent. */
+export function toInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Invoice {
   return {
     siteReference: invoice.siteReference,
     currencyISOCode: invoice.currencyISOCode,
@@ -102,17 +102,17 @@ export function asInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Inv
   };
 }
 
-/** A line as it is kept and shown: the price as text (C1), what was not given absent. */
+/** A line item as stored and returned: the price as text (C1), without absent fields. */
 export function lineItemOf({ name, productCode, sku, unitPrice, categories, quantity }: LineItemRequest): LineItem {
   return {
-    ...given({ name, productCode, sku }),
-    // Also from text: `007` and `7` are one price, and a repeat with the other is the same request.
+    ...withoutAbsent({ name, productCode, sku }),
+    // Normalised, because a retry with `007` instead of `7` is the same request.
     unitPrice: String(Number(unitPrice)),
-    ...given({ categories, quantity }),
+    ...withoutAbsent({ categories, quantity }),
   };
 }
 
-/** Tells whether an invoice that is sent again is the same (D6). Fields the specification does not name do not count. */
+/** Shows whether a retried invoice is the same (D6). Fields that are not in the specification do not count. */
 export function fingerprintOf(request: CreateInvoiceRequest): string {
   const fields = [
     request.siteReference,
@@ -129,11 +129,11 @@ export function fingerprintOf(request: CreateInvoiceRequest): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-type Given<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
+type WithoutAbsent<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
 
-/** Without the members that are null or undefined. */
-function given<T extends object>(members: T): Given<T> {
+/** Without members that are null or undefined. */
+function withoutAbsent<T extends object>(members: T): WithoutAbsent<T> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  ) as Given<T>;
+  ) as WithoutAbsent<T>;
 }

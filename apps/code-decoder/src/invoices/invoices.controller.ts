@@ -3,14 +3,14 @@ import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENG
 import { Clock, DomainError, invalidField, isUuid, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodeDecoderConfig } from '../config.js';
-import { sendCode, wantedForm } from '../qr/code-answer.js';
+import { sendCode, acceptedMediaType } from '../qr/code-response.js';
 import { CloseInvoice } from './close-invoice.js';
 import { CreateInvoice } from './create-invoice.js';
-import { asInvoice, invoiceState, type StoredInvoice } from './invoice.js';
+import { toInvoice, invoiceState, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
-import { CallingSite, ForSites } from './known-site.guard.js';
+import { CallingSite, ForSites } from './require-site.guard.js';
 
-/** The invoice API, as tills use it (D6). By `Accept` the invoice, the text of its code, or its QR code. */
+/** The invoice API for tills (D6). `Accept` selects the invoice, the text of its code, or its QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/invoices')
 @ForSites()
 export class InvoicesController {
@@ -41,7 +41,7 @@ export class InvoicesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
-    const form = wantedForm(request);
+    const form = acceptedMediaType(request);
     const { invoice, replayed } = await this.createInvoice.execute(site, body);
     if (replayed) reply.status(200).header('idempotency-replayed', 'true');
     reply.header('reference', invoice.invoiceId);
@@ -64,7 +64,7 @@ export class InvoicesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
-    const form = wantedForm(request);
+    const form = acceptedMediaType(request);
     const invoice = isUuid(reference) ? await this.invoices.findOwned(site, reference) : undefined;
     if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
     reply.header('reference', invoice.invoiceId);
@@ -94,7 +94,7 @@ export class InvoicesController {
     const state = invoiceState(invoice, this.clock.now());
     if (state === 'expired') throw new DomainError('payable.expired');
     return {
-      ...asInvoice(invoice, state),
+      ...toInvoice(invoice, state),
       reference: invoice.invoiceId,
       ...(invoice.externalReference === null ? {} : { externalReference: invoice.externalReference }),
       code: ownCodeText(invoice.code, this.config.SVC_CODES_URL),

@@ -23,7 +23,7 @@ const close = (externalReference: string) =>
 const read = (reference: string, headers: Record<string, string> = {}) =>
   decoder.call('GET', `${merchant.path}/invoices/${reference}`, { headers: { ...merchant.headers, ...headers } });
 
-test('an invoice is made, can be paid when the till is answered, and is told to everybody', async () => {
+test('creates an invoice that can be paid when the till gets its response, and publishes its event', async () => {
   const payload = anInvoiceRequest({
     externalReference: 'basket 1|é',
     originReference: 'o-1',
@@ -62,7 +62,7 @@ test('an invoice is made, can be paid when the till is answered, and is told to 
   });
 });
 
-test('by Accept it is the text of the code, or the QR code, always with the reference', async () => {
+test('Accept selects the text of the code or the QR code, always with the reference', async () => {
   const payload = anInvoiceRequest();
   const asJson = await post(payload);
   const asText = await post(payload, { accept: 'text/plain' });
@@ -76,14 +76,14 @@ test('by Accept it is the text of the code, or the QR code, always with the refe
   expect((await read(asJson.body.reference as string, { accept: 'text/plain' })).text).toBe(asJson.body.code);
 });
 
-test('a form that is not offered is refused before anything is made', async () => {
+test('an unsupported media type is rejected before anything is created', async () => {
   const before = decoder.payables.opened.length;
   const refused = await post(anInvoiceRequest(), { accept: 'application/pdf' });
   expect([refused.status, refused.headers['content-type']]).toEqual([406, 'application/problem+json; charset=utf-8']);
   expect(decoder.payables.opened).toHaveLength(before);
 });
 
-test('the same request again is the same invoice; another one replaces it', async () => {
+test('a repeated request returns the same invoice; a different one replaces it', async () => {
   const payload = anInvoiceRequest();
   const first = await post(payload);
   const again = await post({ ...payload, note: 'ignored' });
@@ -97,7 +97,7 @@ test('the same request again is the same invoice; another one replaces it', asyn
   expect((await read(other.body.reference as string)).body).toMatchObject({ state: 'open', amount: 500 });
 });
 
-test('a replica whose clock is behind replaces as well: the one that is open is the one that counts', async () => {
+test('a replica whose clock is behind can replace an invoice too: the open one counts', async () => {
   const payload = anInvoiceRequest({ externalReference: 'skew' });
   const first = await post(payload);
   decoder.clock.advance(-5_000);
@@ -110,7 +110,7 @@ test('a replica whose clock is behind replaces as well: the one that is open is 
   expect((await read(first.body.reference as string)).body.state).toBe('closed');
 });
 
-test('two without externalReference are two', async () => {
+test('two requests without externalReference create two invoices', async () => {
   const payload = anInvoiceRequest({ externalReference: undefined });
   const [one, other] = [await post(payload), await post(payload)];
   expect([one.status, other.status]).toEqual([201, 201]);
@@ -118,7 +118,7 @@ test('two without externalReference are two', async () => {
   expect(one.body).not.toHaveProperty('externalReference');
 });
 
-test('while a payment is in progress it is neither replaced nor closed, but the same request finds it', async () => {
+test('during a payment an invoice is neither replaced nor closed, but a repeated request returns it', async () => {
   const payload = anInvoiceRequest({ externalReference: 'x-1' });
   const { body } = await post(payload);
   decoder.payables.set(body.reference as string, 'reserved');
@@ -130,14 +130,14 @@ test('while a payment is in progress it is neither replaced nor closed, but the 
   expect((await post(payload)).body).toEqual(body);
 });
 
-test('one that was paid a moment ago is not replaced; once that is known, the reference may be used again', async () => {
+test('an invoice that was just paid is not replaced; once the payment is known, the reference may be used again', async () => {
   const payload = anInvoiceRequest({ externalReference: 'x-2' });
   const { body } = await post(payload);
   const paid = decoder.payables.set(body.reference as string, 'paid');
   for (const refused of [await post({ ...payload, amount: 1 }), await close('x-2')])
     expect([refused.status, refused.body.errors[0].errorReference]).toEqual([409, '20']);
 
-  await decoder.tell(paid);
+  await decoder.publishPayable(paid);
   expect((await read(body.reference as string)).body.state).toBe('closed');
   expect((await close('x-2')).status).toBe(204);
   const next = await post(payload);
@@ -145,7 +145,7 @@ test('one that was paid a moment ago is not replaced; once that is known, the re
   expect(next.body.reference).not.toBe(body.reference);
 });
 
-test('closing closes, and closing again changes nothing', async () => {
+test('closes an invoice, and closing it again changes nothing', async () => {
   const { body } = await post(anInvoiceRequest({ externalReference: 'köln & co' }));
   const closed = await close('köln & co');
   expect([closed.status, closed.text]).toEqual([204, '']);
@@ -157,7 +157,7 @@ test('closing closes, and closing again changes nothing', async () => {
   expect(ofNothing).toMatchObject({ status: 400, body: { errors: [{ field: 'externalReference' }] } });
 });
 
-test('after an hour it has expired, and its reference makes a new one', async () => {
+test('an invoice expires after an hour, and its reference creates a new one', async () => {
   const payload = anInvoiceRequest();
   const { body } = await post(payload);
   decoder.clock.advance(3_600_000);
@@ -167,11 +167,11 @@ test('after an hour it has expired, and its reference makes a new one', async ()
   const next = await post(payload);
   expect(next.status).toBe(201);
   expect(decoder.payables.stateOf(body.reference as string)).toBe('closed');
-  // Closed to make room for the other, it is still what it was: expired.
+  // It was closed only to be replaced: its state stays expired.
   expect((await read(body.reference as string)).status).toBe(410);
 });
 
-test('of twenty requests with one externalReference at the same time one makes the invoice, and the others find it', async () => {
+test('of twenty concurrent requests with one externalReference one creates the invoice, and the others return it', async () => {
   const payload = anInvoiceRequest();
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(payload)));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array<number>(19).fill(200), 201]);
@@ -180,14 +180,14 @@ test('of twenty requests with one externalReference at the same time one makes t
   expect(ids.filter(({ payableId }) => decoder.payables.stateOf(payableId) === 'open')).toHaveLength(1);
 });
 
-test('of different requests with one externalReference at the same time one is open in the end', async () => {
+test('of concurrent different requests with one externalReference one invoice is open in the end', async () => {
   const answers = await Promise.all(
     Array.from({ length: 6 }, (_, i) => post(anInvoiceRequest({ externalReference: 'race', amount: i + 1 }))),
   );
   const made = answers.filter(({ status }) => status === 201);
   expect(made.length).toBeGreaterThan(0);
   const refused = answers.filter(({ status }) => status !== 201);
-  // Another request was being made at every round (40), or it had closed the invoice that this one was to replace (20).
+  // Another request interfered at every attempt (40), or closed the invoice that this one tried to replace (20).
   const lost = [
     [409, '20'],
     [409, '40'],
@@ -197,35 +197,35 @@ test('of different requests with one externalReference at the same time one is o
   expect(states.toSorted()).toEqual([...Array<string>(made.length - 1).fill('closed'), 'open']);
 });
 
-test('without payment-processor nothing is made and 503 says to come again; reading goes on', async () => {
+test('without payment-processor nothing is created and the response is a 503; reading still works', async () => {
   const { body } = await post(anInvoiceRequest());
-  await decoder.payables.goAway();
+  await decoder.payables.stop();
   try {
     const payload = anInvoiceRequest();
     const refused = await post(payload);
     expect(refused.status).toBe(503);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect((await read(body.reference as string)).body).toEqual(body);
-    await decoder.payables.comeBack();
+    await decoder.payables.start();
     expect((await post(payload)).status).toBe(201);
   } finally {
-    await decoder.payables.goAway();
-    await decoder.payables.comeBack();
+    await decoder.payables.stop();
+    await decoder.payables.start();
   }
 });
 
-test('news that come twice, late or out of order end the same', async () => {
+test('repeated, late or reordered events have the same result', async () => {
   const { body } = await post(anInvoiceRequest());
   const reserved = decoder.payables.set(body.reference as string, 'reserved');
   const paid = decoder.payables.set(body.reference as string, 'paid');
-  for (const news of [paid, reserved, paid, reserved]) await decoder.tell(news);
+  for (const news of [paid, reserved, paid, reserved]) await decoder.publishPayable(news);
   expect((await read(body.reference as string)).body.state).toBe('closed');
-  // Of a session, and of an invoice that is not here.
+  // Of a session, and of an unknown invoice.
   const elsewhere = { payableId: randomUUID(), state: 'closed' as const, version: 2, tries: 0 };
   await decoder.deliver(anEvent(PayableClosedV1, elsewhere.payableId, 2, elsewhere));
 });
 
-test('what is not valid is refused with every field named, and nothing is made', async () => {
+test('an invalid request is rejected with the name of each invalid field, and nothing is created', async () => {
   const before = decoder.payables.opened.length;
   const { status, body, headers } = await post({
     siteReference: '',
@@ -248,7 +248,7 @@ test('what is not valid is refused with every field named, and nothing is made',
   expect(decoder.payables.opened).toHaveLength(before);
 });
 
-test('500 lines with ten categories each are taken', async () => {
+test('500 line items with ten categories each are accepted', async () => {
   const lineItems = Array.from({ length: 500 }, (_, i) => ({
     sku: `s${i}`,
     unitPrice: i,
@@ -260,11 +260,11 @@ test('500 lines with ten categories each are taken', async () => {
   expect([status, body.lineItems?.length]).toEqual([201, 500]);
 });
 
-describe('who may (A7)', () => {
+describe('authorisation (A7)', () => {
   const create = (headers: Record<string, string>, path = merchant.path) =>
     decoder.call('POST', `${path}/invoices`, { headers, payload: anInvoiceRequest() });
 
-  test('the site with its key, the merchant with its own, either as a bearer', async () => {
+  test('accepts the key of the site or of the merchant, also as a bearer token', async () => {
     for (const headers of [
       { 'x-api-key': merchant.siteKey },
       { 'x-api-key': merchant.merchantKey },
@@ -283,7 +283,7 @@ describe('who may (A7)', () => {
     expect([answer.status, answer.text]).toEqual([401, '']);
   });
 
-  test('the key of another merchant, and of another site, is 403; a site that is not there 404', async () => {
+  test('the key of another merchant or site is a 403; an unknown site is a 404', async () => {
     const other = await decoder.aMerchant();
     const sibling = await decoder.aMerchant({ merchantId: merchant.merchantId });
     expect((await create({ 'x-api-key': other.siteKey })).status).toBe(403);
@@ -297,7 +297,7 @@ describe('who may (A7)', () => {
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'siteId' }] } });
   });
 
-  test('a key that was revoked is refused at once, and another mode sees nothing', async () => {
+  test('a revoked key is rejected immediately, and the other mode finds nothing', async () => {
     const { body } = await create({ 'x-api-key': merchant.siteKey });
     const live = await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId });
     const url = `${merchant.path}/invoices/${body.reference}`;

@@ -13,8 +13,8 @@ import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
 /**
- * Keeps invoices, and the codes of sessions, at what payment-processor says of their payables. Replay: each invoice stays
- * at the newest version it was told of, a session that is over stays over.
+ * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. Replay: the newest version of
+ * each invoice wins; a closed session stays closed.
  */
 @Controller()
 export class PayablesConsumer {
@@ -25,41 +25,41 @@ export class PayablesConsumer {
 
   @EventPattern(PaymentProcessingV1, { repeatable: true, origin: { source: 'invoice' } })
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keepInvoices(events);
+    return this.updateInvoices(events);
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
   async onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    await this.keepInvoices(events);
-    await this.keepSessions(events);
+    await this.updateInvoices(events);
+    await this.closeSessions(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
   async onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    await this.keepInvoices(events);
-    await this.keepSessions(events);
+    await this.updateInvoices(events);
+    await this.closeSessions(events);
   }
 
-  /** It does not say of what: each half takes its own, by the ids that it knows. */
+  /** The event does not say whether the payable is an invoice or a session: each repository updates the ids that it knows. */
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
     const closed = events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt }));
-    await this.invoices.keepPayables(closed);
-    await this.sessionCodes.keepClosed(closed.map(({ payable, at }) => ({ sessionId: payable.payableId, at })));
+    await this.invoices.applyPayableChanges(closed);
+    await this.sessionCodes.close(closed.map(({ payable, at }) => ({ sessionId: payable.payableId, at })));
   }
 
-  private keepInvoices(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private updateInvoices(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     const payments = events.map(({ payload }) => payload).filter(({ source }) => source.kind === 'invoice');
-    return this.invoices.keepPayables(
+    return this.invoices.applyPayableChanges(
       payments.map(({ payable, modifiedUTCDate }) => ({ payable, at: modifiedUTCDate })),
     );
   }
 
-  private keepSessions(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private closeSessions(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     const over = events
       .map(({ payload }) => payload)
       .filter(({ source, payable }) => source.kind === 'session' && ['paid', 'refused'].includes(payable.state));
-    return this.sessionCodes.keepClosed(
+    return this.sessionCodes.close(
       over.map(({ payable, modifiedUTCDate }) => ({ sessionId: payable.payableId, at: modifiedUTCDate })),
     );
   }

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-// Planned while the tables are empty, and never again.
-test('a static code reads the open invoices of its till and no others', async () => {
+// The plan is made once, while the tables are empty.
+test('a static code only reads the open invoices of its till', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(decoder.dataSource, () => invoices.findByTillCode('test', '0'.repeat(20)));
   expect(plan).toMatch(
@@ -18,14 +18,14 @@ test('a static code reads the open invoices of its till and no others', async ()
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-test('an externalReference is looked up among those of its site', async () => {
+test('an externalReference is looked up in the index of its site', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(decoder.dataSource, () =>
     invoices.findByExternalReference({ merchantId: 1, siteId: 2, mode: 'test' }, 'x'),
   );
   const byReference = 'Index Cond: \\(\\(site_id = .*\\) AND \\(mode = .*\\) AND \\(external_reference = ';
   expect(plan).toMatch(new RegExp(`using invoices_one_open on invoices i .*\\n\\s+${byReference}`));
-  // Straight from the end of the index: sorted, it would read every invoice that ever had the reference.
+  // Reads the end of the index: a sort would read every invoice that ever had the reference.
   expect(plan).toMatch(
     new RegExp(
       `Limit .*\\n\\s+->  Index Scan Backward using invoices_by_external_reference on .*\\n\\s+${byReference}`,

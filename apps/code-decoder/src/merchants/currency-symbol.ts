@@ -1,4 +1,4 @@
-/** The symbol of a currency as it is written where it is used: `R` for ZAR (D3). The code itself where there is none. */
+/** The local symbol of a currency, such as `R` for ZAR (D3); the code itself if there is none. */
 export function currencySymbol(currencyISOCode: string): string {
   const parts = new Intl.NumberFormat('en-ZA', {
     style: 'currency',

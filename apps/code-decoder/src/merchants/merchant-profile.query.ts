@@ -4,14 +4,14 @@ import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { currencySymbol } from './currency-symbol.js';
 
-/** A merchant as it is shown to payers (specification, "Merchant"). */
+/** The merchant's data for payers (specification, "Merchant"). */
 @Injectable()
 export class MerchantProfileQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Of the merchant at whose site an invoice was made, so it is known. Until its features have arrived it has none:
-   * what is not told is not allowed.
+   * For the merchant of an invoice, whose site is therefore known. Until the event with its features has arrived, no
+   * feature is allowed.
    */
   async get({ merchantId, siteId }: Omit<InvoiceOwner, 'mode'>, currencyISOCode: string): Promise<Merchant> {
     const [row] = await this.dataSource.query<{ name: string; features: MerchantFeatures | null }[]>(
@@ -20,7 +20,7 @@ export class MerchantProfileQuery {
         WHERE s.merchant_id = $1 AND s.site_id = $2`,
       [merchantId, siteId],
     );
-    if (!row) throw new Error('An invoice is of a site that is not known.');
+    if (!row) throw new Error('The site of this invoice is not known.');
     return {
       merchantReference: String(merchantId),
       merchantName: row.name,

@@ -2,11 +2,11 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type MerchantChanged, MerchantChangedV1 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps what is shown of merchants beside their invoices. Replay: the highest version of each row stays. */
+/** Stores the merchants' names and features for decoded codes. Replay: the highest version of each row wins. */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })
-  async keep(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
+  async onChanged(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'known_merchants', { merchant_id: payload.merchantId }, aggregateVersion, {
         name: payload.name,

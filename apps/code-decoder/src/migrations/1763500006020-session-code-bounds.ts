@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * An order's id has its bound in the schema as well: new rows at once. Those there are looked at by the next migration,
- * since nobody else can use the table until this one commits.
+ * A limit for merchant_order_id in the schema as well, for new rows immediately. The next migration validates existing rows,
+ * because this one locks the table until it commits.
  */
 export class SessionCodeBounds1763500006020 implements MigrationInterface {
   readonly name = 'SessionCodeBounds1763500006020';

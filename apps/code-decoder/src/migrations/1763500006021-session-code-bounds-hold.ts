@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows from before SessionCodeBounds keep to it too: they are read while everybody goes on. */
+/** Validates the rows from before SessionCodeBounds, without blocking other transactions. */
 export class SessionCodeBoundsHold1763500006021 implements MigrationInterface {
   readonly name = 'SessionCodeBoundsHold1763500006021';
 

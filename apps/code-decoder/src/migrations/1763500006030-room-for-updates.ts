@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Room on each page for the next version of its rows, whose indexes then stay as they are (HOT). Pages that are full stay full. */
+/** Reserves space on each page for the next version of its rows, so that updates need not write indexes (HOT). Full pages stay full. */
 export class RoomForUpdates1763500006030 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500006030';
 

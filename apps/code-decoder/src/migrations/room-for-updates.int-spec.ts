@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-test('that a session is over writes no index of its code', async () => {
+test('closing a session writes no index of its code', async () => {
   const codes = decoder.service.app.get(SessionCodeRepository);
   const at = decoder.clock.nowISO();
   const made = Array.from({ length: 120 }, () => {
@@ -26,8 +26,8 @@ test('that a session is over writes no index of its code', async () => {
     };
     return { payable, at };
   });
-  await codes.keepMade(made);
+  await codes.insertIfAbsent(made);
   const closed = made.filter((_, nth) => nth % 3 === 0).map(({ payable }) => ({ sessionId: payable.payableId, at }));
-  const updates = await updatesOf(decoder.dataSource, 'session_codes', () => codes.keepClosed(closed));
+  const updates = await updatesOf(decoder.dataSource, 'session_codes', () => codes.close(closed));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

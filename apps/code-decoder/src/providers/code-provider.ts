@@ -1,31 +1,31 @@
 import type { DecodeResponse, Mode } from '@svc/contracts';
-import type { CodeFragments } from './support-test.js';
+import type { CodeFragments } from './code-format.js';
 
-/** What a provider says of a code. */
-export type ProviderAnswer =
+/** Result of a provider's look-up of a code. */
+export type ProviderResult =
   | { readonly kind: 'known'; readonly decoded: DecodeResponse }
   | { readonly kind: 'expired' }
   | { readonly kind: 'unknown' };
 
-/** The provider did not answer in time, or not in a way that can be understood: nothing is known of the code. */
-export class ProviderUnavailable extends Error {
-  override readonly name = 'ProviderUnavailable';
+/** The provider did not respond in time, or its response is invalid: the code may or may not exist. */
+export class ProviderUnavailableError extends Error {
+  override readonly name = 'ProviderUnavailableError';
 
   constructor(provider: string, why: string, cause?: unknown) {
-    super(`The provider ${provider} could not be asked: ${why}.`, { cause });
+    super(`The request to the code provider ${provider} failed: ${why}.`, { cause });
   }
 }
 
-/** The port to a third party that gives out codes of its own (D4). */
+/** Port to a third-party provider of codes (D4). */
 export interface CodeProvider {
   readonly name: string;
-  /** Codes are looked up for keys of this mode alone (A6). */
+  /** Only API keys of this mode look up codes here (A6). */
   readonly mode: Mode;
-  /** By these a code is recognised as the provider's (D2). */
+  /** Fragments that identify the provider's codes (D2). */
   readonly fragments: CodeFragments;
-  /** Whether it is asked about codes that are recognised as nobody's (D3). */
+  /** Whether it is also queried for codes that match no provider (D3). */
   readonly verifiesUnknown: boolean;
-  /** Throws {@link ProviderUnavailable}, within its own deadline. */
-  find(code: string): Promise<ProviderAnswer>;
+  /** Throws {@link ProviderUnavailableError}, within its own deadline. */
+  find(code: string): Promise<ProviderResult>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A provider that answers every code in one way, and counts how often it was asked. */
+/** A provider with the same response for every code, which counts its requests. */
 async function aProvider(name: string, status: number | 'silent', over: Record<string, unknown> = {}) {
   let asked = 0;
   const decoded = {
@@ -52,7 +52,7 @@ async function providersOf(...providers: { settings: object }[]): Promise<CodePr
   return made;
 }
 
-test('a code that names a provider is asked of that one alone, one that names nobody of those that verify', async () => {
+test('a code of a provider is only sent to that provider, another code to those that verify unknown codes', async () => {
   const [one, other, verifying] = [
     await aProvider('one', 200),
     await aProvider('other', 200),
@@ -80,7 +80,7 @@ test.each<[string, (number | 'silent')[], string]>([
   expect((await providers.find('test', 'x')).kind).toBe(kind);
 });
 
-test('a key of the other mode reaches nobody, and no fragment is theirs', async () => {
+test('a key of the other mode queries no provider and matches no fragment', async () => {
   const one = await aProvider('one', 200, { verifiesUnknown: true });
   const providers = await providersOf(one);
   expect(await providers.find('live', 'https://one.example/1')).toEqual({ kind: 'unknown' });
@@ -88,7 +88,7 @@ test('a key of the other mode reaches nobody, and no fragment is theirs', async 
   expect([providers.fragmentsOf('live').hosts, providers.fragmentsOf('test').hosts]).toEqual([[], ['one.example']]);
 });
 
-test('the simulated provider does not start where real codes are decoded', async () => {
+test('the simulated provider does not start in production', async () => {
   const config = Object.assign(new CodeDecoderConfig(), {
     SVC_ENVIRONMENT: 'production',
     SVC_SIMULATED_PROVIDER: 'on',

@@ -1,15 +1,15 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type CodeFragments, fragmentAlternative } from './support-test.js';
+import { type CodeFragments, matchFragment } from './code-format.js';
 import { CodeDecoderConfig } from '../config.js';
-import { type CodeProvider, type ProviderAnswer, ProviderUnavailable } from './code-provider.js';
+import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
 import { HttpCodeProvider } from './http-code-provider.js';
-import { readProviders } from './provider-settings.js';
+import { parseProviders } from './provider-settings.js';
 import { type RunningProvider, startSimulatedProvider } from './simulated-provider.js';
 
-/** What all providers together say: one that knows the code counts before one that could not be asked. */
-export type ProvidersAnswer = ProviderAnswer | { readonly kind: 'unavailable' };
+/** Combined result of all providers: a known code takes precedence over an unavailable provider. */
+export type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
 
 /** The configured third-party providers (D4). */
 @Injectable()
@@ -25,10 +25,10 @@ export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     const { SVC_CODE_PROVIDERS, SVC_ENVIRONMENT, SVC_SIMULATED_PROVIDER } = this.config;
     const inDevelopment = SVC_ENVIRONMENT === 'development';
-    const read = readProviders(SVC_CODE_PROVIDERS);
+    const read = parseProviders(SVC_CODE_PROVIDERS);
     if (read.problem !== undefined) throw new Error(`SVC_CODE_PROVIDERS ${read.problem}`);
     if (SVC_SIMULATED_PROVIDER === 'on') {
-      if (!inDevelopment) throw new Error('SVC_SIMULATED_PROVIDER is for development.');
+      if (!inDevelopment) throw new Error('SVC_SIMULATED_PROVIDER is only for development.');
       this.simulated = await startSimulatedProvider();
     }
     this.providers = [...read.providers, ...(this.simulated ? [this.simulated.settings] : [])].map(
@@ -41,7 +41,7 @@ export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutd
     await this.simulated?.close();
   }
 
-  /** By which codes of providers are recognised in this mode (D2). */
+  /** Fragments that identify the codes of all providers in this mode (D2). */
   fragmentsOf(mode: Mode): CodeFragments {
     const providers = this.providers.filter((provider) => provider.mode === mode);
     return {
@@ -50,12 +50,12 @@ export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutd
     };
   }
 
-  /** Asks those whose code it is, at the same time; where it is nobody's, those that verify unknown codes (D3). */
-  async find(mode: Mode, code: string): Promise<ProvidersAnswer> {
+  /** Queries the providers whose fragments match, concurrently. If none matches, queries those that verify unknown codes (D3). */
+  async find(mode: Mode, code: string): Promise<LookupResult> {
     const providers = this.providers.filter((provider) => provider.mode === mode);
-    const owners = providers.filter(({ fragments }) => fragmentAlternative(code, fragments) !== undefined);
-    const asked = owners.length > 0 ? owners : providers.filter(({ verifiesUnknown }) => verifiesUnknown);
-    const answers = await Promise.all(asked.map((provider) => this.ask(provider, code)));
+    const owners = providers.filter(({ fragments }) => matchFragment(code, fragments) !== undefined);
+    const queried = owners.length > 0 ? owners : providers.filter(({ verifiesUnknown }) => verifiesUnknown);
+    const answers = await Promise.all(queried.map((provider) => this.findWith(provider, code)));
     return (
       answers.find(({ kind }) => kind === 'known') ??
       answers.find(({ kind }) => kind === 'unavailable') ??
@@ -63,11 +63,11 @@ export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutd
     );
   }
 
-  private async ask(provider: CodeProvider, code: string): Promise<ProvidersAnswer> {
+  private async findWith(provider: CodeProvider, code: string): Promise<LookupResult> {
     try {
       return await provider.find(code);
     } catch (error) {
-      if (!(error instanceof ProviderUnavailable)) throw error;
+      if (!(error instanceof ProviderUnavailableError)) throw error;
       this.log.warn({ err: error, provider: provider.name }, 'code provider request failed');
       return { kind: 'unavailable' };
     }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ProviderUnavailable } from './code-provider.js';
+import { ProviderUnavailableError } from './code-provider.js';
 import { HttpCodeProvider } from './http-code-provider.js';
 import type { ProviderSettings } from './provider-settings.js';
 
@@ -52,7 +52,7 @@ const json = (body: unknown) => (_: IncomingMessage, response: ServerResponse) =
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-test('it is asked for the code as base64url, with the credentials, and its answer is passed on', async () => {
+test('sends the code as base64url with the credentials, and returns the response', async () => {
   answer = json(DECODED);
   const code = 'https://qr.tapp.example/?a=ÿ>/../x';
   expect(await provider().find(code)).toEqual({ kind: 'known', decoded: DECODED });
@@ -70,33 +70,33 @@ test.each([
 });
 
 test.each<[string, typeof answer, RegExp]>([
-  ['is silent', () => undefined, /no answer in time/],
+  ['does not respond', () => undefined, /no response in time/],
   [
-    'never ends its answer',
+    'never ends its response',
     (_, response) => {
       response.writeHead(200);
       response.write('{"merchant":');
     },
-    /no answer in time/,
+    /no response in time/,
   ],
-  ['hangs up', (request) => request.socket.destroy(), /connection failed/],
-  ['answers 500', (_, response) => void response.writeHead(500).end(), /answered 500/],
-  ['refuses the credentials', (_, response) => void response.writeHead(401).end(), /answered 401/],
+  ['closes the connection', (request) => request.socket.destroy(), /connection failed/],
+  ['responds 500', (_, response) => void response.writeHead(500).end(), /status is 500/],
+  ['rejects the credentials', (_, response) => void response.writeHead(401).end(), /status is 401/],
   [
-    'leads elsewhere',
+    'redirects',
     (_, response) => void response.writeHead(302, { location: 'http://169.254.169.254/' }).end(),
-    /answered 302/,
+    /status is 302/,
   ],
-  ['answers what is not JSON', (_, response) => void response.writeHead(200).end('<html>'), /not JSON/],
-  ['answers nothing', (_, response) => void response.writeHead(200).end(), /not JSON/],
-  ['answers something else', json({ merchant: DECODED.merchant }), /invoice is no object/],
+  ['responds without JSON', (_, response) => void response.writeHead(200).end('<html>'), /not JSON/],
+  ['responds with an empty body', (_, response) => void response.writeHead(200).end(), /not JSON/],
+  ['responds with an incomplete object', json({ merchant: DECODED.merchant }), /invoice is not an object/],
   [
-    'answers two megabytes',
+    'responds with two megabytes',
     (_, response) => void response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20)),
     /too large/,
   ],
   [
-    'answers a head without end',
+    'responds with too large headers',
     (_, response) => void response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
     /connection failed/,
   ],
@@ -108,11 +108,11 @@ test.each<[string, typeof answer, RegExp]>([
       () => undefined,
       (error: unknown) => error,
     );
-  expect(failure).toBeInstanceOf(ProviderUnavailable);
+  expect(failure).toBeInstanceOf(ProviderUnavailableError);
   expect((failure as Error).message).toMatch(why);
 });
 
-test('nobody is asked at an address that is not of the internet (E7)', async () => {
+test('sends no request to a private address (E7)', async () => {
   answer = json(DECODED);
   const { port } = server.address() as AddressInfo;
   for (const baseUrl of [
@@ -124,6 +124,6 @@ test('nobody is asked at an address that is not of the internet (E7)', async () 
     'http://provider.example',
     'https://user:password@provider.example',
   ])
-    await expect(provider({ baseUrl }, false).find('x')).rejects.toThrow(/its address is refused/);
+    await expect(provider({ baseUrl }, false).find('x')).rejects.toThrow(/its address is not allowed/);
   expect(asked).toEqual([]);
 });

@@ -1,21 +1,21 @@
 import type { Mode } from '@svc/contracts';
 import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector } from '@svc/outbound';
 import { Agent, type Dispatcher } from 'undici';
-import type { CodeFragments } from './support-test.js';
-import { type CodeProvider, type ProviderAnswer, ProviderUnavailable } from './code-provider.js';
+import type { CodeFragments } from './code-format.js';
+import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
 import type { ProviderSettings } from './provider-settings.js';
-import { readDecoded } from './read-decoded.js';
+import { parseDecodeResponse } from './parse-decode-response.js';
 
-/** At most this much of an answer is read; 500 line items of the longest take less. */
-const ANSWER_BYTES_MAX = 1024 * 1024;
-const ANSWER_HEADER_BYTES_MAX = 16 * 1024;
-/** Questions to one provider at once; what comes beyond waits within its own deadline. */
-const CONNECTIONS_MAX = 20;
+/** Limit for a response; 500 line items of maximum length are smaller. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
+/** Concurrent requests to one provider; further requests wait, within their deadlines. */
+const MAX_CONNECTIONS = 20;
 
 /**
- * Asks a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>` is answered with the response of the
- * specification, 404 for a code that it does not know, or 410 for one that has expired. Its address is checked like a
- * merchant's (E7): whoever may write the configuration still cannot point this service at the inside of a network.
+ * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>` returns the response of the
+ * specification, 404 for an unknown code, or 410 for an expired one. Its address is checked like a
+ * merchant's (E7), so that the configuration cannot point this service at hosts of an internal network.
  */
 export class HttpCodeProvider implements CodeProvider {
   readonly name: string;
@@ -34,17 +34,17 @@ export class HttpCodeProvider implements CodeProvider {
     this.verifiesUnknown = settings.verifiesUnknown;
     this.agent = new Agent({
       connect: guardedConnector({ policy, connectTimeoutMs: settings.timeoutMs }),
-      connections: CONNECTIONS_MAX,
+      connections: MAX_CONNECTIONS,
       allowH2: false,
       pipelining: 1,
-      maxHeaderSize: ANSWER_HEADER_BYTES_MAX,
+      maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
     });
   }
 
-  async find(code: string): Promise<ProviderAnswer> {
+  async find(code: string): Promise<ProviderResult> {
     const { url, refused } = checkUrl(`${this.settings.baseUrl}/codes/${toBase64Url(code)}`, this.policy);
-    if (refused) throw new ProviderUnavailable(this.name, `its address is refused (${refused})`);
-    // From begin to end: name look-up, the wait for a connection, the reading of the answer.
+    if (refused) throw new ProviderUnavailableError(this.name, `its address is not allowed (${refused})`);
+    // Covers the whole request: DNS look-up, the wait for a connection, and reading the response.
     const signal = AbortSignal.timeout(this.settings.timeoutMs);
     try {
       const answer = await this.agent.request({
@@ -56,8 +56,8 @@ export class HttpCodeProvider implements CodeProvider {
       });
       return await this.read(answer);
     } catch (error) {
-      if (error instanceof ProviderUnavailable) throw error;
-      throw new ProviderUnavailable(this.name, signal.aborted ? 'no answer in time' : reasonOf(error), error);
+      if (error instanceof ProviderUnavailableError) throw error;
+      throw new ProviderUnavailableError(this.name, signal.aborted ? 'no response in time' : reasonOf(error), error);
     }
   }
 
@@ -65,20 +65,20 @@ export class HttpCodeProvider implements CodeProvider {
     return this.agent.destroy();
   }
 
-  private async read({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderAnswer> {
+  private async read({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderResult> {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // Also of a 404: a connection whose answer was not read cannot be used again.
+    // Also read the body of a 404: otherwise the connection cannot be reused.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      // Leaving the loop destroys the body, and its connection with it.
-      if (bytes > ANSWER_BYTES_MAX) throw new ProviderUnavailable(this.name, 'its answer is too large');
+      // Leaving the loop destroys the body and its connection.
+      if (bytes > MAX_RESPONSE_BYTES) throw new ProviderUnavailableError(this.name, 'the response is too large');
       chunks.push(chunk);
     }
     if (statusCode === 404) return { kind: 'unknown' };
     if (statusCode === 410) return { kind: 'expired' };
-    if (statusCode !== 200) throw new ProviderUnavailable(this.name, `it answered ${statusCode}`);
-    return { kind: 'known', decoded: readDecoded(JSON.parse(Buffer.concat(chunks).toString('utf8'))) };
+    if (statusCode !== 200) throw new ProviderUnavailableError(this.name, `the response status is ${statusCode}`);
+    return { kind: 'known', decoded: parseDecodeResponse(JSON.parse(Buffer.concat(chunks).toString('utf8'))) };
   }
 }
 
@@ -87,7 +87,7 @@ function toBase64Url(code: string): string {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof AddressRefused) return `its address is refused (${error.refusal})`;
-  if (error instanceof SyntaxError) return 'its answer is not JSON';
-  return error instanceof Error && error.name === 'UnreadableAnswer' ? error.message : 'the connection failed';
+  if (error instanceof AddressRefused) return `its address is not allowed (${error.refusal})`;
+  if (error instanceof SyntaxError) return 'the response is not JSON';
+  return error instanceof Error && error.name === 'InvalidResponseError' ? error.message : 'the connection failed';
 }

@@ -1,7 +1,7 @@
 import { ConfigError, loadConfig } from '@svc/service';
 import { CodeDecoderConfig } from '../config.js';
 import { validateSync } from 'class-validator';
-import { IsProviderList, readProviders } from './provider-settings.js';
+import { IsProviderList, parseProviders } from './provider-settings.js';
 
 const PROVIDER = {
   name: 'tapp',
@@ -14,9 +14,9 @@ const PROVIDER = {
   verifiesUnknown: false,
 };
 
-test('a list of providers is read as it is', () => {
-  expect(readProviders(JSON.stringify([PROVIDER]))).toEqual({ providers: [PROVIDER] });
-  expect(readProviders('[]')).toEqual({ providers: [] });
+test('parses a list of providers', () => {
+  expect(parseProviders(JSON.stringify([PROVIDER]))).toEqual({ providers: [PROVIDER] });
+  expect(parseProviders('[]')).toEqual({ providers: [] });
 });
 
 test.each<[string, unknown]>([
@@ -59,7 +59,7 @@ test.each<[string, unknown]>([
   ['verifiesUnknown', 'no'],
   ['verifiesUnknown', undefined],
 ])('a %s that is %j is named', (name, value) => {
-  expect(readProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
+  expect(parseProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
     problem: `is wrong in [1] ${name}`,
   });
 });
@@ -80,7 +80,7 @@ test.each([
   { verifiesUnknown: true },
 ])('a provider with %j is taken', (change) => {
   const providers = [{ ...PROVIDER, ...change }];
-  expect(readProviders(JSON.stringify(providers))).toEqual({ providers });
+  expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
 const EVERY_MEMBER = 'name, mode, baseUrl, apiKey, timeoutMs, hosts, shortLinks, verifiesUnknown';
@@ -93,14 +93,14 @@ test.each([
   ['[null]', `is wrong in [0] ${EVERY_MEMBER}`],
   [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${EVERY_MEMBER}`],
   [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
-])('%j is no list of providers', (text, problem) => expect(readProviders(text)).toEqual({ problem }));
+])('%j is no list of providers', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
 
-test('twenty providers are taken', () => {
+test('accepts twenty providers', () => {
   const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));
-  expect(readProviders(JSON.stringify(providers))).toEqual({ providers });
+  expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-test('a setting that is no text is refused', () => {
+test('rejects a setting that is not text', () => {
   class Config {
     @IsProviderList()
     providers: unknown = 7;
@@ -110,7 +110,7 @@ test('a setting that is no text is refused', () => {
   ]);
 });
 
-test('the start fails with the member that is wrong, and says nothing of the credentials', () => {
+test('the start fails with the name of the invalid member, without the credentials', () => {
   const env = {
     SVC_DATABASE_URL: 'postgres://role:password@127.0.0.1:5432/svc',
     SVC_ENVIRONMENT: 'production',

@@ -1,31 +1,31 @@
 import type { Mode } from '@svc/contracts';
 import { registerDecorator } from 'class-validator';
 
-/** A third-party provider of codes, as it is configured (D4). */
+/** Configuration of a third-party provider of codes (D4). */
 export interface ProviderSettings {
   /** For logs; lower-case letters, digits and dashes. */
   readonly name: string;
-  /** Keys of the other mode never reach it (A6). */
+  /** API keys of the other mode never query it (A6). */
   readonly mode: Mode;
-  /** Codes are asked for at `<baseUrl>/codes/<code as base64url>`. */
+  /** Codes are looked up at `<baseUrl>/codes/<code as base64url>`. */
   readonly baseUrl: string;
   /** Sent as `Authorization: Bearer`. A secret. */
   readonly apiKey: string;
-  /** Longest wait for an answer, in milliseconds, from 100 to 10 000. */
+  /** Timeout of a request in milliseconds, from 100 to 10 000. */
   readonly timeoutMs: number;
-  /** Parts of its addresses (D2), at most 20; a code that has one belongs to it. */
+  /** Fragments of its addresses (D2), at most 20. A code that contains one belongs to this provider. */
   readonly hosts: readonly string[];
-  /** Parts of its short links (D2), at most 20. */
+  /** Fragments of its short links (D2), at most 20. */
   readonly shortLinks: readonly string[];
-  /** Whether it is asked about codes of no known address too (D3). */
+  /** Whether it is also queried for codes that match no provider (D3). */
   readonly verifiesUnknown: boolean;
 }
 
-const PROVIDERS_MAX = 20;
-const FRAGMENTS_MAX = 20;
+const MAX_PROVIDERS = 20;
+const MAX_FRAGMENTS = 20;
 
-/** The configured providers, or what is wrong with them, in words. */
-export function readProviders(
+/** Parses the configured providers, or returns an error message. */
+export function parseProviders(
   text: string,
 ): { providers: ProviderSettings[]; problem?: undefined } | { problem: string } {
   let list: unknown;
@@ -34,8 +34,8 @@ export function readProviders(
   } catch {
     return { problem: 'is not JSON' };
   }
-  if (!Array.isArray(list) || list.length > PROVIDERS_MAX)
-    return { problem: `must be a list of at most ${PROVIDERS_MAX} providers` };
+  if (!Array.isArray(list) || list.length > MAX_PROVIDERS)
+    return { problem: `must be a list of at most ${MAX_PROVIDERS} providers` };
   const wrong = list.flatMap((entry: unknown, index) => {
     const members = Object.entries(CHECKS).filter(
       ([name, holds]) => !holds((entry as Record<string, unknown> | null)?.[name]),
@@ -59,16 +59,16 @@ const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => b
   verifiesUnknown: (value) => typeof value === 'boolean',
 };
 
-/** Short ones would be in nearly every code, and give all of them to one provider. */
+/** Minimum 3 characters: shorter fragments would match almost every code, so one provider would get all codes. */
 function isFragments(value: unknown): boolean {
   return (
     Array.isArray(value) &&
-    value.length <= FRAGMENTS_MAX &&
+    value.length <= MAX_FRAGMENTS &&
     value.every((fragment) => typeof fragment === 'string' && /^\S{3,100}$/.test(fragment))
   );
 }
 
-/** A text that {@link readProviders} reads. The message names members, never values: there are credentials among them. */
+/** Validates a text with {@link parseProviders}. The message names members, never values, which may be credentials. */
 export function IsProviderList(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({
@@ -76,9 +76,9 @@ export function IsProviderList(): PropertyDecorator {
       target: target.constructor,
       propertyName: propertyKey as string,
       validator: {
-        validate: (value: unknown) => typeof value === 'string' && readProviders(value).problem === undefined,
+        validate: (value: unknown) => typeof value === 'string' && parseProviders(value).problem === undefined,
         defaultMessage: (args) =>
-          `${String(propertyKey)} ${readProviders(String(args?.value)).problem ?? 'is not text'}`,
+          `${String(propertyKey)} ${parseProviders(String(args?.value)).problem ?? 'is not text'}`,
       },
     });
 }

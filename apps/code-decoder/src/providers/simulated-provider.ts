@@ -9,17 +9,17 @@ export interface RunningProvider {
   close(): Promise<void>;
 }
 
-/** Address of its codes; what comes after it says what the code is, so that it needs to keep nothing. */
+/** Prefix of its codes. The rest of a code defines the response, so the provider has no state. */
 const ADDRESS = 'https://pay.simulated-provider.example/';
-/** A form of its own that the support test does not know: only asking it tells. */
+/** Prefix of a format that is not in `code-format.ts`: only a query to the provider recognises it. */
 const UNLISTED = 'SIMPAY:';
 const TIMEOUT_MS = 1_000;
 
 /**
- * A third-party provider that pretends, on loopback and over real HTTP: for development and tests. It knows codes of
- * its own only: `https://pay.simulated-provider.example/<cents>` is an open invoice of so much, `…/closed-<cents>` one
- * that is closed, `…/expired`, `…/silent` (it never answers) and `…/broken` (it answers nonsense) are what they say,
- * and `SIMPAY:<cents>` is a form that the support test does not list.
+ * A simulated third-party provider for development and tests, over real HTTP on loopback. It only knows its own codes:
+ * `https://pay.simulated-provider.example/<cents>` is an open invoice of this amount, `…/closed-<cents>` a
+ * closed one, `…/expired` an expired one. `…/silent` gets no response and `…/broken` an invalid one.
+ * `SIMPAY:<cents>` is a format that `code-format.ts` does not list.
  */
 export async function startSimulatedProvider(): Promise<RunningProvider> {
   const apiKey = randomBytes(24).toString('base64url');
@@ -48,7 +48,7 @@ export async function startSimulatedProvider(): Promise<RunningProvider> {
 function answer(code: string, response: ServerResponse): void {
   switch (code) {
     case `${ADDRESS}silent`:
-      // Held until whoever asks gives up.
+      // No response, until the client times out.
       return;
     case `${ADDRESS}broken`:
       return void response.writeHead(200).end('{"merchant":');

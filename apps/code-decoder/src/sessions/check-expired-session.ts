@@ -3,13 +3,13 @@ import { FindPayableV1 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 
-/** Longest that a caller waits for payment-processor, which answers from its own table. */
-const ANSWER_MS_MAX = 2_000;
+/** A caller waits at most this long for payment-processor, which reads the answer from its own table. */
+const RESPONSE_TIMEOUT_MS = 2_000;
 
 /**
- * A session does not expire while a payment runs (H2, D3). payment-processor alone knows whether one does, so it is asked
- * about each session that is past its expiry, and about no other (docs/adr/0033). Without an answer the session is expired:
- * our own codes are decoded whatever else is down.
+ * A session does not expire while a payment is in progress (H2, D3). Only payment-processor knows this, so it is queried
+ * for each session past its expiry, and for no other (docs/adr/0033). Without a reply the session counts as expired:
+ * our own codes must be decoded even if other services are down.
  */
 @Injectable()
 export class CheckExpiredSession {
@@ -20,13 +20,13 @@ export class CheckExpiredSession {
 
   async execute(sessionId: string): Promise<'open' | 'closed' | 'expired'> {
     const { payable } = await this.commands
-      .request(FindPayableV1, { payableId: sessionId }, ANSWER_MS_MAX)
+      .request(FindPayableV1, { payableId: sessionId }, RESPONSE_TIMEOUT_MS)
       .catch((error: unknown) => {
         this.log.info({ err: error, sessionId }, 'no reply about an expired session, it is shown as expired');
         return { payable: undefined };
       });
     if (payable?.state === 'reserved') return 'open';
-    // One that nobody paid is still open there. Any other state is final, and its event is on the way.
+    // An unpaid payable is still open there. Any other state is final, and its event will arrive soon.
     return payable === undefined || payable.state === 'open' ? 'expired' : 'closed';
   }
 }

@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** A hosted session, as far as whoever scans its code is told of it. */
+/** The data of a hosted session for a person who scans its code. */
 export interface CodedSession {
   /** UUID; also the id of its payable. */
   readonly sessionId: string;
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
-  /** What identity calls the merchant's web shop; null until its event has arrived. */
+  /** Site reference of the merchant's web shop; null until the event of identity has arrived. */
   readonly siteReference: string | null;
   readonly merchantOrderId: string;
   /** Cents. */
@@ -17,27 +17,27 @@ export interface CodedSession {
   readonly currencyISOCode: string;
   readonly madeAt: Date;
   readonly expiresAt: Date;
-  /** When it was paid, refused or cancelled. */
+  /** Time at which it was paid, refused or cancelled. */
   readonly closedAt: Date | null;
 }
 
-/** A session that was made, and when (ISO 8601 UTC). */
-export interface MadeSession {
+/** A session that was created or extended, and the time of the event (ISO 8601 UTC). */
+export interface SessionVersion {
   readonly payable: PayableDescriptor;
   readonly at: string;
 }
 
 /**
- * The codes of hosted sessions: two halves, each written once, by events of two services that come in any order. Whether
- * a payment is in progress is not kept: it would be written twice for each payment of the platform. CheckExpiredSession
- * asks for it where it matters.
+ * The codes of hosted sessions. Each row has two halves, from events of two services that arrive in any order. It is not
+ * stored whether a payment is in progress, which would cost two writes for each payment of the platform: CheckExpiredSession
+ * queries it when needed.
  */
 @Injectable()
 export class SessionCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Of whichever merchant: a code is for everybody who sees it. No join: planned while the tables are empty, it may begin
+   * No owner is needed: any person who sees a code may decode it. Not a join: its plan, made on empty tables, could start
    * with the sites.
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
@@ -52,8 +52,8 @@ export class SessionCodeRepository {
     return row;
   }
 
-  /** Sessions from before there were codes are left out. */
-  async keepMade(sessions: readonly MadeSession[]): Promise<void> {
+  /** Ignores sessions without a code, from earlier releases. */
+  async insertIfAbsent(sessions: readonly SessionVersion[]): Promise<void> {
     const coded = sessions.filter(({ payable }) => payable.source.code !== undefined);
     if (coded.length === 0) return;
     await this.dataSource.query(
@@ -70,9 +70,9 @@ export class SessionCodeRepository {
     );
   }
 
-  /** Sessions that can be paid for longer. The latest time stays; one that is not known yet is kept as it was made. */
-  async keepExtended(sessions: readonly MadeSession[]): Promise<void> {
-    await this.keepMade(sessions);
+  /** Applies extended expiry times; the latest wins. Inserts sessions that are not known yet. */
+  async extend(sessions: readonly SessionVersion[]): Promise<void> {
+    await this.insertIfAbsent(sessions);
     await this.dataSource.query(
       `UPDATE session_codes kept SET expires_at = longer.expires_at
          FROM unnest($1::uuid[], $2::timestamptz[]) AS longer(session_id, expires_at)
@@ -81,8 +81,8 @@ export class SessionCodeRepository {
     );
   }
 
-  /** Whoever was told first stays: a payable that is over stays over. */
-  async keepClosed(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
+  /** The first closing time wins: a closed payable stays closed. */
+  async close(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
     const first = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
     if (first.size === 0) return;
     await this.dataSource.query(

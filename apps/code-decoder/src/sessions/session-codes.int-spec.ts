@@ -32,7 +32,7 @@ interface Session {
   readonly payable: PayableDescriptor;
   readonly created: EventEnvelope;
 }
-/** A session as hosted-gateway tells of it; not told yet. */
+/** A session as hosted-gateway publishes it; not yet delivered. */
 function aSession(over: Partial<PayableDescriptor> = {}): Session {
   const [sessionId, code] = [randomUUID(), newOwnCode()];
   const source = { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code } as const;
@@ -87,7 +87,7 @@ const closed = ({ payable }: Session) =>
     tries: 0,
   });
 
-test('the code of a hosted session stands for its merchant and what is to be paid', async () => {
+test('the code of a hosted session is decoded to its merchant and amount', async () => {
   const { code, payable, created } = aSession();
   await decoder.deliver(created);
   for (const text of [`${CODES_URL}/c/${code}`, code]) {
@@ -117,7 +117,7 @@ test('the code of a hosted session stands for its merchant and what is to be pai
   expect((await decode(code, await aPartner(decoder, 'live'))).status).toBe(404);
 });
 
-test('of what its merchant allows, what a shop’s order can take is shown', async () => {
+test('shows only those features of the merchant that apply to a session', async () => {
   const { merchantId } = merchant;
   const features = { amount: { editable: true }, tip: { enabled: true }, orderReference: { label: 'Table' } };
   await decoder.deliver(
@@ -145,7 +145,7 @@ test.each([
   expect(await stateOf(overtaken.code)).toBe(state);
 });
 
-test('one that nobody paid expires; one that was paid does not', async () => {
+test('an unpaid session expires; a paid one does not', async () => {
   const [left, paid] = [aSession(), aSession()];
   await decoder.deliver(left.created, paid.created, aPayment(paid.payable, 'success', 'paid'));
   decoder.clock.advance(1_800_000);
@@ -162,40 +162,40 @@ describe('past its expiry', () => {
     return session;
   }
 
-  test('a session is open while a payment runs, and expired or closed after it', async () => {
+  test('a session is open during a payment, and expired or closed after it', async () => {
     const session = await expiredSession();
-    decoder.payables.keep(session.payable, 'reserved');
+    decoder.payables.add(session.payable, 'reserved');
     const { status, body } = await decode(session.code);
     expect([status, body.invoice]).toEqual([
       200,
       expect.objectContaining({ invoiceReference: session.payable.payableId, amount: 12345, state: 'open' }),
     ]);
-    decoder.payables.keep(session.payable, 'open');
+    decoder.payables.add(session.payable, 'open');
     expect(await stateOf(session.code)).toBe(410);
     for (const state of ['paid', 'refused', 'closed'] as const) {
-      decoder.payables.keep(session.payable, state);
+      decoder.payables.add(session.payable, state);
       expect(await stateOf(session.code)).toBe('closed');
     }
   });
 
-  test('a session that payment-processor does not know has no payment: it is expired', async () => {
+  test('a session that payment-processor does not know is expired', async () => {
     expect(await stateOf((await expiredSession()).code)).toBe(410);
   });
 
-  test('without payment-processor a session is expired, and the others are decoded', async () => {
+  test('without payment-processor an expired session stays expired, and other codes are decoded', async () => {
     const session = await expiredSession();
-    decoder.payables.keep(session.payable, 'reserved');
+    decoder.payables.add(session.payable, 'reserved');
     const open = aSession();
     await decoder.deliver(open.created);
-    await decoder.payables.goAway();
+    await decoder.payables.stop();
     try {
       expect([await stateOf(session.code), await stateOf(open.code)]).toEqual([410, 'open']);
     } finally {
-      await decoder.payables.comeBack();
+      await decoder.payables.start();
     }
   });
 
-  test('payment-processor is asked about no session that is open or closed', async () => {
+  test('payment-processor is not queried for open or closed sessions', async () => {
     const [open, over] = [aSession(), aSession()];
     await decoder.deliver(open.created, over.created, closed(over));
     await decode(open.code);
@@ -204,14 +204,14 @@ describe('past its expiry', () => {
     await decode(open.code);
     decoder.clock.advance(1);
     await decode(over.code);
-    expect(decoder.payables.asked).not.toContain(open.payable.payableId);
-    expect(decoder.payables.asked).not.toContain(over.payable.payableId);
+    expect(decoder.payables.queried).not.toContain(open.payable.payableId);
+    expect(decoder.payables.queried).not.toContain(over.payable.payableId);
     await decode(open.code);
-    expect(decoder.payables.asked).toContain(open.payable.payableId);
+    expect(decoder.payables.queried).toContain(open.payable.payableId);
   });
 });
 
-test('one from before there were codes has none, and does no harm', async () => {
+test('a session without a code, from an earlier release, is ignored', async () => {
   const { payable } = aSession();
   const { code: _, ...source } = payable.source;
   await decoder.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
@@ -221,9 +221,9 @@ test('one from before there were codes has none, and does no harm', async () => 
   expect(rows).toEqual([]);
 });
 
-test('a closed invoice is nothing of a session', async () => {
+test('a closed invoice creates no session', async () => {
   const { reference } = await decoder.createInvoice(merchant);
-  await decoder.tell(decoder.payables.set(reference, 'closed'));
+  await decoder.publishPayable(decoder.payables.set(reference, 'closed'));
   expect(await decoder.dataSource.query(`SELECT 1 FROM session_codes WHERE session_id = $1`, [reference])).toEqual([]);
 });
 
@@ -248,7 +248,7 @@ test.each([
   expect([status, headers['retry-after']]).toEqual([503, '1']);
 });
 
-it('an extended session can be paid until the later time, in whatever order the events arrive', async () => {
+it('an extended session can be paid until the later time, in any order of the events', async () => {
   for (const isFirst of [false, true]) {
     const { code, payable, created } = aSession();
     const longer = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };

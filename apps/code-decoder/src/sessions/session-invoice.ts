@@ -1,7 +1,7 @@
 import type { Invoice } from '@svc/contracts';
 import type { CodedSession } from './session-code.repository.js';
 
-/** The state of a session by what is kept of it here; an expired one is open while a payment runs (CheckExpiredSession). */
+/** The state of a session according to this service's copy. An expired one may still have a payment in progress (CheckExpiredSession). */
 export function sessionInvoiceState(
   { closedAt, expiresAt }: Pick<CodedSession, 'closedAt' | 'expiresAt'>,
   now: Date,
@@ -11,8 +11,8 @@ export function sessionInvoiceState(
 }
 
 /**
- * A session in the words of an invoice (specification, "Invoice"). What is bought is told to the payer on the page only:
- * its custom fields are text of the merchant's, not line items.
+ * Converts a session to an invoice (specification, "Invoice"). Without its custom fields, which are free text of the merchant and
+ * not line items: only the payment page shows them.
  */
 export function sessionInvoice(
   session: CodedSession & { readonly siteReference: string },

@@ -3,20 +3,20 @@ import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionEx
 import { EventPattern } from '@svc/messaging';
 import { SessionCodeRepository } from './session-code.repository.js';
 
-/** Keeps what the codes of hosted sessions stand for. That they are over comes with the payables (../invoices/payables.consumer.ts). */
+/** Stores the codes of hosted sessions. PayablesConsumer (../invoices/payables.consumer.ts) closes them. */
 @Controller()
 export class SessionsConsumer {
   constructor(@Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository) {}
 
-  /** Replay: a session that is kept stays as it is. */
+  /** Replay: existing sessions stay unchanged. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
   onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
-    return this.sessionCodes.keepMade(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
+    return this.sessionCodes.insertIfAbsent(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 
-  /** Replay: the latest time stays. */
+  /** Replay: the latest expiry wins. */
   @EventPattern(SessionExtendedV1, { repeatable: true })
   onExtended(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
-    return this.sessionCodes.keepExtended(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
+    return this.sessionCodes.extend(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 }

@@ -5,7 +5,7 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 
-const MAKE = statementWithEvents({
+const CREATE = statementWithEvents({
   writes: `made AS (
          INSERT INTO till_codes (code, mode, merchant_id, site_id, site_reference, made_at)
          VALUES ($code, $mode, $merchantId, $siteId, $siteReference, $now)
@@ -15,7 +15,7 @@ const MAKE = statementWithEvents({
   aggregateId: 'code',
 });
 
-/** Static codes of tills (D5): printed once, they mean whatever is open at the till when they are scanned. */
+/** Static codes of tills (D5): printed once, each refers to the newest open invoice of its till at the time of the scan. */
 @Injectable()
 export class TillCodeRepository {
   constructor(
@@ -24,22 +24,22 @@ export class TillCodeRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** The till's code; made when it has none. A till has one for ever: it is printed. */
-  async ensure(site: InvoiceOwner, siteReference: string): Promise<{ code: string; made: boolean }> {
-    const made = await this.make(site, siteReference);
+  /** The till's code; created if it has none. It is permanent, because it is printed. */
+  async getOrCreate(site: InvoiceOwner, siteReference: string): Promise<{ code: string; made: boolean }> {
+    const made = await this.create(site, siteReference);
     if (made !== undefined) return { code: made, made: true };
     const code = await this.find(site, siteReference);
-    if (code === undefined) throw new Error('The code of a till is neither there nor to be made.');
+    if (code === undefined) throw new Error('The code of a till can neither be found nor created.');
     return { code, made: false };
   }
 
-  /** Code and event in one statement. Undefined when the till has one. */
-  private async make({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
+  /** Writes the code and its event in one statement. Undefined if the till has a code already. */
+  private async create({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
     const code = newOwnCode();
     const till = { code, mode, merchantId, siteId, siteReference };
     const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
     const parameters = { ...till, now: this.clock.now() };
-    const [made] = await this.events.write(this.dataSource, MAKE, parameters, [this.events.envelope(event)]);
+    const [made] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.envelope(event)]);
     return made?.aggregateId;
   }
 

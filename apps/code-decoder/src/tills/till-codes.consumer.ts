@@ -3,7 +3,7 @@ import { FindTillInvoiceV1, type Mode } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 
-/** Answers what a till's static code stands for now. By the code alone: whoever sees it may pay what it stands for. */
+/** Finds the open invoice of a till's static code. No owner is needed: any person who sees the code may pay its invoice. */
 @Controller()
 export class TillCodesConsumer {
   constructor(@Inject(InvoiceRepository) private readonly invoices: InvoiceRepository) {}

@@ -4,11 +4,11 @@ import { DomainError, invalidField, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
-import { CallingSite, ForSites } from '../invoices/known-site.guard.js';
-import { sendCode, wantedForm } from '../qr/code-answer.js';
+import { CallingSite, ForSites } from '../invoices/require-site.guard.js';
+import { sendCode, acceptedMediaType } from '../qr/code-response.js';
 import { TillCodeRepository } from './till-code.repository.js';
 
-/** The static code of a till, to be printed (D5). By `Accept` as JSON, as text, or as a QR code. */
+/** The static code of a till, to be printed (D5). `Accept` selects JSON, text, or a QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
 @ForSites()
 export class TillsController {
@@ -33,10 +33,10 @@ export class TillsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TillCodeResponse | string> {
-    const form = wantedForm(request);
+    const form = acceptedMediaType(request);
     if (!isText(siteReference, MAX_IDENTIFIER_LENGTH))
       throw invalidField('siteReference', `siteReference must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters`);
-    const { code, made } = await this.tillCodes.ensure(site, siteReference);
+    const { code, made } = await this.tillCodes.getOrCreate(site, siteReference);
     reply.status(made ? 201 : 200);
     return sendCode(reply, form, this.responseOf(siteReference, code));
   }
@@ -56,7 +56,7 @@ export class TillsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TillCodeResponse | string> {
-    const form = wantedForm(request);
+    const form = acceptedMediaType(request);
     const code = isText(siteReference, MAX_IDENTIFIER_LENGTH)
       ? await this.tillCodes.find(site, siteReference)
       : undefined;

@@ -18,7 +18,7 @@ const call = (method: 'GET' | 'PUT', till: string, headers: Record<string, strin
     headers: { ...merchant.headers, ...headers },
   });
 
-test('a till gets one code, for ever, however often and by how many it is asked for', async () => {
+test('a till has one permanent code, also with repeated and concurrent requests', async () => {
   expect((await call('GET', 'Till 1/é')).status).toBe(404);
   const answers = await Promise.all(Array.from({ length: 10 }, () => call('PUT', 'Till 1/é')));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array<number>(9).fill(200), 201]);
@@ -50,7 +50,7 @@ test('two tills, two sites and two modes have different codes', async () => {
   expect(new Set([first, second, elsewhere, live]).size).toBe(4);
 });
 
-test('it comes as text and as a QR code too', async () => {
+test('the code is also available as text and as a QR code', async () => {
   const { body } = await call('PUT', 'T');
   expect((await call('GET', 'T', { accept: 'text/plain' })).text).toBe(body.code);
   expect((await call('PUT', 'T', { accept: 'image/svg+xml' })).text).toMatch(/^<svg /);
@@ -58,13 +58,13 @@ test('it comes as text and as a QR code too', async () => {
   expect((await call('GET', 'V')).status).toBe(404);
 });
 
-test('what no till is called is refused', async () => {
+test('rejects an invalid siteReference', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
     expect(await call('PUT', till)).toMatchObject({ status: 400, body: { errors: [{ field: 'siteReference' }] } });
   expect((await call('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);
 });
 
-test('payment-processor is answered with the newest open invoice of the till, in the mode of its code', async () => {
+test('FindTillInvoice returns the newest open invoice of the till, in the mode of its code', async () => {
   const code = ((await call('PUT', 'TILL-7')).body.code as string).slice(-20);
   const invoiceAt = async (asked = code, mode: Mode = 'test') => {
     const commands = decoder.service.app.get(Commands);
@@ -78,11 +78,11 @@ test('payment-processor is answered with the newest open invoice of the till, in
   const newer = await decoder.createInvoice(merchant, { siteReference: 'TILL-7' });
   expect(await invoiceAt()).toBe(newer.reference);
   expect([await invoiceAt(code, 'live'), await invoiceAt(newOwnCode())]).toEqual([undefined, undefined]);
-  await decoder.tell(decoder.payables.set(newer.reference, 'paid'));
+  await decoder.publishPayable(decoder.payables.set(newer.reference, 'paid'));
   expect(await invoiceAt()).toBe(older.reference);
 });
 
-test('a payer’s camera says no mode: the one of the till counts, and no invoice of the other', async () => {
+test('a query without a mode uses the mode of the till, and finds no invoice of the other mode', async () => {
   const live = await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId, siteId: merchant.siteId });
   const codes = new Map<Merchant, string>();
   for (const each of [merchant, live]) {

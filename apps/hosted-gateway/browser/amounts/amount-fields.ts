@@ -1,4 +1,4 @@
-/** The fields of an invoice's amount and tip in the document, where the merchant lets payers choose. */
+/** The input fields for the amount and the tip of an invoice, if the merchant offers these options. */
 import { fill } from '../../src/languages/fill.js';
 import { formatAmount } from '../../src/languages/format-amount.js';
 import {
@@ -22,14 +22,14 @@ export class AmountFields {
   constructor() {
     for (const input of [this.amount, this.tip]) {
       input?.addEventListener('input', () => this.onInput());
-      // A complaint that appears under a pressed button moves it away, and the click goes nowhere.
+      // An error message that appears while the button is pressed would move it, and the click would miss.
       input?.addEventListener('blur', () => void (this.isPressingPay || this.showProblems()));
     }
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
     for (const end of ['pointerup', 'pointercancel']) window.addEventListener(end, () => (this.isPressingPay = false));
   }
 
-  /** Whether they are right; otherwise the first that is wrong has the focus. */
+  /** True if both fields are valid; otherwise focuses the first invalid field. */
   check(): boolean {
     const problems = this.showProblems();
     const wrong = problems.amount ? this.amount : problems.tip ? this.tip : null;
@@ -62,7 +62,7 @@ export class AmountFields {
     if (shown.textContent !== text) shown.textContent = text;
   }
 
-  /** A complaint goes as soon as it is no longer true; the button says what is charged, for as long as that can be said. */
+  /** Removes an error message as soon as its field is valid, and shows the total on the button if both fields are valid. */
   private onInput(): void {
     const problems = checkAmounts(this.texts(), this.terms);
     if (!problems.amount) this.showProblem(this.amount, undefined);

@@ -1,8 +1,8 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
-import { AMOUNT_MAX, checkAmounts, parseAmount, readAmounts } from './chosen-amounts.js';
+import { MAX_CHOSEN_CENTS, checkAmounts, parseAmount, readAmounts } from './chosen-amounts.js';
 
 test('the most that is taken is what the service takes', () => {
-  expect(AMOUNT_MAX).toBe(MAX_AMOUNT_CENTS);
+  expect(MAX_CHOSEN_CENTS).toBe(MAX_AMOUNT_CENTS);
 });
 
 test.each([

@@ -1,15 +1,15 @@
 /** Rules of the amount and the tip that a payer of a till's invoice may enter. Pure: amount-fields.ts applies them to the page. */
 
-/** As typed; undefined for a field that the page does not have. */
+/** Input of the payer; undefined for a field that the page does not have. */
 export interface AmountTexts {
   readonly amount: string | undefined;
   readonly tip: string | undefined;
 }
 
 export interface AmountTerms {
-  /** Cents: what is owed. */
+  /** Amount of the invoice in cents. */
   readonly owed: number;
-  /** Cents: the least that may be paid. */
+  /** Minimum amount in cents. */
   readonly amountMin: number;
 }
 
@@ -21,10 +21,10 @@ export interface ChosenAmounts {
 
 export type AmountProblem = 'notAnAmount' | 'tooLittle' | 'tooMuch';
 
-/** Cents: the most that is taken at once, amount and tip together. The same number as in libs/contracts, which is not for browsers. */
-export const AMOUNT_MAX = 100_000_000_000;
+/** Limit in cents for amount and tip together. Equal to the limit in libs/contracts, which is not built for browsers. */
+export const MAX_CHOSEN_CENTS = 100_000_000_000;
 
-/** Cents of an amount as people type it: `89.50`, `89,5`, `R 1 234`. Undefined for what is none, and for what may mean two. */
+/** Parses an amount as people type it to cents: `89.50`, `89,5`, `R 1 234`. Undefined for invalid or ambiguous text. */
 export function parseAmount(text: string): number | undefined {
   const plain = text
     .normalize('NFKC')
@@ -49,7 +49,7 @@ export function checkAmounts(
   };
 }
 
-/** Of fields that are right; nothing typed is no tip. */
+/** The amounts of valid fields; an empty tip is 0. */
 export function readAmounts({ amount, tip }: AmountTexts, { owed }: AmountTerms): ChosenAmounts {
   return {
     amount: amount === undefined ? owed : (parseAmount(amount) ?? owed),
@@ -60,5 +60,5 @@ export function readAmounts({ amount, tip }: AmountTexts, { owed }: AmountTerms)
 function problemOf(cents: number | undefined, min: number): AmountProblem | undefined {
   if (cents === undefined) return 'notAnAmount';
   if (cents < min) return 'tooLittle';
-  return cents > AMOUNT_MAX ? 'tooMuch' : undefined;
+  return cents > MAX_CHOSEN_CENTS ? 'tooMuch' : undefined;
 }

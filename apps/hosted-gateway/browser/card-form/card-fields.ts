@@ -1,4 +1,4 @@
-/** The rules of the four card fields, without a browser. */
+/** Validation of the four card fields, independent of the document. */
 import { cardBrand, HOLDER_NAME_MAX_LENGTH, isCardNumberValid, normaliseCardNumber, parseExpiry } from '@svc/sdk/card';
 import { fill } from '../../src/languages/fill.js';
 import type { ScriptMessages } from '../script-messages.js';
@@ -15,10 +15,10 @@ export interface CardFieldTexts {
 
 export type CardFieldName = keyof CardFieldTexts;
 
-/** In the order of the page: focus goes to the first that is wrong. */
+/** In the order of the page: the first invalid field gets the focus. */
 export const CARD_FIELDS: readonly CardFieldName[] = ['cardNumber', 'expiry', 'cvv', 'holderName'];
 
-/** What is wrong with each field, in words; nothing for a field that is right. */
+/** Error message of each invalid field; no entry for a valid one. */
 export function checkCardFields(
   texts: CardFieldTexts,
   now: Date,
@@ -33,7 +33,7 @@ export function checkCardFields(
   return Object.fromEntries(Object.entries(problems).filter(([, problem]) => problem !== undefined));
 }
 
-/** The card to encrypt. @throws Error when a field is wrong: check first */
+/** The card to encrypt. @throws Error if the expiry is invalid: call {@link checkCardFields} first */
 export function readCard(texts: CardFieldTexts, now: Date) {
   const expiry = parseExpiry(texts.expiry, now);
   if (!expiry.ok) throw new Error('The fields were not checked');
@@ -46,18 +46,18 @@ export function readCard(texts: CardFieldTexts, now: Date) {
   };
 }
 
-/** An edit of a text field, as the browser tells of it. */
+/** An edit of a text field, from the browser's input event. */
 export interface FieldEdit {
-  /** `inputType` of the event; undefined where the browser filled the field in. */
+  /** `inputType` of the event; undefined for autofill. */
   readonly inputType: string | undefined;
-  /** Of the field after the edit, with the caret behind what was typed. */
+  /** Position of the caret after the edit. */
   readonly caret: number;
   readonly length: number;
 }
 
 /**
- * Whether a field is formatted after this edit, or stays as it was typed until its payer leaves it. After a deletion the format
- * would put back the gap that was just deleted; in the middle of a date it would take the digits of one half for the other's.
+ * True if the field is formatted immediately after this edit; false if only when the payer leaves it. After a deletion, formatting
+ * would restore the gap that was just deleted; in the middle of a date it would move digits between month and year.
  */
 export function isFormattedAfter(field: CardFieldName, { inputType, caret, length }: FieldEdit): boolean {
   if (inputType === undefined || !/^insert(?!FromPaste|FromDrop|ReplacementText)|^(delete|history)/.test(inputType))
@@ -66,8 +66,8 @@ export function isFormattedAfter(field: CardFieldName, { inputType, caret, lengt
 }
 
 /**
- * Where the caret belongs after the text was formatted: behind the same digit as before. Without it, correcting a
- * digit in the middle would throw the caret to the end.
+ * Position of the caret after formatting: behind the same digit as before. Otherwise correcting a
+ * digit in the middle would move the caret to the end.
  */
 export function caretAfterFormat(typed: string, caret: number, formatted: string): number {
   if (caret >= typed.length) return formatted.length;

@@ -1,4 +1,4 @@
-/** The card form in the document: formats while somebody types, shows what is wrong beside its field. */
+/** The card form in the document: formats the input while the payer types, and shows errors beside the fields. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
 import {
   CARD_FIELDS,
@@ -9,7 +9,7 @@ import {
   type CardFieldTexts,
 } from './card-fields.js';
 import { byId, paragraph } from '../views/document-parts.js';
-import type { DeclinedTry } from '../payment-flow/payment-flow.js';
+import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
 import type { ScriptMessages } from '../script-messages.js';
 
 const IDS: Readonly<Record<CardFieldName, string>> = {
@@ -31,8 +31,8 @@ export class CardForm {
   private readonly message = byId('form-error');
   private readonly title = document.title;
   private isPressingPay = false;
-  /** The typed card, kept here while the payment runs and the fields are empty. */
-  private putAwayTexts: CardFieldTexts | undefined;
+  /** The typed card while the payment is in progress and the fields are empty. */
+  private savedTexts: CardFieldTexts | undefined;
 
   constructor(
     private readonly now: () => Date,
@@ -40,12 +40,12 @@ export class CardForm {
   ) {}
 
   /**
-   * Makes the form usable. `pay` gets a card whose fields are right.
+   * Enables the form. `pay` gets a card whose fields are valid.
    *
-   * @param checkOthers whether the other fields of the form are right; they stand above the card's
+   * @param checkOthers validates the other fields of the form, which are above the card fields
    */
   start(pay: (texts: CardFieldTexts) => void, checkOthers: () => boolean): void {
-    // A browser may have restored what was typed before a reload; a declined card is typed again on purpose.
+    // A browser may restore the input after a reload. After a decline the payer should type the card again.
     this.form.reset();
     for (const field of CARD_FIELDS) this.watch(field);
     byId('pay-button').addEventListener('pointerdown', () => (this.isPressingPay = true));
@@ -55,9 +55,9 @@ export class CardForm {
       const texts = this.texts();
       if (this.fields.disabled) return;
       const isCardRight = this.showProblems(texts);
-      // The notice above the form stays until the next one replaces it, so that nothing moves.
+      // During a payment the previous notice stays until the next one replaces it, so that nothing moves.
       if (checkOthers() && isCardRight) pay(texts);
-      else this.showNews('');
+      else this.showNotice('');
     });
     this.enable(true);
   }
@@ -70,33 +70,33 @@ export class CardForm {
     this.fields.disabled = !isEnabled;
   }
 
-  /** While the payment is on its way: a hidden field is still one that an extension of the browser can read. */
-  putAway(): void {
-    this.putAwayTexts = this.texts();
+  /** Empties the fields during the payment, because browser extensions can read hidden fields too. */
+  clearFields(): void {
+    this.savedTexts = this.texts();
     document.title = this.title;
     for (const field of CARD_FIELDS) this.input(field).value = '';
   }
 
-  bringBack(): void {
-    const texts = this.putAwayTexts;
-    this.putAwayTexts = undefined;
+  restoreFields(): void {
+    const texts = this.savedTexts;
+    this.savedTexts = undefined;
     for (const field of texts ? CARD_FIELDS : []) this.input(field).value = texts![field];
   }
 
-  /** Above the form; takes the focus, so that it is read out where it stands. */
+  /** Shows a message above the form and focuses it, so that screen readers announce it. */
   showMessage(text: string): void {
-    this.showNews(text);
+    this.showNotice(text);
     if (text !== '') this.message.focus();
   }
 
-  /** As above, but leaves the focus in place: the payer may be typing. */
-  showNews(text: string): void {
+  /** Same as {@link showMessage}, but keeps the focus, because the payer may be typing. */
+  showNotice(text: string): void {
     this.show(text === '' ? [] : [paragraph(text)]);
     document.title = this.title;
   }
 
-  /** Why the last try failed. What was typed stays, but for the CVV, which nothing may keep; the wrong field takes the focus. */
-  showDecline({ title, next, triesLeft, reference, field }: DeclinedTry): void {
+  /** Shows why the last attempt failed. The input stays, except the CVV, which must not be stored. The invalid field gets the focus. */
+  showDecline({ title, next, triesLeft, reference, field }: DeclinedAttempt): void {
     this.input('cvv').value = '';
     const details = [triesLeft, ...(reference === undefined ? [] : [reference])];
     this.show([
@@ -117,9 +117,9 @@ export class CardForm {
     this.message.hidden = paragraphs.length === 0;
   }
 
-  /** Card data is not left in a document that the browser may keep. */
+  /** Removes card data: the browser may keep the document in its cache. */
   clear(): void {
-    this.putAwayTexts = undefined;
+    this.savedTexts = undefined;
     this.form.reset();
   }
 
@@ -144,12 +144,12 @@ export class CardForm {
       // Until composition ends the text belongs to the input method.
       if (isComposing !== true && isFormattedAfter(field, edit)) this.format(field, input);
       if (field === 'cardNumber') this.showBrand();
-      // A complaint goes as soon as it is no longer true, and none comes while somebody is still typing.
+      // Removes an error as soon as the field is valid. New errors appear only when the payer leaves the field.
       if (input.getAttribute('aria-invalid') === 'true' && !this.problemOf(field)) this.showProblem(field, undefined);
     });
     input.addEventListener('blur', () => {
       this.format(field, input);
-      // A complaint that appears under a pressed button moves it away, and the click goes nowhere.
+      // An error message that appears while the button is pressed would move it, and the click would miss.
       if (this.isPressingPay) return;
       if (input.value.trim() !== '') this.showProblem(field, this.problemOf(field));
     });
@@ -170,7 +170,7 @@ export class CardForm {
     const { cvvHints } = this.messages;
     byId('card-cvv-hint').textContent =
       cvvHints[others.length === 0 && (digits === 3 || digits === 4) ? digits : 'either'];
-    // How many digits are right has changed with the brand.
+    // The valid CVV length depends on the brand.
     if (this.input('cvv').getAttribute('aria-invalid') === 'true') this.showProblem('cvv', this.problemOf('cvv'));
   }
 

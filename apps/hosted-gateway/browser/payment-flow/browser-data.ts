@@ -1,4 +1,4 @@
-/** What 3-D Secure 2 asks of a browser and only a script can say; the server reads the rest from the request. */
+/** Browser data for 3-D Secure 2 that only a script can read; the server reads the rest from the request. */
 export interface ScreenAndClock {
   language: string;
   screenWidth: number;
@@ -7,7 +7,7 @@ export interface ScreenAndClock {
   timeZoneOffsetMinutes: number;
 }
 
-/** Undefined in a browser that says none of it: a payment goes on without. */
+/** Undefined in a browser that does not provide it: a payment does not need it. */
 export function readBrowserData(): ScreenAndClock | undefined {
   try {
     return {

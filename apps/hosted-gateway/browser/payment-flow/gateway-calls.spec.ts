@@ -1,11 +1,11 @@
-import { askForMoreTime, fetchState, postPayment, streamStates } from './gateway-calls.js';
+import { requestMoreTime, fetchState, postPayment, streamStates } from './gateway-calls.js';
 import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;
 
 const CALLS = { path: '/pay/1', query: '' };
 
-/** The browser's, as far as it is used: a test says what arrives. */
+/** A fake EventSource; the test sends its events. */
 class ScriptedEventSource {
   static readonly CLOSED = 2;
   static opened: ScriptedEventSource[] = [];
@@ -47,7 +47,7 @@ function streamed() {
 }
 
 describe('streamStates', () => {
-  it('passes on every state, and nothing that is none', () => {
+  it('passes on every valid state, and ignores other data', () => {
     const { states, source } = streamed();
     expect(source?.url).toBe('/pay/1/events');
     for (const data of ['{"state":"open","version":1}', '{"state":"processing"}', '{"version":3}', 'null', '{'])
@@ -58,7 +58,7 @@ describe('streamStates', () => {
     ]);
   });
 
-  it('says whether the browser will connect again', () => {
+  it('reports whether the browser will reconnect', () => {
     const { breaks, close, source } = streamed();
     source?.emit('error');
     close();
@@ -133,7 +133,7 @@ describe('calls of the gateway', () => {
     [502, undefined, {}],
   ])('tell of an answer %i %s what it says', async (httpStatus, text, said) => {
     answer(httpStatus, text);
-    const { told: _, ...outcome } = { told: undefined, ...(await postPayment(CALLS, body)) };
+    const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
     expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...said });
   });
 
@@ -148,7 +148,7 @@ describe('calls of the gateway', () => {
     const text = JSON.stringify({ state: 'declined', version: 3, decline: said });
     const state = { state: 'declined', version: '3', ...(read === undefined ? {} : { decline: read }) };
     answer(200, text);
-    expect(await postPayment(CALLS, body)).toMatchObject({ told: state });
+    expect(await postPayment(CALLS, body)).toMatchObject({ received: state });
     answer(200, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
@@ -166,16 +166,16 @@ describe('calls of the gateway', () => {
   it('ask for more time, and tell until when there is', async () => {
     const later = { state: 'open', version: 2, expiresAt: '2026-03-01T10:45:00.000Z' };
     answer(200, JSON.stringify(later));
-    expect(await askForMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...later, version: '2' });
+    expect(await requestMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...later, version: '2' });
     const [url, options] = fetched.mock.lastCall as unknown as [string, RequestInit];
     expect([url, options]).toEqual([
       '/pay/1/more-time?lang=zu',
       expect.objectContaining({ method: 'POST', cache: 'no-store', credentials: 'same-origin', redirect: 'error' }),
     ]);
     answer(503, JSON.stringify(later));
-    expect(await askForMoreTime(CALLS)).toBeUndefined();
+    expect(await requestMoreTime(CALLS)).toBeUndefined();
     fetched.mockRejectedValue(new TypeError('refused'));
-    expect(await askForMoreTime(CALLS)).toBeUndefined();
+    expect(await requestMoreTime(CALLS)).toBeUndefined();
   });
 
   it('tell of a post without an answer that the gateway is unreachable', async () => {

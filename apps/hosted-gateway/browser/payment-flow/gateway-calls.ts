@@ -1,15 +1,21 @@
 /**
- * The calls of the page, each bounded in time, below the path that the server named: of the session, or of the code that
- * was scanned. They report what happened and decide nothing.
+ * The HTTP calls of the page, each with a timeout, below the base path from the server: that of the session or of the scanned
+ * code. They return the result and decide nothing.
  */
 import type { ScreenAndClock } from './browser-data.js';
-import { type ComingTry, type DeclinedTry, type PostOutcome, type SessionState, wasNeverSent } from './payment-flow.js';
+import {
+  type NextAttempt,
+  type DeclinedAttempt,
+  type PostResult,
+  type SessionState,
+  wasNeverSent,
+} from './payment-flow.js';
 
 export interface PaymentBody {
   reference: string;
   try: number;
   encryptedCard: string;
-  /** Cents: what the payer of an invoice chose. */
+  /** Cents, chosen by the payer of an invoice. */
   amount?: number;
   tipAmount?: number;
   browser?: ScreenAndClock | undefined;
@@ -19,15 +25,15 @@ export interface PaymentBody {
 const POST_TIMEOUT_MS = 25_000;
 const STATE_TIMEOUT_MS = 8_000;
 
-/** Where the calls of a page are. */
+/** Address of the calls of a page. */
 export interface CallsAddress {
-  /** Where they begin, on this origin. */
+  /** Base path on this origin. */
   readonly path: string;
   /** Query added to the address of each call: the language, if the page's address names one; otherwise empty. */
   readonly query: string;
 }
 
-export async function postPayment(calls: CallsAddress, body: PaymentBody): Promise<PostOutcome> {
+export async function postPayment(calls: CallsAddress, body: PaymentBody): Promise<PostResult> {
   const wasOffline = navigator.onLine === false;
   let cameOnline = false;
   const onOnline = () => (cameOnline = true);
@@ -43,7 +49,7 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       signal: AbortSignal.timeout(POST_TIMEOUT_MS),
     });
     const answer = await readObject(response);
-    const told = stateIn(answer);
+    const received = stateIn(answer);
     const message = Array.isArray(answer['errors']) ? (answer['errors'] as { message?: unknown }[])[0]?.message : '';
     return {
       kind: 'answered',
@@ -51,10 +57,10 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
       ...(typeof answer['state'] === 'string' ? { state: answer['state'] } : {}),
       ...(typeof answer['redirectUrl'] === 'string' ? { redirectUrl: answer['redirectUrl'] } : {}),
       ...(typeof message === 'string' && message !== '' ? { message: message.slice(0, 300) } : {}),
-      ...(told === undefined ? {} : { told }),
+      ...(received === undefined ? {} : { received }),
     };
   } catch {
-    // Without a network the browser sends nothing; one that was lost or found meanwhile may have taken it.
+    // Offline, the browser sends nothing. If the network changed during the call, the request may have been sent.
     const isOffline = navigator.onLine === false;
     return { kind: 'unreachable', neverSent: wasNeverSent({ wasOffline, cameOnline, isOffline }) };
   } finally {
@@ -62,9 +68,9 @@ export async function postPayment(calls: CallsAddress, body: PaymentBody): Promi
   }
 }
 
-/** The session's state, or undefined when nobody could say. A session that is gone is `not-found`. */
+/** The session's state; undefined if the call failed. `not-found` for an unknown session. */
 export async function fetchState(calls: CallsAddress, signal: AbortSignal): Promise<SessionState | undefined> {
-  // AbortSignal.any would say this in one line, but phones of a few years ago do not have it.
+  // Not AbortSignal.any: phones of a few years ago do not support it.
   const bound = new AbortController();
   const abort = () => bound.abort();
   signal.addEventListener('abort', abort);
@@ -78,7 +84,7 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
       signal: bound.signal,
     });
     const answer = await readObject(response);
-    // In the form of this service; a proxy has a 404 of its own.
+    // Only a 404 of this service counts: a proxy may send its own.
     if (response.status === 404 && answer['status'] === 'NotFound') return { state: 'not-found' };
     return response.ok ? stateIn(answer) : undefined;
   } catch {
@@ -90,7 +96,7 @@ export async function fetchState(calls: CallsAddress, signal: AbortSignal): Prom
 }
 
 /** Asks for more time. Returns the session's state from the server's answer; undefined when there was no answer. */
-export async function askForMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
+export async function requestMoreTime({ path, query }: CallsAddress): Promise<SessionState | undefined> {
   try {
     const response = await fetch(`${path}/more-time${query}`, {
       method: 'POST',
@@ -107,8 +113,8 @@ export async function askForMoreTime({ path, query }: CallsAddress): Promise<Ses
 }
 
 /**
- * Has the server tell every change until the returned function is called. Where it cannot, `onBroken` is called, now and
- * then again: whoever wants to know asks meanwhile. The browser connects again by itself, unless it is over.
+ * Opens a stream of state changes; the returned function closes it. On each connection error `onBroken` is called, possibly
+ * several times: the caller should poll meanwhile. The browser reconnects automatically, unless `isOver` is true.
  */
 export function streamStates(
   calls: CallsAddress,
@@ -130,7 +136,7 @@ export function streamStates(
 
 function stateIn({ state, version, expiresAt, decline, coming }: Record<string, unknown>): SessionState | undefined {
   if (typeof state !== 'string') return undefined;
-  const [known, next] = [declineIn(decline), comingIn(coming)];
+  const [known, next] = [declineIn(decline), nextAttemptIn(coming)];
   return {
     state,
     version: typeof version === 'number' || typeof version === 'string' ? String(version) : undefined,
@@ -140,9 +146,9 @@ function stateIn({ state, version, expiresAt, decline, coming }: Record<string, 
   };
 }
 
-/** Undefined for what is not whole: then the page is loaded again, and says it. */
-function declineIn(value: unknown): DeclinedTry | undefined {
-  const given = (value ?? {}) as Partial<Record<keyof DeclinedTry, unknown>>;
+/** Undefined if incomplete: then the page reloads and the server renders the texts. */
+function declineIn(value: unknown): DeclinedAttempt | undefined {
+  const given = (value ?? {}) as Partial<Record<keyof DeclinedAttempt, unknown>>;
   const { try: coming, title, next, triesLeft, field, reference } = given;
   const isWhole = [title, next, triesLeft].every((text) => typeof text === 'string');
   if (typeof coming !== 'number' || !isWhole) return undefined;
@@ -155,9 +161,9 @@ function declineIn(value: unknown): DeclinedTry | undefined {
   };
 }
 
-/** As {@link declineIn}. */
-function comingIn(value: unknown): ComingTry | undefined {
-  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof ComingTry, unknown>>;
+/** Undefined if incomplete, as {@link declineIn}. */
+function nextAttemptIn(value: unknown): NextAttempt | undefined {
+  const { try: coming, triesLeft } = (value ?? {}) as Partial<Record<keyof NextAttempt, unknown>>;
   return typeof coming === 'number' && typeof triesLeft === 'string' ? { try: coming, triesLeft } : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { IdleWatch, LOOK_AFTER_EXPIRY_MS, LOOK_AHEAD_MS_MAX, TRY_AGAIN_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import { IdleWatch, EXPIRY_MARGIN_MS, MAX_TIMER_MS, RETRY_MS, WATCH_AFTER_MS } from './idle-watch.js';
 import type { SessionState } from './payment-flow.js';
 
 beforeEach(() => jest.useFakeTimers());
@@ -16,7 +16,7 @@ function watched() {
   const page = { isVisible: true, asked: 0, answer: Promise.resolve<SessionState>({ state: 'asked' }) };
   const watch = new IdleWatch({
     isVisible: () => page.isVisible,
-    ask: () => {
+    fetchState: () => {
       page.asked++;
       return page.answer;
     },
@@ -31,7 +31,7 @@ function watched() {
 }
 
 describe('IdleWatch', () => {
-  it('opens its stream a moment after the page, and hands on what it is told', async () => {
+  it('opens its stream shortly after the page has loaded, and passes on its states', async () => {
     const { watch, streams, seen, open } = watched();
     watch.start();
     await jest.advanceTimersByTimeAsync(WATCH_AFTER_MS - 1);
@@ -42,7 +42,7 @@ describe('IdleWatch', () => {
     expect(seen).toEqual(['processing']);
   });
 
-  it('is silent once Pay was pressed, and watches again when the form is given back', async () => {
+  it('stops when the payer presses Pay, and restarts when the form is shown again', async () => {
     const { watch, streams, seen, open } = watched();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
@@ -55,26 +55,26 @@ describe('IdleWatch', () => {
     expect([streams.length, open()]).toEqual([2, 1]);
   });
 
-  it('drops the answer to a look that began before Pay was pressed, and takes that of a later one', async () => {
+  it('ignores a response to a request from before Pay was pressed, and uses a later one', async () => {
     const { watch, seen, page } = watched();
     const before = Promise.withResolvers<SessionState>();
     page.answer = before.promise;
     watch.start(0);
-    const look = watch.look();
+    const look = watch.fetchNow();
     watch.stop();
     watch.start(0);
     before.resolve({ state: 'older' });
     await look;
     expect(seen).toEqual([]);
     page.answer = Promise.resolve({ state: 'newer' });
-    await watch.look();
+    await watch.fetchNow();
     expect(seen).toEqual(['newer']);
     watch.stop();
-    await watch.look();
+    await watch.fetchNow();
     expect(seen).toEqual(['newer']);
   });
 
-  it('holds no stream while nobody looks, and asks at once when somebody does again', async () => {
+  it('has no stream while the tab is hidden, and fetches the state when it becomes visible', async () => {
     const { watch, seen, page, open } = watched();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
@@ -88,39 +88,39 @@ describe('IdleWatch', () => {
     expect([open(), seen]).toEqual([1, ['asked']]);
   });
 
-  it('asks instead where there is no room for a stream, and tries again', async () => {
+  it('fetches the state if the server rejects the stream, and retries', async () => {
     const { watch, streams, page, open } = watched();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
     for (let time = 1; time <= 3; time++) {
       streams.at(-1)!.breakOff(true);
       expect(open()).toBe(0);
-      await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS);
+      await jest.advanceTimersByTimeAsync(RETRY_MS);
       expect([streams.length, page.asked]).toEqual([time + 1, time]);
     }
   });
 
-  it('leaves it to the browser to connect again where it can', async () => {
+  it('lets the browser reconnect if it can', async () => {
     const { watch, streams, page, open } = watched();
     watch.start(0);
     await jest.advanceTimersByTimeAsync(0);
     streams[0]!.breakOff(false);
-    await jest.advanceTimersByTimeAsync(TRY_AGAIN_MS);
+    await jest.advanceTimersByTimeAsync(RETRY_MS);
     expect([streams.length, open(), page.asked]).toEqual([1, 1, 0]);
   });
 
   it.each([
-    ['after it has expired', 60_000, 60_000 + LOOK_AFTER_EXPIRY_MS, 1],
-    ['not before', 60_000, 60_000 + LOOK_AFTER_EXPIRY_MS - 1, 0],
-    ['a millisecond before it is too late', 1 - LOOK_AFTER_EXPIRY_MS, 1, 1],
-    ['never where it is too late', -LOOK_AFTER_EXPIRY_MS, 1, 0],
-    ['at most a day ahead', LOOK_AHEAD_MS_MAX - LOOK_AFTER_EXPIRY_MS - 1, LOOK_AHEAD_MS_MAX, 1],
-    ['never later than that', LOOK_AHEAD_MS_MAX - LOOK_AFTER_EXPIRY_MS, LOOK_AHEAD_MS_MAX, 0],
+    ['after it has expired', 60_000, 60_000 + EXPIRY_MARGIN_MS, 1],
+    ['not before', 60_000, 60_000 + EXPIRY_MARGIN_MS - 1, 0],
+    ['a millisecond before it is too late', 1 - EXPIRY_MARGIN_MS, 1, 1],
+    ['never where it is too late', -EXPIRY_MARGIN_MS, 1, 0],
+    ['at most a day ahead', MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, MAX_TIMER_MS, 1],
+    ['never later than that', MAX_TIMER_MS - EXPIRY_MARGIN_MS, MAX_TIMER_MS, 0],
   ])('looks at a session once, %s', async (_, expiresInMs, afterMs, asked) => {
     const { watch, page } = watched();
     // The device's clock plays no part.
     const now = new Date('2041-01-01T00:00:00.000Z');
-    watch.lookAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
+    watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
     await jest.advanceTimersByTimeAsync(afterMs);
     expect(page.asked).toBe(asked);
   });

@@ -1,22 +1,22 @@
 /**
- * Watches the session while its form waits for the payer: paid with a phone or through a partner, cancelled, or expired, a
- * form that can no longer pay should not be filled in. The server tells; what a tab nobody looks at would be told of it asks
- * for when it is looked at again, because a browser has few connections to a host for all its tabs.
+ * Watches the session while the form waits for the payer. The session may be paid with a phone or through a partner, cancelled or
+ * expired: then the payer should not fill in the form. A visible tab uses a stream. A hidden tab closes it and fetches the state
+ * when it becomes visible again, because a browser shares few connections to a host among all its tabs.
  */
 import type { SessionState } from './payment-flow.js';
 
-/** The page comes first; nobody scans its code and pays in less. */
+/** Delay after page load, so that the page loads first. No payer can scan the code and pay faster. */
 export const WATCH_AFTER_MS = 1_000;
-/** When another stream is tried, where the server has no room for one; the state is asked for as often. */
-export const TRY_AGAIN_MS = 10_000;
-/** The server's clock and the browser's may differ a little. */
-export const LOOK_AFTER_EXPIRY_MS = 1_000;
-/** A timer beyond 2^31 ms fires at once. */
-export const LOOK_AHEAD_MS_MAX = 86_400_000;
+/** If the server rejects a stream, interval until the next attempt; the state is fetched as often. */
+export const RETRY_MS = 10_000;
+/** Margin for small differences between the clocks of server and browser. */
+export const EXPIRY_MARGIN_MS = 1_000;
+/** Limit for timers: one beyond 2^31 ms would fire immediately. */
+export const MAX_TIMER_MS = 86_400_000;
 
 export interface IdleWatchParts {
   readonly isVisible: () => boolean;
-  readonly ask: () => Promise<SessionState | undefined>;
+  readonly fetchState: () => Promise<SessionState | undefined>;
   readonly stream: (onState: (state: SessionState) => void, onBroken: (isOver: boolean) => void) => () => void;
   readonly onState: (state: SessionState) => void;
 }
@@ -34,33 +34,33 @@ export class IdleWatch {
     this.openIn(afterMs);
   }
 
-  /** Somebody else watches from now on, for example because Pay was pressed. */
+  /** Stops, for example because the payer pressed Pay and the poller takes over. */
   stop(): void {
     this.isRunning = false;
     this.stops++;
     this.close();
   }
 
-  /** The tab is looked at again, or no longer. */
+  /** The tab became visible or hidden. */
   visibilityChanged(): void {
     if (!this.isRunning) return;
     this.close();
     if (!this.parts.isVisible()) return;
-    void this.look();
+    void this.fetchNow();
     this.openIn(0);
   }
 
-  async look(): Promise<void> {
+  async fetchNow(): Promise<void> {
     const { stops } = this;
-    const state = await this.parts.ask();
-    // Stopped meanwhile, and perhaps started again: the answer is older than what the page has learnt since.
+    const state = await this.parts.fetchState();
+    // If it was stopped meanwhile, and possibly restarted, this state may be outdated.
     if (state && this.isRunning && this.stops === stops) this.parts.onState(state);
   }
 
-  /** Looks once after the session has expired: its form can no longer pay. Does nothing for a time that is over. */
-  lookAtExpiry(expiresAt: string, now: Date): void {
-    const untilExpiry = Date.parse(expiresAt) - now.getTime() + LOOK_AFTER_EXPIRY_MS;
-    if (untilExpiry > 0 && untilExpiry < LOOK_AHEAD_MS_MAX) setTimeout(() => void this.look(), untilExpiry);
+  /** Fetches the state once after the session has expired, since its form can no longer pay. Ignores an expiry in the past. */
+  fetchAtExpiry(expiresAt: string, now: Date): void {
+    const untilExpiry = Date.parse(expiresAt) - now.getTime() + EXPIRY_MARGIN_MS;
+    if (untilExpiry > 0 && untilExpiry < MAX_TIMER_MS) setTimeout(() => void this.fetchNow(), untilExpiry);
   }
 
   private openIn(delayMs: number): void {
@@ -78,8 +78,8 @@ export class IdleWatch {
       (isOver) => {
         if (!this.isRunning || !isOver) return;
         this.close();
-        void this.look();
-        this.openIn(TRY_AGAIN_MS);
+        void this.fetchNow();
+        this.openIn(RETRY_MS);
       },
     );
   }

@@ -4,7 +4,7 @@ import {
   afterPost,
   afterRefusal,
   isChanged,
-  isFirstSightOfProcessing,
+  isNewlyProcessing,
   MAX_SENDS,
   PaymentReference,
   pollDelayMs,
@@ -12,18 +12,18 @@ import {
   waitingAfterSend,
   wasNeverSent,
   type KeyValueStore,
-  type PostOutcome,
+  type PostResult,
   type Waiting,
 } from './payment-flow.js';
 
-const answered = (httpStatus: number, state?: string, message?: string): PostOutcome => ({
+const answered = (httpStatus: number, state?: string, message?: string): PostResult => ({
   kind: 'answered',
   httpStatus,
   ...(state === undefined ? {} : { state }),
   ...(message === undefined ? {} : { message }),
 });
 
-const unreachable: PostOutcome = { kind: 'unreachable' };
+const unreachable: PostResult = { kind: 'unreachable' };
 
 describe('afterPost', () => {
   it.each([
@@ -47,16 +47,19 @@ describe('afterPost', () => {
     [{ kind: 'unreachable', neverSent: true } as const, { do: 'poll', sent: 'no' }],
   ])('%j leads to %j', (outcome, step) => expect(afterPost(outcome)).toEqual(step));
 
-  it('takes the next try on the same page where the answer says all that its form needs', () => {
+  it('continues with the next attempt on the same page if the response contains all data for its form', () => {
     const decline = { try: 2, title: 'Declined', next: 'Use another card.', triesLeft: '4 of 5 tries left.' };
-    const told = { state: 'declined', version: '3', decline };
-    expect(afterPost({ ...answered(200, 'declined'), told } as PostOutcome)).toEqual({ do: 'try-again', state: told });
+    const received = { state: 'declined', version: '3', decline };
+    expect(afterPost({ ...answered(200, 'declined'), received } as PostResult)).toEqual({
+      do: 'next-attempt',
+      state: received,
+    });
     for (const half of [
-      { ...told, decline: undefined },
-      { ...told, version: undefined },
-      { ...told, state: 'open' },
+      { ...received, decline: undefined },
+      { ...received, version: undefined },
+      { ...received, state: 'open' },
     ])
-      expect(afterPost({ ...answered(200, half.state), told: half } as PostOutcome)).toEqual({ do: 'reload' });
+      expect(afterPost({ ...answered(200, half.state), received: half } as PostResult)).toEqual({ do: 'reload' });
   });
 
   it('leaves for the bank only to an address of the web', () => {
@@ -73,8 +76,8 @@ describe('afterPost', () => {
 
   it('leaves for the bank only to be verified', () => {
     const redirectUrl = 'https://bank.example/c/1';
-    expect(afterPost({ ...answered(200, 'succeeded'), redirectUrl } as PostOutcome)).toEqual({ do: 'reload' });
-    expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostOutcome)).toEqual({
+    expect(afterPost({ ...answered(200, 'succeeded'), redirectUrl } as PostResult)).toEqual({ do: 'reload' });
+    expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostResult)).toEqual({
       do: 'poll',
       sent: 'yes',
     });
@@ -90,10 +93,10 @@ describe('afterPost', () => {
   });
 
   it('settles a reference only by an answer about the payment itself', () => {
-    const settles = (outcome: PostOutcome): boolean => settlesReference(outcome, false);
+    const settles = (outcome: PostResult): boolean => settlesReference(outcome, false);
     expect([200, 202].every((status) => settles(answered(status, 'processing')))).toBe(true);
     expect([400, 402].every((status) => settles(answered(status)))).toBe(true);
-    // Of something in between, which knows of no payment.
+    // From a proxy, which knows no payment.
     expect([200, 202].some((status) => settles(answered(status)))).toBe(false);
     expect([409, 429, 500, 503].map((status) => settles(answered(status)))).toEqual([false, false, false, false]);
     expect(settles({ kind: 'unreachable' })).toBe(false);
@@ -183,7 +186,7 @@ describe('afterPoll', () => {
   it('sends an unanswered payment again when the server does not have it, and gives up after a while', () => {
     expect(poll('open', '1', 'unknown', 1, 1)).toBe('send-again');
     expect(poll('open', '1', 'unknown', 1, MAX_SENDS - 1)).toBe('send-again');
-    expect(poll('open', '1', 'unknown', 1, MAX_SENDS)).toBe('give-back');
+    expect(poll('open', '1', 'unknown', 1, MAX_SENDS)).toBe('restore-form');
   });
 
   it('sends what was never sent as soon as the server can be asked, however often there was no network', () => {
@@ -196,11 +199,11 @@ describe('afterPoll', () => {
     for (const waiting of ['answer', 'yes'] as const) expect(poll('open', '1', waiting, 99, 99)).toBe('wait');
   });
 
-  it('asks what became of a payment that a reload interrupted, before the form comes back', () => {
+  it('checks a payment that a reload interrupted, before the form comes back', () => {
     expect(poll('processing', '2', 'interrupted')).toBe('reload');
     expect(poll('declined', '2', 'interrupted')).toBe('reload');
     expect([1, 2, 3].map((polls) => poll('open', '1', 'interrupted', polls))).toEqual(['wait', 'wait', 'wait']);
-    expect(poll('open', '1', 'interrupted', 4, 0)).toBe('give-back');
+    expect(poll('open', '1', 'interrupted', 4, 0)).toBe('restore-form');
   });
 
   it('waits for another payer, and shows the form again when there is none', () => {
@@ -215,7 +218,7 @@ describe('isChanged', () => {
     ['open', '1', 'open', '1', false],
     ['open', '1', 'declined', '1', false],
     ['declined', '2', 'declined', '3', true],
-    // An older answer, overtaken by a newer one.
+    // An outdated response.
     ['declined', '3', 'open', '1', false],
     ['declined', '3', 'declined', '2', false],
     // As numbers, not as text.
@@ -232,7 +235,7 @@ describe('isChanged', () => {
     ['processing', '2', 'processing', '3', false],
     ['processing', '2', 'succeeded', '2', true],
     ['open', '1', 'verification', '3', true],
-    // Another card was asked for while a verification is open.
+    // The payer requested another card while a verification is open.
     ['open', '3', 'verification', '3', false],
     ['verification', '3', 'declined', '4', true],
   ])('%s/%s then %s/%s: %p', (state, version, polledState, polledVersion, changed) => {
@@ -249,8 +252,8 @@ describe('isFirstSightOfProcessing', () => {
     ['elsewhere', false],
     ['interrupted', false],
   ])('while waiting %s: %p', (waiting, isFirst) => {
-    expect(isFirstSightOfProcessing({ state: 'processing' }, waiting)).toBe(isFirst);
-    expect(isFirstSightOfProcessing({ state: 'open' }, waiting)).toBe(false);
+    expect(isNewlyProcessing({ state: 'processing' }, waiting)).toBe(isFirst);
+    expect(isNewlyProcessing({ state: 'open' }, waiting)).toBe(false);
   });
 });
 

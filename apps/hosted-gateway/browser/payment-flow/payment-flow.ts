@@ -1,71 +1,71 @@
 /**
- * What the page does next, decided without a browser. The rule behind all of it: once Pay was pressed, only the
- * server's word ends the waiting. A lost answer is not a failed payment, so the form never comes back on a guess, and
- * whatever is sent again carries the same `reference` and is therefore the same payment (C7).
+ * Pure decisions about the next step of the page. The main rule: once the payer has pressed Pay, only a state from
+ * the server ends the wait. A lost response is not a failed payment, so the form never comes back on a guess, and
+ * every retry has the same `reference` and is therefore the same payment (C7).
  */
 
-/** A session's state as the server tells it. */
+/** A session's state from the server. */
 export interface SessionState {
   state: string;
-  /** As text, whatever its type on the wire. */
+  /** Converted to text; it may be a number on the wire. */
   version?: string | undefined;
-  /** Until when the form can be used; ISO 8601 UTC. */
+  /** Expiry of the form; ISO 8601 UTC. */
   expiresAt?: string;
-  /** After a try that failed: what the form says now. */
-  decline?: DeclinedTry | undefined;
-  /** Of an open form: the try that it offers now, which is another one after somebody else's has failed. */
-  coming?: ComingTry | undefined;
+  /** After a failed attempt: the texts of the form. */
+  decline?: DeclinedAttempt | undefined;
+  /** Of an open form: its next attempt, which changes after another payer's attempt has failed. */
+  coming?: NextAttempt | undefined;
 }
 
-export interface ComingTry {
+export interface NextAttempt {
   try: number;
-  /** In words. */
+  /** Text with the number of attempts left. */
   triesLeft: string;
 }
 
-/** As the server words it. */
-export interface DeclinedTry extends ComingTry {
+/** The texts are from the server. */
+export interface DeclinedAttempt extends NextAttempt {
   title: string;
   next: string;
-  /** The payment's reference, in words. */
+  /** Text with the payment reference. */
   reference?: string;
-  /** The field that the bank did not accept, where it said. */
+  /** The field that the bank did not accept, if known. */
   field?: string;
 }
 
-/** A state from which the form goes on without being loaded again. */
-export type DeclinedState = SessionState & { decline: DeclinedTry };
+/** A declined state with all data that the form needs to continue without a reload. */
+export type DeclinedState = SessionState & { decline: DeclinedAttempt };
 
-/** An open form that offers another try than before. */
-export type ComingState = SessionState & { coming: ComingTry };
+/** An open state with the number of its next attempt. */
+export type NextAttemptState = SessionState & { coming: NextAttempt };
 
-export type PostOutcome =
+export type PostResult =
   | {
       kind: 'answered';
       httpStatus: number;
       state?: string;
       message?: string;
       redirectUrl?: string;
-      told?: SessionState;
+      received?: SessionState;
     }
-  /** `neverSent`: the browser had no network and gave up at once. Otherwise it may have arrived. */
+  /** `neverSent`: the browser was offline and sent nothing. Otherwise the request may have arrived. */
   | { kind: 'unreachable'; neverSent?: boolean };
 
-/** Whether the server is known to have the payment, or that of another payer. */
+/** Whether the server has this payment. `elsewhere`: another payer's payment is in progress. */
 export type Sent = 'yes' | 'unknown' | 'no' | 'elsewhere';
 
 export type NextStep =
-  /** The server renders the truth. */
+  /** The server renders the current state. */
   | { do: 'reload' }
-  /** The same form for the next try, with what was typed but for the CVV. */
-  | { do: 'try-again'; state: DeclinedState }
-  /** To the bank's own page, which leads back. */
+  /** The same form for the next attempt, with the input except the CVV. */
+  | { do: 'next-attempt'; state: DeclinedState }
+  /** To the bank's page, which redirects back. */
   | { do: 'leave'; to: string }
-  /** Keep asking. */
+  /** Poll the state. */
   | { do: 'poll'; sent: Sent }
   | Correction;
 
-/** The form again, with the server's words or with our own. */
+/** The form again, with the server's message or one of the page. */
 export interface Correction {
   do: 'correct';
   message?: string;
@@ -73,17 +73,17 @@ export interface Correction {
 }
 
 /** After `POST …/payments`. */
-export function afterPost(outcome: PostOutcome): NextStep {
+export function afterPost(outcome: PostResult): NextStep {
   if (outcome.kind === 'unreachable') return { do: 'poll', sent: outcome.neverSent === true ? 'no' : 'unknown' };
-  const { httpStatus, state, message, redirectUrl, told } = outcome;
+  const { httpStatus, state, message, redirectUrl, received } = outcome;
   if (httpStatus >= 200 && httpStatus < 300) {
-    if (told && hasDecline(told)) return { do: 'try-again', state: told };
+    if (received && hasDecline(received)) return { do: 'next-attempt', state: received };
     if (state === 'verification' && isWebAddress(redirectUrl)) return { do: 'leave', to: redirectUrl };
-    // Something in between has answered in our place: nobody knows whether the payment has passed it.
+    // The response is from a proxy: the payment may or may not have reached the gateway.
     if (state === undefined) return { do: 'poll', sent: 'unknown' };
     return state === 'processing' ? { do: 'poll', sent: 'yes' } : { do: 'reload' };
   }
-  // Somebody pays this session at this moment, perhaps this payer in another tab.
+  // Another payment of this session is in progress, perhaps from another tab of this payer.
   if (httpStatus === 409) return { do: 'poll', sent: 'elsewhere' };
   if (httpStatus === 402 || httpStatus === 404 || httpStatus === 410) return { do: 'reload' };
   if (httpStatus === 429) return { do: 'correct', problem: 'tooMany' };
@@ -94,11 +94,11 @@ export function afterPost(outcome: PostOutcome): NextStep {
 }
 
 /**
- * After `correct`, with the state that the server was then asked for. The page may be out of date: then the payer needs the
- * new one. And a refusal is about one send only: where an earlier send may have arrived, neither the refusal nor a session
- * that is still open proves that nothing is charged, so the message does not say it.
+ * After `correct`, with the state that was then fetched. If the page is outdated, the payer needs the
+ * new one. A rejection is about one send only: if an earlier send may have arrived, neither the rejection nor an open
+ * session proves that nothing is charged, so the message must not claim it.
  *
- * @param current undefined when the server did not answer
+ * @param current undefined if the server did not respond
  */
 export function afterRefusal(input: {
   refusal: Correction;
@@ -112,64 +112,64 @@ export function afterRefusal(input: {
   return current ? { ...refusal, problem: 'notSent' } : { do: 'poll', sent: 'unknown' };
 }
 
-/** An address of another kind would be run, not opened. */
+/** Only http(s): an address such as `javascript:` would be executed. */
 function isWebAddress(address: string | undefined): address is string {
   return address !== undefined && /^https?:\/\//i.test(address);
 }
 
-/** Whether the form that is shown can go on with the next try. */
+/** Whether the form can continue with the next attempt. */
 export function hasDecline(state: SessionState): state is DeclinedState {
   return state.state === 'declined' && state.decline !== undefined && state.version !== undefined;
 }
 
 /**
- * Whether this answer settles a reference: a later press of Pay is then another payment.
+ * Whether this response settles a reference: then a later press of Pay is a new payment.
  *
- * @param mayHaveArrived an earlier send of the reference may have arrived: a 400 does not say that the bank will not approve it
+ * @param mayHaveArrived an earlier send of the reference may have arrived: then the bank may approve it despite this 400
  */
-export function settlesReference(outcome: PostOutcome, mayHaveArrived: boolean): boolean {
+export function settlesReference(outcome: PostResult, mayHaveArrived: boolean): boolean {
   if (outcome.kind === 'unreachable') return false;
   const { httpStatus, state } = outcome;
   if (httpStatus === 400) return !mayHaveArrived;
   return (httpStatus >= 200 && httpStatus < 300 && state !== undefined) || httpStatus === 402;
 }
 
-/** Whether a POST without an answer was never sent: the browser had no network when it began, when it failed, nor in between. */
+/** Whether a POST without a response was never sent: the browser was offline at the start, at the end, and all the time in between. */
 export function wasNeverSent(network: { wasOffline: boolean; cameOnline: boolean; isOffline: boolean }): boolean {
   return network.wasOffline && !network.cameOnline && network.isOffline;
 }
 
 /**
- * What the page waits for while it polls; `answer`: the POST is still under way; `no`: for a network, nothing was sent yet;
- * `interrupted`: it was sent by the document before this one, which was left before the answer came.
+ * The event that the page waits for while it polls. `answer`: the POST is in flight. `no`: for a network, nothing was sent yet.
+ * `interrupted`: for a payment that was sent before a reload.
  */
 export type Waiting = 'answer' | 'yes' | 'unknown' | 'no' | 'elsewhere' | 'interrupted';
 
-/** What the page waits for after a send. A payment that may have arrived is never again one that was not sent. */
+/** The event that the page waits for after a send. If an earlier send may have arrived, the payment never counts as unsent. */
 export function waitingAfterSend(sent: Sent, mayHaveArrived: boolean): Sent {
   return sent === 'no' && mayHaveArrived ? 'unknown' : sent;
 }
 
-/** Whether the page now has to say that a bank has a payment: until then it said that it sends, or that it is offline. */
-export function isFirstSightOfProcessing(polled: SessionState, waiting: Waiting): boolean {
+/** Whether the page must now show that the bank processes the payment. Before, it showed "sending" or "offline". */
+export function isNewlyProcessing(polled: SessionState, waiting: Waiting): boolean {
   return polled.state === 'processing' && (waiting === 'answer' || waiting === 'no');
 }
 
-export type PollStep = 'wait' | 'reload' | 'send-again' | 'give-back';
+export type PollStep = 'wait' | 'reload' | 'send-again' | 'restore-form';
 
-/** How often an unanswered payment is sent again before the form comes back. */
+/** Limit of sends of an unanswered payment before the form comes back. */
 export const MAX_SENDS = 4;
-/** How many polls find nothing running before "somebody else is paying" is over. */
+/** After this many unchanged polls, the payment of another payer counts as over. */
 const ELSEWHERE_POLLS = 4;
-/** How many find nothing of a payment that a reload interrupted: by then the server would have heard of it. */
+/** After this many unchanged polls, a payment interrupted by a reload counts as not sent: the server would have received it by then. */
 const INTERRUPTED_POLLS = 4;
 
 /**
  * After a poll.
  *
- * @param shown the state this document was rendered from
- * @param unchangedPolls polls in a row that found `shown`, this one included
- * @param sends how often the payment was sent
+ * @param shown the state that this document shows
+ * @param unchangedPolls number of consecutive polls that returned `shown`, including this one
+ * @param sends number of sends of the payment
  */
 export function afterPoll(input: {
   polled: SessionState;
@@ -181,57 +181,57 @@ export function afterPoll(input: {
   const { polled, shown, waiting } = input;
   if (polled.state === 'processing') return waiting === 'interrupted' ? 'reload' : 'wait';
   if (isChanged(polled, shown)) return 'reload';
-  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'give-back' : 'wait';
+  if (waiting === 'interrupted') return input.unchangedPolls >= INTERRUPTED_POLLS ? 'restore-form' : 'wait';
   if (waiting === 'elsewhere') return input.unchangedPolls >= ELSEWHERE_POLLS ? 'reload' : 'wait';
-  // The server has answered, so there is a network again; a try without one does not count.
+  // The server has responded, so the network is back. A send without a network does not count.
   if (waiting === 'no') return 'send-again';
-  if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'give-back';
+  if (waiting === 'unknown') return input.sends < MAX_SENDS ? 'send-again' : 'restore-form';
   return 'wait';
 }
 
 export type IdleStep =
   | { do: 'ignore' }
   | { do: 'reload' }
-  /** The same form for the next try. `say`: whose try has failed, or nothing when the form already offers this try. */
-  | { do: 'take-up'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
-  | { do: 'take-up'; state: ComingState; say: 'elsewhere' | 'nothing' };
+  /** The same form for the next attempt. `say`: whose attempt has failed, or nothing if the form already offers this attempt. */
+  | { do: 'apply-state'; state: DeclinedState; say: 'decline' | 'elsewhere' | 'nothing' }
+  | { do: 'apply-state'; state: NextAttemptState; say: 'elsewhere' | 'nothing' };
 
 /**
- * After the server told a state while the form waited for its payer.
+ * After a new state arrived while the form waited for the payer.
  *
- * @param tryNumber the try that the form offers
- * @param mayHaveArrived a payment of this form was given up without an answer: the try that failed is taken for that one
- * @param isTyped something stands in the form: while somebody else pays it is not taken away, he may not succeed
+ * @param tryNumber number of the attempt that the form offers
+ * @param mayHaveArrived a payment of this form got no response: the failed attempt is assumed to be that one
+ * @param isTyped the form is not empty: it stays while another payer pays, whose payment may fail
  */
 export function whileIdle(input: {
-  told: SessionState;
+  received: SessionState;
   shown: SessionState;
   tryNumber: number;
   mayHaveArrived: boolean;
   isTyped: boolean;
 }): IdleStep {
-  const { told, shown, tryNumber, mayHaveArrived, isTyped } = input;
-  if (!isChanged(told, shown)) return { do: 'ignore' };
-  if (told.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
-  if (hasComing(told)) {
-    const { try: comingTry } = told.coming;
-    if (comingTry === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
-    // Somebody else's has failed. Whether one of this form has, too, only the whole page can say.
-    return mayHaveArrived ? { do: 'reload' } : { do: 'take-up', state: told, say: 'elsewhere' };
+  const { received, shown, tryNumber, mayHaveArrived, isTyped } = input;
+  if (!isChanged(received, shown)) return { do: 'ignore' };
+  if (received.state === 'processing' && isTyped && !mayHaveArrived) return { do: 'ignore' };
+  if (hasNextAttempt(received)) {
+    const { try: comingTry } = received.coming;
+    if (comingTry === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
+    // Another payer's attempt has failed. Only a reload shows whether one of this form has failed too.
+    return mayHaveArrived ? { do: 'reload' } : { do: 'apply-state', state: received, say: 'elsewhere' };
   }
-  if (!hasDecline(told)) return { do: 'reload' };
-  if (told.decline.try === tryNumber) return { do: 'take-up', state: told, say: 'nothing' };
-  return { do: 'take-up', state: told, say: mayHaveArrived ? 'decline' : 'elsewhere' };
+  if (!hasDecline(received)) return { do: 'reload' };
+  if (received.decline.try === tryNumber) return { do: 'apply-state', state: received, say: 'nothing' };
+  return { do: 'apply-state', state: received, say: mayHaveArrived ? 'decline' : 'elsewhere' };
 }
 
-function hasComing(state: SessionState): state is ComingState {
+function hasNextAttempt(state: SessionState): state is NextAttemptState {
   return state.state === 'open' && state.coming !== undefined && state.version !== undefined;
 }
 
 /**
- * Whether the server would now render something else. `open` and `declined` are both the form, and a payer who is to be
- * verified may have asked for it, too: between these the version decides, where it is known. An older version is an
- * answer that a newer one has overtaken.
+ * Whether the server would now render another page. `open`, `declined` and (with another card) `verification` can all show the
+ * form: among these the version decides, if known. A response with an older version is
+ * outdated.
  */
 export function isChanged(polled: SessionState, shown: SessionState): boolean {
   const bothFree = isFree(polled.state) && isFree(shown.state);
@@ -250,17 +250,17 @@ function isFree(state: string): boolean {
   return state === 'open' || state === 'declined' || state === 'verification';
 }
 
-/** 250 ms at first, growing to 2 s: quick while a bank usually answers, gentle on a phone afterwards. */
+/** 250 ms at first, growing to 2 s: fast while banks usually respond, then slower to save a phone's battery. */
 export function pollDelayMs(polls: number): number {
   return Math.min(2000, Math.round(250 * 1.4 ** Math.min(polls, 20)));
 }
 
-/** A server that tells changes by itself is asked only when it has said nothing for so long. */
-export const TOLD_SILENCE_MS = 12_000;
-/** A payment that is not decided after this takes longer than usual, and the page says so. */
+/** With an open stream, the page polls only after this time without an event. */
+export const STREAM_SILENCE_MS = 12_000;
+/** After this time without a result the page says that the payment takes longer than usual. */
 export const LATE_AFTER_MS = 10_000;
 
-/** The part of sessionStorage that is needed. */
+/** The methods of sessionStorage that are used. */
 export interface KeyValueStore {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -268,8 +268,8 @@ export interface KeyValueStore {
 }
 
 /**
- * The reference of this session's coming try: made once, kept over reloads until it is answered. A browser that
- * refuses to store anything gets one for as long as the page lives.
+ * The payment reference of the next attempt. Created once and kept across reloads until the server responds. Without
+ * storage it lives as long as the document.
  */
 export class PaymentReference {
   private readonly key: string;
@@ -293,20 +293,20 @@ export class PaymentReference {
     return value;
   }
 
-  /** Whether Pay was pressed in an earlier document and its answer never came: after a reload in the middle of it. */
+  /** Whether the payer pressed Pay before a reload and the response never came. */
   isUnanswered(): boolean {
     return typeof this.attempt((store) => store.getItem(this.key)) === 'string';
   }
 
   /**
-   * Whether a payment with this reference may have arrived at the server: one that this document sent without an answer, or
-   * that an earlier document may have sent. A press whose only answer is a refusal does not count.
+   * Whether a payment with this reference may have arrived at the server: this document sent it without a response, or
+   * an earlier document may have sent it. A press whose only response is a rejection does not count.
    */
   get mayHaveArrived(): boolean {
     return this.isSentUnanswered;
   }
 
-  /** A send had no answer that says what became of it. */
+  /** A send got no response with its result. */
   markUnanswered(): void {
     this.isSentUnanswered = true;
   }

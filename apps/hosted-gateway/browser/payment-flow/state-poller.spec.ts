@@ -29,7 +29,7 @@ function pollerWith(answers: (SessionState | undefined)[]) {
 const processing = { state: 'processing' };
 
 describe('StatePoller', () => {
-  it('asks at growing intervals until it is stopped', async () => {
+  it('polls at growing intervals until it is stopped', async () => {
     const { poller, seen, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
     poller.start();
     await jest.advanceTimersByTimeAsync(249);
@@ -46,7 +46,7 @@ describe('StatePoller', () => {
     expect(seen).toHaveLength(afterAMinute);
   });
 
-  it('keeps asking when nobody answers, and says so', async () => {
+  it('keeps polling after failures, and reports them', async () => {
     const { poller, seen } = pollerWith([undefined, undefined, processing]);
     poller.start();
     await jest.advanceTimersByTimeAsync(250 + 350 + 490);
@@ -54,7 +54,7 @@ describe('StatePoller', () => {
     poller.stop();
   });
 
-  it('asks at once when told that there is hope, and drops the question that hangs', async () => {
+  it('polls immediately on request, and aborts a pending poll', async () => {
     const signals: AbortSignal[] = [];
     const seen: string[] = [];
     const poller = new StatePoller(
@@ -76,7 +76,7 @@ describe('StatePoller', () => {
     poller.stop();
   });
 
-  it('asks only after a silence while the server tells by itself, and at once when that breaks off', async () => {
+  it('polls only after a silence while the stream works, and immediately when it breaks', async () => {
     const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
@@ -91,7 +91,7 @@ describe('StatePoller', () => {
     breakOff();
     await jest.advanceTimersByTimeAsync(0);
     expect(asked()).toBe(3);
-    // Told so once, it goes on asking by itself, however often the connection fails.
+    // It keeps polling, however often the connection fails.
     breakOff();
     await jest.advanceTimersByTimeAsync(350 + 490);
     expect([asked(), streams.length]).toEqual([5, 1]);
@@ -100,7 +100,7 @@ describe('StatePoller', () => {
     expect(seen).toHaveLength(7);
   });
 
-  it('has a stream for each payment: the one before is closed, and what it still says is of no payment any more', async () => {
+  it('has a stream for each payment: the previous one is closed, and its later states are ignored', async () => {
     const { poller, seen, streams, asked } = pollerWith(Array.from({ length: 100 }, () => processing));
     const open = () => streams.map(({ isOpen }) => isOpen);
     poller.start();
@@ -117,7 +117,7 @@ describe('StatePoller', () => {
     streams[0]!.breakOff();
     await jest.advanceTimersByTimeAsync(0);
     expect([seen, asked()]).toEqual([['processing', 'processing'], 1]);
-    // Nobody has told anything of this payment yet: it is asked about soon, not after a silence.
+    // The stream has sent nothing about this payment yet, so the next poll is soon.
     await jest.advanceTimersByTimeAsync(1 + 350);
     expect([asked(), open()]).toEqual([3, [false, true]]);
     streams[1]!.tell(processing);
@@ -127,7 +127,7 @@ describe('StatePoller', () => {
     poller.stop();
   });
 
-  it('goes on asking when nobody answers any more, although the stream seems to be there', async () => {
+  it('keeps polling when polls fail, although the stream seems open', async () => {
     const { poller, streams, asked } = pollerWith([processing, undefined, undefined]);
     poller.start();
     await jest.advanceTimersByTimeAsync(250);
@@ -139,7 +139,7 @@ describe('StatePoller', () => {
     poller.stop();
   });
 
-  it('reports nothing after it was stopped, and asks nothing before it was started', async () => {
+  it('reports nothing after it was stopped, and polls nothing before it was started', async () => {
     const { poller, seen, asked } = pollerWith([processing]);
     poller.pollNow();
     await jest.advanceTimersByTimeAsync(1000);

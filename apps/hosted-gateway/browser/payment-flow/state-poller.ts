@@ -1,22 +1,22 @@
 /**
- * Asks for the session's state until told to stop: at growing intervals, and at once when there is reason to hope. While
- * the server tells changes by itself it asks only when that has fallen silent.
+ * Polls the session's state until stopped: at growing intervals, and immediately when a result is likely. While
+ * the stream delivers changes, it polls only after a longer silence.
  */
-import { pollDelayMs, type SessionState, TOLD_SILENCE_MS } from './payment-flow.js';
+import { pollDelayMs, type SessionState, STREAM_SILENCE_MS } from './payment-flow.js';
 
 export class StatePoller {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private inFlight: AbortController | undefined;
   private polls = 0;
   private running = false;
-  private isTold = false;
+  private isStreaming = false;
   private closeStream: (() => void) | undefined;
 
   /**
-   * @param ask one question; undefined when nobody could say
-   * @param onState called with each answer
-   * @param onSilence called when there was none
-   * @param stream has the server tell by itself, until the function that it returns is called
+   * @param ask fetches the state; undefined if the call failed
+   * @param onState called with each state
+   * @param onSilence called when a poll failed
+   * @param stream opens a stream; the function that it returns closes it
    */
   constructor(
     private readonly ask: (signal: AbortSignal) => Promise<SessionState | undefined>,
@@ -32,10 +32,10 @@ export class StatePoller {
     this.schedule(firstDelayMs);
   }
 
-  /** Its stream, too: what that one would tell is of the try that is over. */
+  /** Also closes the stream: its next state would belong to an attempt that is over. */
   stop(): void {
     this.running = false;
-    this.isTold = false;
+    this.isStreaming = false;
     this.closeStream?.();
     this.closeStream = undefined;
     clearTimeout(this.timer);
@@ -43,7 +43,7 @@ export class StatePoller {
     this.inFlight = undefined;
   }
 
-  /** The network came back, or the payer looks again: what hangs from before is not worth waiting for. */
+  /** Polls immediately, because the network is back or the tab is visible again. Aborts a pending poll, which may hang. */
   pollNow(): void {
     if (!this.running) return;
     this.inFlight?.abort();
@@ -51,16 +51,16 @@ export class StatePoller {
     this.schedule(0);
   }
 
-  /** After the first answer, so that a payment that is decided at once costs no stream. */
+  /** Called after the first poll, so that a payment with an immediate result needs no stream. */
   private open(): void {
     if (!this.running || this.closeStream) return;
     let isOpen = true;
     const close = this.stream(
       (state) => {
-        if (isOpen) this.told(state);
+        if (isOpen) this.onStreamState(state);
       },
       () => {
-        if (isOpen) this.untold();
+        if (isOpen) this.onStreamBroken();
       },
     );
     this.closeStream = () => {
@@ -69,17 +69,17 @@ export class StatePoller {
     };
   }
 
-  /** The server told the state by itself. */
-  private told(state: SessionState): void {
-    this.isTold = true;
+  /** The stream delivered a state. */
+  private onStreamState(state: SessionState): void {
+    this.isStreaming = true;
     this.onState(state);
-    if (this.running && !this.inFlight) this.schedule(TOLD_SILENCE_MS);
+    if (this.running && !this.inFlight) this.schedule(STREAM_SILENCE_MS);
   }
 
-  /** It will not tell any more, for now. */
-  private untold(): void {
-    if (!this.isTold) return;
-    this.isTold = false;
+  /** The stream is broken for now. */
+  private onStreamBroken(): void {
+    if (!this.isStreaming) return;
+    this.isStreaming = false;
     this.pollNow();
   }
 
@@ -92,7 +92,7 @@ export class StatePoller {
     const question = new AbortController();
     this.inFlight = question;
     const state = await this.ask(question.signal);
-    // Aborted: stopped, or a newer question is on its way.
+    // Aborted: the poller was stopped, or a newer poll is pending.
     if (this.inFlight !== question || question.signal.aborted) return;
     this.inFlight = undefined;
     this.polls++;
@@ -100,10 +100,10 @@ export class StatePoller {
       this.open();
       this.onState(state);
     } else {
-      // Whoever cannot be asked cannot tell either, whatever the browser believes of the connection.
-      this.isTold = false;
+      // If polling fails, the stream is broken too, even if the browser has not noticed it.
+      this.isStreaming = false;
       this.onSilence();
     }
-    if (this.running) this.schedule(this.isTold ? TOLD_SILENCE_MS : pollDelayMs(this.polls));
+    if (this.running) this.schedule(this.isStreaming ? STREAM_SILENCE_MS : pollDelayMs(this.polls));
   }
 }

@@ -1,9 +1,9 @@
-/** Some minutes before nothing can be paid here any more: until when, said once, and a way to more time, once. */
+/** Minutes before the session expires: announces the expiry once, and offers one extension. */
 import { fill } from '../../src/languages/fill.js';
 import { formatTime } from '../../src/languages/format-amount.js';
 import { byId } from './document-parts.js';
-import { askForMoreTime } from '../payment-flow/gateway-calls.js';
-import { LOOK_AHEAD_MS_MAX } from '../payment-flow/idle-watch.js';
+import { requestMoreTime } from '../payment-flow/gateway-calls.js';
+import { MAX_TIMER_MS } from '../payment-flow/idle-watch.js';
 import { messages } from '../messages.js';
 import { calls, data, now } from './page-document.js';
 
@@ -15,14 +15,14 @@ export class ExpiryWarning {
   private readonly moreTime = document.getElementById('more-time') as HTMLButtonElement | null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onLater called when the session's expiry was moved to a later time than the page says */
+  /** @param onLater called when the session was extended */
   constructor(private readonly onLater: () => void) {
     this.moreTime?.addEventListener('click', () => void this.ask());
     this.plan();
   }
 
-  /** As the server says. Another tab, or another device, may have asked for more time. */
-  takeUp(expiresAt: string | undefined): void {
+  /** Applies the expiry from the server. Another tab or device may have extended the session. */
+  updateExpiry(expiresAt: string | undefined): void {
     if (expiresAt === undefined || !(Date.parse(expiresAt) > Date.parse(data['expiresAt'] ?? ''))) return;
     data['expiresAt'] = expiresAt;
     this.moreTime?.remove();
@@ -34,7 +34,7 @@ export class ExpiryWarning {
   private plan(): void {
     clearTimeout(this.timer);
     const untilWarning = Date.parse(data['expiresAt'] ?? '') - WARN_BEFORE_MS - now().getTime();
-    if (untilWarning < LOOK_AHEAD_MS_MAX) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
+    if (untilWarning < MAX_TIMER_MS) this.timer = setTimeout(() => this.warn(), Math.max(0, untilWarning));
   }
 
   private warn(): void {
@@ -46,8 +46,8 @@ export class ExpiryWarning {
     const { moreTime } = this;
     if (!moreTime) return;
     moreTime.disabled = true;
-    this.takeUp((await askForMoreTime(calls))?.expiresAt);
-    // No answer, or no more time was given: the payer can ask again while the warning is shown.
+    this.updateExpiry((await requestMoreTime(calls))?.expiresAt);
+    // If the request failed or the session was not extended, the payer can try again.
     moreTime.disabled = false;
   }
 }

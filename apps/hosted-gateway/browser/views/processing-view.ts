@@ -1,45 +1,45 @@
-/** What the page says while a payment is on its way. A live region reads out every change, so each is written once. */
+/** The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not written again. */
 import { byId } from './document-parts.js';
 import { messages } from '../messages.js';
 
 const { processing } = messages;
 
 export function showProcessing(isProcessing: boolean): void {
-  // Unseen and out of reach, but in its place: nothing jumps when Pay is pressed.
+  // Hidden and not focusable, but still in the layout, so that nothing moves when the payer presses Pay.
   byId('ways').classList.toggle('away', isProcessing);
-  showWayBack(!isProcessing);
+  showStoreLink(!isProcessing);
   byId('processing-view').hidden = !isProcessing;
   byId('processing-late').hidden = true;
-  say(processing.heading, processing.note);
+  showStatus(processing.heading, processing.note);
   if (isProcessing) byId('processing-heading').focus();
 }
 
-/** Nothing leads away while money may move: the store would show an order that is not paid, and the bank may still approve the charge. */
-export function showWayBack(isShown: boolean): void {
+/** Hides the link to the store while money may move: the store would show an unpaid order, and the bank may still approve the charge. */
+export function showStoreLink(isShown: boolean): void {
   document.querySelector('nav')?.classList.toggle('away', !isShown);
 }
 
-export function say(heading: string, note: string): void {
-  // That it takes long is not taken back while it goes on.
+export function showStatus(heading: string, note: string): void {
+  // The notice that it takes longer stays until the payment is final.
   if (!byId('processing-late').hidden) return;
   const [shownHeading, shownNote] = [byId('processing-heading'), byId('processing-note')];
-  // Written once: a live region reads out every change.
+  // Screen readers announce every change of a live region.
   if (shownHeading.textContent !== heading) shownHeading.textContent = heading;
   if (shownNote.textContent !== note) shownNote.textContent = note;
 }
 
-/** Waiting is over when the server says so; until then nobody should pay again. */
-export function sayLate(): void {
+/** Shows that the payment takes longer than usual, and that the payer must not pay again. */
+export function showLate(): void {
   const heading = byId('processing-heading');
   if (heading.textContent === processing.lateHeading) return;
   heading.textContent = processing.lateHeading;
   byId('processing-late').hidden = false;
-  sayStillChecking();
+  showStillChecking();
 }
 
-export function sayStillChecking(): void {
+export function showStillChecking(): void {
   const note = document.getElementById('processing-note');
   if (!note) return;
-  // Written once: a live region reads out every change.
+  // Screen readers announce every change of a live region.
   if (note.textContent !== processing.stillChecking) note.textContent = processing.stillChecking;
 }

@@ -1,4 +1,4 @@
-/** The receipt: is read out, names the brand of the card, and leads back to the shop by itself. */
+/** The receipt: announces the result, shows the brand of the card, and redirects to the shop automatically. */
 import { byId } from './document-parts.js';
 import { messages } from '../messages.js';
 import { sessionId, storageIfAllowed } from './page-document.js';
@@ -7,16 +7,16 @@ const RETURN_AFTER_SECONDS = 5;
 
 const BRAND_KEY = `svc-pay/${sessionId}/brand`;
 
-/** Before the card is sent: which brand the digits are of, and nothing of them but what a receipt shows anyway. */
+/** Stores the brand before the card is sent, with no more digits than a receipt shows anyway. */
 export function rememberBrand(brand: string, digits: string): void {
   try {
     storageIfAllowed()?.setItem(BRAND_KEY, `${brand} **** ${digits.slice(-4)}`);
   } catch {
-    // A receipt without a brand is one, too.
+    // The receipt then shows no brand.
   }
 }
 
-/** Only beside the card that was paid with here: of another one the service knows the last digits alone. */
+/** Shows the brand only beside the card that was used in this browser: of other cards only the last digits are known. */
 export function showBrand(): void {
   const known = storageIfAllowed()?.getItem(BRAND_KEY);
   for (const place of document.querySelectorAll('.card-brand')) {
@@ -25,17 +25,17 @@ export function showBrand(): void {
   }
 }
 
-export function followReturn(): void {
+export function startReturn(): void {
   byId('outcome-heading').focus();
   const link = document.getElementById('return-link') as HTMLAnchorElement | null;
-  // On a phone that scanned the code there is none: the shop's own page goes on.
+  // No link on a phone that scanned the code: the page on the shop's device redirects.
   if (!link?.getAttribute('href')) return;
   const [said, seconds, stay] = [byId('returning'), byId('returning-seconds'), byId('stay')];
   said.textContent = messages.returning;
   let left = RETURN_AFTER_SECONDS;
   const count = (): void => {
     seconds.textContent = `(${left})`;
-    // `replace`: the merchant's back button must not lead to a page that leads forward again.
+    // `replace`, because the back button must not return to a page that redirects again.
     if (left-- <= 0) location.replace(link.href);
   };
   count();

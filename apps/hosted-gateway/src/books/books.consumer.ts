@@ -11,7 +11,7 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { SESSIONS_BOOK } from './sessions-book.query.js';
 
-/** Answers what sessions have of the payments of a day, for reconciliation. */
+/** Answers the queries of reconciliation: the payments of sessions on a day. */
 @Controller()
 export class BooksConsumer {
   private readonly sessions: BookReader;

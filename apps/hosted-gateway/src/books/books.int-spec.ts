@@ -59,7 +59,7 @@ test('a payment belongs to the day on which it was accepted, from its first mill
   ]);
 });
 
-test('a merchant that is no number is on no merchant, and breaks nothing', async () => {
+test('a payment with an invalid merchantId belongs to no merchant and causes no error', async () => {
   const { paymentReference } = await pay({ merchantId: ++merchantId });
   await gateway.dataSource.query(
     `UPDATE hosted_payments SET snapshot = jsonb_set(snapshot, '{merchantId}', '"x"') WHERE payment_reference = $1`,

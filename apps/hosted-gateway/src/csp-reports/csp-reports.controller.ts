@@ -4,20 +4,20 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';
-import { AddressLimit } from '../address-limit.guard.js';
-import { SameOrigin } from '../pay/same-origin.guard.js';
+import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
+import { SameOriginGuard } from '../pay/same-origin.guard.js';
 
-/** A browser's report is below 2 KB; several of one page come together. */
-const REPORT_BYTES_MAX = 16 * 1024;
-/** In which browsers send them: by `report-uri`, and by `report-to`. */
+/** A browser's report is below 2 KB, but a request may contain several. */
+const MAX_REPORT_BYTES = 16 * 1024;
+/** Media types of reports: for `report-uri` and for `report-to`. */
 const REPORT_TYPES = ['application/csp-report', 'application/reports+json'];
-/** Reports of one address (a browser gathers them); more are refused, and not counted. */
-export const REPORTS_PER_MINUTE = 100;
+/** Limit for each IP address (browsers batch reports); more are rejected and not counted. */
+export const MAX_REPORTS_PER_MINUTE = 100;
 
 /**
- * Counts what browsers refused by the content security policy of the payment page: a number that grows says that something is
- * in payers' pages that does not belong there. Another site's visitors cannot be made to send some (SameOrigin); anybody else can, and a report names addresses that a payer has seen, so
- * its content is neither read nor kept.
+ * Counts violations of the payment page's content security policy, as browsers report them. A growing number means that
+ * foreign content is in payers' pages. SameOriginGuard rejects reports that another website triggers, but any program can send them,
+ * and a report contains addresses that a payer has visited. Therefore its content is neither read nor stored.
  */
 @Controller('pay/csp-reports')
 export class CspReportsController {
@@ -25,13 +25,13 @@ export class CspReportsController {
 
   constructor(@Inject(HttpAdapterHost) { httpAdapter }: HttpAdapterHost) {
     const fastify = httpAdapter.getInstance<FastifyInstance>();
-    const bound = { parseAs: 'buffer', bodyLimit: REPORT_BYTES_MAX } as const;
+    const bound = { parseAs: 'buffer', bodyLimit: MAX_REPORT_BYTES } as const;
     fastify.addContentTypeParser(REPORT_TYPES, bound, (_request, _body, done) => done(null, undefined));
   }
 
   @Post()
   @HttpCode(HttpStatus.NO_CONTENT)
-  @UseGuards(SameOrigin, AddressLimit)
+  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true, payments: true })
   report(@Headers('content-type') contentType = ''): void {
     const type = contentType.split(';', 1)[0]!.trim().toLowerCase();

@@ -1,6 +1,6 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { type Gateway, startGateway } from '../../test/gateway.js';
-import { REPORTS_PER_MINUTE } from './csp-reports.controller.js';
+import { MAX_REPORTS_PER_MINUTE } from './csp-reports.controller.js';
 
 const counted: string[] = [];
 let gateway: Gateway;
@@ -22,7 +22,7 @@ async function report(address: string, type = 'application/csp-report', payload 
   return (await gateway.call('POST', '/pay/csp-reports', { headers, payload })).status;
 }
 
-test('a report is counted in both of its forms, whatever is in it', async () => {
+test('counts a report in both formats, with any content', async () => {
   expect(await report('203.0.113.1')).toBe(204);
   expect(await report('203.0.113.1', 'application/reports+json', '[{"type":"csp-violation"}]')).toBe(204);
   expect(await report('203.0.113.1', 'application/csp-report', 'not even JSON')).toBe(204);
@@ -41,7 +41,7 @@ test.each([
   ['cross-site', 403],
   ['same-site', 403],
   ['same-origin', 204],
-])('one that a %s page caused is answered %i', async (from, status) => {
+])('a report from a %s page gets a %i', async (from, status) => {
   const headers = {
     'content-type': 'application/csp-report',
     'x-forwarded-for': '203.0.113.6',
@@ -51,24 +51,24 @@ test.each([
   expect(ours()).toHaveLength(status === 204 ? 1 : 0);
 });
 
-test('one with parameters of its type is one', async () => {
+test('accepts a media type with parameters', async () => {
   expect(await report('203.0.113.5', 'Application/CSP-Report; charset=utf-8')).toBe(204);
   expect(ours()).toHaveLength(1);
 });
 
-test('one that is too large is refused and not counted', async () => {
+test('rejects a report that is too large, without counting it', async () => {
   expect(await report('203.0.113.2', 'application/csp-report', 'x'.repeat(16 * 1024 + 1))).toBe(413);
   expect(ours()).toHaveLength(0);
 });
 
-test('an address that sends many is refused, and another is not', async () => {
-  for (let sent = 0; sent < REPORTS_PER_MINUTE; sent++) expect(await report('203.0.113.3')).toBe(204);
+test('limits the reports of each address', async () => {
+  for (let sent = 0; sent < MAX_REPORTS_PER_MINUTE; sent++) expect(await report('203.0.113.3')).toBe(204);
   expect(await report('203.0.113.3')).toBe(429);
   expect(await report('203.0.113.4')).toBe(204);
-  expect(ours()).toHaveLength(REPORTS_PER_MINUTE + 1);
+  expect(ours()).toHaveLength(MAX_REPORTS_PER_MINUTE + 1);
 });
 
-test('the page says where reports go, and that it needs nothing of the device', async () => {
+test('the page has headers for reports and for permissions', async () => {
   const { headers } = await gateway.call('GET', '/pay?sessionId=none', {});
   expect(headers['content-security-policy']).toContain('report-uri /pay/csp-reports; report-to csp');
   expect(headers['reporting-endpoints']).toBe('csp="/pay/csp-reports"');

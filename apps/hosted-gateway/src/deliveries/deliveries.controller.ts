@@ -14,17 +14,17 @@ import {
 } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
-import { SiteLimit } from './site-limit.guard.js';
+import { CallingSite, SiteGuard, RequireApiKeyGuard } from '../sessions/site.guard.js';
+import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
 
 /**
- * Deliveries to a merchant's endpoints: what was sent, what the endpoint answered, and sending again (E5). Needs a key, also at a
- * site that is set up without one.
+ * Deliveries to a merchant's endpoints: the notifications, the responses of the endpoint, and resending (E5). Requires an API key,
+ * even for a site whose other calls need none.
  *
  * @group Deliveries
  */
 @Controller(['api/v3.1/deliveries', 'api/v3/deliveries'])
-@UseGuards(SiteGuard, WithKey, SiteLimit)
+@UseGuards(SiteGuard, RequireApiKeyGuard, SiteRateLimitGuard)
 @SkipThrottle({ keyless: true, payments: true })
 export class DeliveriesController {
   constructor(@Inject(Commands) private readonly commands: Commands) {}
@@ -32,7 +32,7 @@ export class DeliveriesController {
   /**
    * Lists the deliveries to the site's endpoints, newest first, at most 50.
    *
-   * @throws request.invalid For a state or an `after` that is none.
+   * @throws request.invalid `state` or `after` is not valid.
    */
   @Get()
   @Header('cache-control', 'no-store')
@@ -41,13 +41,13 @@ export class DeliveriesController {
     @Query('state') state: DeliveryState | undefined,
     @Query('after') after: string | undefined,
   ): Promise<DeliveryList> {
-    if (isGiven(state) && !DELIVERY_STATES.includes(state))
+    if (isNotEmpty(state) && !DELIVERY_STATES.includes(state))
       throw invalidField('state', `state must be one of ${DELIVERY_STATES.join(', ')}`);
-    if (isGiven(after) && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
+    if (isNotEmpty(after) && !isUuid(after)) throw invalidField('after', 'after must be the id of a delivery');
     const request = {
       owner: ownerOf(site),
-      ...(isGiven(state) ? { state } : {}),
-      ...(isGiven(after) ? { after } : {}),
+      ...(isNotEmpty(state) ? { state } : {}),
+      ...(isNotEmpty(after) ? { after } : {}),
     };
     return { ...(await this.commands.request(ListDeliveriesV1, request)), ...SUCCESS };
   }
@@ -60,7 +60,7 @@ export class DeliveriesController {
   @Get(':id')
   @Header('cache-control', 'no-store')
   async get(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<DeliveryDetails> {
-    return { ...(await this.commands.request(GetDeliveryV1, one(site, id))), ...SUCCESS };
+    return { ...(await this.commands.request(GetDeliveryV1, deliveryRequest(site, id))), ...SUCCESS };
   }
 
   /**
@@ -68,13 +68,13 @@ export class DeliveriesController {
    *
    * @returns 202 The notification is scheduled for immediate delivery.
    * @throws resource.not-found The site has no such delivery.
-   * @throws resource.conflict It is being sent, or its session was paid later.
-   * @throws request.rate-limited It was sent again a moment ago.
+   * @throws resource.conflict The notification is being sent now, or its session was paid later.
+   * @throws request.rate-limited The notification was resent a moment ago.
    */
   @Post(':id/resend')
   @HttpCode(202)
   async resend(@CallingSite() site: AuthenticatedSite, @Param('id') id: string): Promise<typeof SUCCESS> {
-    await this.commands.request(ResendDeliveryV1, one(site, id));
+    await this.commands.request(ResendDeliveryV1, deliveryRequest(site, id));
     return SUCCESS;
   }
 }
@@ -85,11 +85,11 @@ function ownerOf({ merchantId, siteId, mode }: AuthenticatedSite): DeliveryOwner
   return { merchantId, siteId, mode };
 }
 
-function one(site: AuthenticatedSite, id: string): { owner: DeliveryOwner; id: string } {
+function deliveryRequest(site: AuthenticatedSite, id: string): { owner: DeliveryOwner; id: string } {
   if (!isUuid(id)) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
   return { owner: ownerOf(site), id };
 }
 
-function isGiven(text: string | undefined): text is string {
+function isNotEmpty(text: string | undefined): text is string {
   return text !== undefined && text !== '';
 }

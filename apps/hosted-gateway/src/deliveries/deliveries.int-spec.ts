@@ -67,14 +67,14 @@ it.each(['v3.1', 'v3'])(
   },
 );
 
-it('asks for live deliveries with a live key, and for all of them where the query is empty', async () => {
+it('requests live deliveries with a live key, and all states without a query', async () => {
   const { merchantId, siteId } = merchant;
   const live = await gateway.aMerchant({ merchantId, siteId, mode: 'live' });
   await gateway.call('GET', '/api/v3.1/deliveries?state=&after=', { headers: live.headers });
   expect(asked).toEqual([{ owner: ownerOf(merchant, 'live') }]);
 });
 
-it('is for those with a key alone, also at a site that does without', async () => {
+it('requires a key, even for a site whose other calls need none', async () => {
   const open = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
   for (const { headers } of [merchant, open]) {
     const { 'x-api-key': _, ...keyless } = headers;
@@ -88,7 +88,7 @@ it('is for those with a key alone, also at a site that does without', async () =
   expect(asked).toEqual([]);
 });
 
-it.each(['nothing', `${ID}x`, 'x'.repeat(150)])('does not ask for %s, which is no id', async (id) => {
+it.each(['nothing', `${ID}x`, 'x'.repeat(150)])('sends no command for %s, which is not an id', async (id) => {
   const { headers } = merchant;
   expect((await gateway.call('GET', `/api/v3.1/deliveries/${id}`, { headers })).status).toBe(404);
   expect((await gateway.call('POST', `/api/v3.1/deliveries/${id}/resend`, { headers })).status).toBe(404);
@@ -107,7 +107,7 @@ it.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&aft
   },
 );
 
-it('passes a refusal on, with Retry-After', async () => {
+it('passes on an error, with Retry-After', async () => {
   await gateway.responds(ResendDeliveryV1, () => ({
     ...{ ok: false as const, code: 'request.rate-limited' as const, message: 'Wait.', fields: [] },
     retryAfterSeconds: 9,
@@ -121,7 +121,7 @@ it('passes a refusal on, with Retry-After', async () => {
   ]);
 });
 
-it('is bounded for each site and mode, whichever address calls', async () => {
+it('limits the calls of each site and mode, from any address', async () => {
   const { merchantId, siteId, headers } = merchant;
   const call = async (of: Record<string, string>): Promise<number> =>
     (await gateway.call('GET', '/api/v3.1/deliveries', { headers: of })).status;

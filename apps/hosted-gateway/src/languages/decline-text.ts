@@ -1,9 +1,9 @@
-/** What the card form says after a try that failed. */
-import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+/** Texts of the card form after a failed attempt. */
+import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { fill } from './fill.js';
 import type { Language } from './languages.js';
 
-/** What happened, and what to do next. @param decline of the payment (P4) */
+/** The reason and the next step. @param decline of the payment (P4) */
 export function declineText(
   { tag, messages }: Language,
   decline: { errorReference: string; message: string } | undefined,
@@ -11,16 +11,16 @@ export function declineText(
   const { declines, unknownDecline } = messages;
   const { errorReference = '', message = '' } = decline ?? {};
   if (Object.hasOwn(declines, errorReference)) return declines[errorReference as keyof typeof declines];
-  // The error catalogue speaks English.
+  // The error catalogue is in English.
   return { title: unknownDecline.title, next: (tag === 'en' && message) || unknownDecline.next };
 }
 
-/** @param left the coming try included */
+/** @param left including the next attempt */
 export function triesLeftText({ messages: { form } }: Language, left: number): string {
-  return left === 1 ? form.lastTry : fill(form.triesLeft, { left, tries: SESSION_TRIES_MAX });
+  return left === 1 ? form.lastTry : fill(form.triesLeft, { left, tries: MAX_SESSION_ATTEMPTS });
 }
 
-/** What a payer who asks the store, or its support, can name; undefined where there was no payment. */
+/** Reference for the payer's questions to the store or support; undefined without a payment. */
 export function referenceText(
   { messages: { paid } }: Language,
   decline: { paymentReference?: string } | undefined,

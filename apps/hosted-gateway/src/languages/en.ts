@@ -1,17 +1,17 @@
 /**
- * Every word of the payment page in English, for the server's views and the browser's script; the other languages have the
- * same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is filled in when the page is made: keep its name, put it where the
- * language needs it. No count that is filled in is ever one, so no message needs a plural of its own.
+ * All texts of the payment page in English, for the server's views and the browser's script. The other languages have the
+ * same keys (af.ts, zu.ts, xh.ts, st.ts). `{name}` is a placeholder: keep its name, and put it where the
+ * language needs it. A filled-in count is never one, so no message needs a singular form.
  *
- * A sentence about a failure says whether money moved and what to do next; it never blames the payer and never promises what
- * is not known.
+ * A text about a failure says whether money moved and what to do next. It never blames the payer, and it never promises an unknown
+ * result.
  */
 export const en = {
-  /** Of the language, in itself. */
+  /** Name of the language, in the language itself. */
   name: 'English',
 
   format: {
-    /** As prices are written in the shops of South Africa: `R 1 234.56`. */
+    /** The format of prices in South African shops: `R 1 234.56`. */
     decimalMark: '.',
     dateTime: '{day} {month} {year} at {time}',
     months: [
@@ -32,7 +32,7 @@ export const en = {
 
   language: {
     label: 'Language',
-    /** Asked before another language is loaded, when something stands in the form. */
+    /** Confirmation before the page is loaded in another language while the form is not empty. */
     emptiesForm: 'The page is loaded again in the other language, and the card form will be empty. Go on?',
   },
 
@@ -42,7 +42,7 @@ export const en = {
     moreDetails: 'More details',
     backToStore: 'Back to store',
     payTitle: 'Pay {amount} to {merchant}',
-    /** Title of a page with another heading than the form's. */
+    /** Title of a page without the form. */
     stateTitle: '{heading} · {merchant}',
     footer: 'Your card details are encrypted in this browser before they are sent.',
     test: 'TEST: no money moves',
@@ -72,12 +72,12 @@ export const en = {
     expiring:
       'You can pay here until {time}. After that nothing is charged, and you can start the payment again in the store.',
     moreTime: 'Give me 15 more minutes',
-    /** The link `reload` follows, and a full stop. */
+    /** Followed by the link `reload` and a full stop. */
     late: 'The form is still loading. If nothing happens,',
     reload: 'load the page again',
   },
 
-  /** Beside the form: for a payer who would rather use a phone. */
+  /** Beside the form: for a payer who prefers to use a phone. */
   byCode: {
     heading: 'Or scan to pay',
     fold: 'Pay with another device',
@@ -86,7 +86,7 @@ export const en = {
     goesOn: 'This page goes on by itself when it is paid.',
   },
 
-  /** What the merchant lets the payer of an invoice choose. */
+  /** Options that the merchant offers to the payer of an invoice. */
   choice: {
     amount: 'Amount to pay',
     tip: 'Tip (optional)',
@@ -125,7 +125,7 @@ export const en = {
     cannotEncrypt: 'Your card details could not be encrypted. Nothing was sent. Reload the page and try again.',
   },
 
-  /** Above the form, when the server refuses what the page sent, by code of the error catalogue. Otherwise `formErrors.refused`, in English what the error catalogue says. */
+  /** Above the form, when the server rejects the pay request, by code of the error catalogue. Other codes use the text of the catalogue in English, and `formErrors.refused` in other languages. */
   refusals: {
     'card-key.not-in-use': 'This page is out of date. Reload it and try again. Nothing was charged.',
     'live-mode.unavailable': 'Cards cannot be paid with here yet. Nothing was charged.',
@@ -162,7 +162,7 @@ export const en = {
     card: 'Card',
     reference: 'Payment reference',
     date: 'Date',
-    /** For a receipt: what the payer can do now. */
+    /** On the receipt: the payer's next step. */
     next: 'The store is told of your payment. If you have a question about your order, ask the store and give the payment reference.',
     returnTo: 'Return to {merchant}',
     returning: 'You will be taken back in a few seconds.',
@@ -186,7 +186,7 @@ export const en = {
     },
   },
 
-  /** The same of an invoice of a till: there is no store to go back to, and the cashier can make another. */
+  /** The same for an invoice of a till: there is no store to return to, and the cashier can create a new invoice. */
   closedAtTill: {
     refused: {
       heading: 'This payment cannot be tried again here',
@@ -207,27 +207,27 @@ export const en = {
     note: 'The address is incomplete or no longer valid. Go back to the store and start the payment again.',
   },
 
-  /** Nothing is known of the session for as long as the service cannot look. */
+  /** The state of the session is unknown while the service is unavailable. */
   unavailable: {
     heading: 'This page is not available at the moment',
     note: 'If you have pressed Pay already, do not pay again: nothing is lost, and the outcome will be shown here.',
     again: 'This page tries again by itself every few seconds. You can also close it and come back later.',
   },
 
-  /** The printed code of a till before the cashier is done, and after everything is paid. */
+  /** The static code of a till that has no open invoice. */
   atTill: {
     heading: 'This till has nothing to pay yet',
     note: 'Wait until the cashier is done, then pay here.',
     again: 'This page looks again by itself.',
   },
 
-  /** Somebody scanned a code that nothing is known of. */
+  /** The payer scanned an unknown code. */
   unknownCode: {
     heading: 'This code cannot be paid here',
     note: 'It is incomplete or no longer valid. At a till, scan it with a payment app; otherwise go back to where it was shown.',
   },
 
-  /** By errorReference (P4): what happened, and what to do next. Fraud is not named: the payer may be its victim. */
+  /** By errorReference (P4): the reason and the next step. Fraud is not mentioned: the payer may be its victim. */
   declines: {
     '10': {
       title: 'Your bank declined the payment',
@@ -286,12 +286,12 @@ export const en = {
       next: 'If your bank shows the amount, it is given back. Try again, or use another card.',
     },
   },
-  /** For a reason that has no text here. */
+  /** For a reason without a text here. */
   unknownDecline: {
     title: 'The payment did not go through',
     next: 'Try again, or use another card.',
   },
 };
 
-/** What a language has to say. */
+/** All texts of a language. */
 export type Messages = typeof en;

@@ -19,9 +19,9 @@ describe('formatAmount', () => {
     expect(formatAmount(cents, 'ZAR', formatOf(tag))).toBe(shown);
   });
 
-  it('names a currency by its own symbol', () => expect(formatAmount(12345, 'EUR', formatOf('af'))).toBe('€123,45'));
+  it('uses the symbol of the currency', () => expect(formatAmount(12345, 'EUR', formatOf('af'))).toBe('€123,45'));
 
-  it('loses no cent on the way, in no language', () => {
+  it('is exact to the cent in every language', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 100_000_000_000 }),
@@ -49,7 +49,7 @@ describe('formatTime', () => {
     ['st', '20 Pudungwana 2026 ka 23:30 UTC'],
   ] as const)('is in %s %s', (tag, shown) => expect(formatTime(time, formatOf(tag), 'UTC')).toBe(shown));
 
-  it('is in the zone asked for, midnight is 00', () => {
+  it('uses the given time zone, and 00 for midnight', () => {
     expect(formatTime(time, formatOf('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');
     expect(formatTime('2026-01-02T22:05:00.000Z', formatOf('en'), 'Africa/Johannesburg')).toBe(
       '3 January 2026 at 00:05 SAST',

@@ -1,13 +1,13 @@
 /**
- * Amounts and dates as the payer reads them, in the page's language and not by the region of a browser: browsers do not have
- * the formats of every language here, and a region would write the same amount in another way than the receipt. Amounts go
- * from integer cents to text without a float in between.
+ * Formats amounts and dates in the page's language, not in the browser's region: browsers do not support
+ * every language of the page, and a region could format the same amount differently from the receipt. Amounts are formatted
+ * from integer cents without floating-point arithmetic.
  */
 import { fill } from './fill.js';
 
 /**
- * "R 1 234.56" from 123456 cents, as South Africans write it; with a decimal comma in Afrikaans. Spaces are plain ones, so that the
- * text can be searched and read out; the style sheet keeps it on one line.
+ * Formats 123456 cents as "R 1 234.56", as usual in South Africa; with a decimal comma in Afrikaans. Uses plain spaces, so that the
+ * text can be searched and read out; the style sheet prevents line breaks.
  *
  * @throws RangeError for anything but whole, non-negative cents
  */
@@ -22,7 +22,7 @@ export function formatAmount(amountCents: number, currencyISOCode: string, langu
     .replace(/\s/g, ' ');
 }
 
-/** By currency. Making one takes longer than rendering the rest of the page. */
+/** Cache by currency: creating a format takes longer than rendering the rest of the page. */
 const amountFormats = new Map<string, Intl.NumberFormat>();
 
 function amountFormat(currency: string): Intl.NumberFormat {
@@ -39,7 +39,7 @@ function amountFormat(currency: string): Intl.NumberFormat {
   return format;
 }
 
-/** "20 November 2026 at 18:03 UTC": the server does not know the payer's time zone; the script puts it right. */
+/** "20 November 2026 at 18:03 UTC". The server does not know the payer's time zone: the script replaces it with local time. */
 export function formatTime(
   isoTime: string,
   { dateTime, months }: { dateTime: string; months: readonly string[] },

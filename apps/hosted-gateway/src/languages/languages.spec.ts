@@ -3,9 +3,9 @@ import { placesOf, textsByPath } from '../../test/messages.js';
 import { declineText, triesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, chosenTag, languageOf, LANGUAGES, namedLanguage } from './languages.js';
+import { chooseLanguage, parseLanguageTag, languageOf, LANGUAGES, explicitLanguage } from './languages.js';
 
-/** What is the same in another language too: a form, a number, a name. */
+/** Texts that are the same in other languages: formats, numbers, names. */
 const ALIKE = [
   ...['format.decimalMark', 'page.stateTitle', 'form.cardNumberPlaceholder', 'form.expiryPlaceholder', 'form.cvv'],
   ...['format.months.3', 'format.months.8', 'format.months.10'],
@@ -24,7 +24,7 @@ describe.each(others)('%s', (_tag, messages) => {
       expect([path, text.trim() === text && text !== '']).toEqual([path, true]);
   });
 
-  it('has the places to be filled in of the English message', () => {
+  it('has the placeholders of the English message', () => {
     for (const [path, text] of Object.entries(messages))
       expect([path, placesOf(text)]).toEqual([path, placesOf(english[path]!)]);
   });
@@ -53,7 +53,7 @@ describe('the language of a page', () => {
     ['ZU-za', 'zu'],
     ['zul', 'zu'],
     ['st-LS', 'st'],
-    // Sepedi is not Sesotho, and what is not well formed is no language.
+    // Sepedi is not Sesotho, and a malformed tag is ignored.
     ['nso', 'af'],
     ['de-DE', 'af'],
     ['zu_ZA', 'af'],
@@ -79,33 +79,33 @@ describe('the language of a page', () => {
   ])('for Accept-Language %j is %s', (accepted, tag) => expect(languageFor(accepted)).toBe(tag));
 
   it('is chosen by its own tag only', () => {
-    expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(chosenTag)).toEqual([
+    expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(parseLanguageTag)).toEqual([
       'zu',
       ...Array<undefined>(7),
     ]);
   });
 
   it('is named by the payer or the merchant, not by the browser', () => {
-    expect(namedLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
-    expect(namedLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
+    expect(explicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
+    expect(explicitLanguage({ chosen: undefined, accepted: 'af' })).toBeUndefined();
   });
 });
 
-test('a message keeps a place that has no value, and what is filled in is not read again', () => {
+test('a placeholder without a value stays, and values are not expanded again', () => {
   expect(fill('{a} {b} {a} {c}', { a: 1, b: '$& {a}' })).toBe('1 $& {a} 1 {c}');
 });
 
-describe('after a try that failed', () => {
-  it('every reason of the error catalogue that is recorded on a payment of a card has a text', () => {
+describe('after a failed attempt', () => {
+  it('every decline reason of the error catalogue for card payments has a text', () => {
     const entries = Object.entries<ErrorEntry>(ERROR_CATALOGUE);
     const ofPayments = entries.filter(([code, { httpStatus }]) => httpStatus === 402 || code.startsWith('acquirer.'));
     expect(ofPayments.length).toBeGreaterThan(10);
     for (const [, { errorReference }] of ofPayments) expect(Object.keys(en.declines)).toContain(errorReference);
   });
 
-  it.each(LANGUAGES)('a reason without a text is not told in English in $tag', (language) => {
+  it.each(LANGUAGES)('a reason without a text is not shown in English in $tag', (language) => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
       const { title, next } = declineText(language, { errorReference, message: 'Ask your bank.' });
       const { unknownDecline } = language.messages;
@@ -117,7 +117,7 @@ describe('after a try that failed', () => {
     expect(declineText(language, undefined)).toEqual(language.messages.unknownDecline);
   });
 
-  it('says how many tries are left', () => {
+  it('shows the number of attempts left', () => {
     expect(triesLeftText(languageOf('en'), 4)).toBe('4 of 5 tries left.');
     expect(triesLeftText(languageOf('en'), 1)).toBe('This is the last try.');
     expect(triesLeftText(languageOf('zu'), 2)).toBe('Kusele imizamo engu-2 kwengu-5.');

@@ -1,4 +1,4 @@
-/** The languages of the payment page, and which of them a payer reads. */
+/** The languages of the payment page, and the choice of one for a payer. */
 import { af } from './af.js';
 import { en, type Messages } from './en.js';
 import { st } from './st.js';
@@ -11,7 +11,7 @@ export type LanguageTag = (typeof LANGUAGE_TAGS)[number];
 
 export interface Language {
   readonly tag: LanguageTag;
-  /** Of its script. */
+  /** Writing direction. */
   readonly direction: 'ltr' | 'rtl';
   readonly messages: Messages;
 }
@@ -24,55 +24,55 @@ export function languageOf(tag: LanguageTag): Language {
   return { tag, direction: 'ltr', messages: MESSAGES[tag] };
 }
 
-/** What a request says of its payer's language. */
-export interface LanguageWish {
-  /** By the switch on the page; in its address from then on. */
+/** The language preferences in a request. */
+export interface LanguagePreference {
+  /** Chosen with the switch on the page; from then on part of its address. */
   readonly chosen: LanguageTag | undefined;
-  /** `Accept-Language` (RFC 9110): anything at all. */
+  /** `Accept-Language` (RFC 9110), not validated. */
   readonly accepted: string | undefined;
 }
 
 /**
- * The language of a page: what its payer chose there, otherwise what the merchant said of the session, otherwise the first
- * that the browser asks for and the page has, otherwise English.
+ * The language of a page: the payer's choice, else the locale of the session, else the first supported language of the
+ * browser, else English.
  *
- * @param locale of the session, BCP 47; one that the page does not have counts as none
+ * @param locale of the session (BCP 47); an unsupported one is ignored
  */
-export function chooseLanguage(wish: LanguageWish, locale?: string | null): Language {
-  return languageOf(namedLanguage(wish, locale) ?? findAccepted(wish.accepted ?? '') ?? 'en');
+export function chooseLanguage(wish: LanguagePreference, locale?: string | null): Language {
+  return languageOf(explicitLanguage(wish, locale) ?? findPreferred(wish.accepted ?? '') ?? 'en');
 }
 
-/** As {@link chooseLanguage}, as far as the payer or the merchant has named one: the browser does not know of it. */
-export function namedLanguage({ chosen }: LanguageWish, locale?: string | null): LanguageTag | undefined {
+/** The language that the payer or the merchant chose; undefined if only the preferences of the browser decide. */
+export function explicitLanguage({ chosen }: LanguagePreference, locale?: string | null): LanguageTag | undefined {
   return chosen ?? findTag(locale ?? '');
 }
 
-/** Of the page's own addresses: `?lang=zu`. Undefined for anything but a language of the page. */
-export function chosenTag(lang: unknown): LanguageTag | undefined {
+/** Parses `?lang=zu` of the page's addresses. Undefined for an unsupported language. */
+export function parseLanguageTag(lang: unknown): LanguageTag | undefined {
   return LANGUAGE_TAGS.find((tag) => tag === lang);
 }
 
-/** As the longest tag of a session may be. */
-const LOCALE_LENGTH_MAX = 35;
-/** More than a browser sends; what is behind it is not read. */
-const ACCEPTED_MAX = 20;
+/** Equal to the limit for the locale of a session. */
+const MAX_LOCALE_LENGTH = 35;
+/** More than any browser sends; the rest is ignored. */
+const MAX_LANGUAGE_RANGES = 20;
 
-function findAccepted(accepted: string): LanguageTag | undefined {
-  const wishes = accepted.split(',', ACCEPTED_MAX).map((wish) => {
+function findPreferred(accepted: string): LanguageTag | undefined {
+  const wishes = accepted.split(',', MAX_LANGUAGE_RANGES).map((wish) => {
     const [range = '', ...parameters] = wish.split(';').map((part) => part.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
     return { tag: findTag(range), quality: Number(quality) };
   });
-  // Sorting keeps the order of what is wanted equally.
+  // The sort is stable: languages of equal quality keep their order.
   return wishes.filter(({ tag, quality }) => tag && quality > 0).sort((one, other) => other.quality - one.quality)[0]
     ?.tag;
 }
 
-/** Also of a region, and by the three letters of ISO 639-2: `zu-ZA` and `zul` are `zu`. */
+/** Accepts regions and the three-letter codes of ISO 639-2: `zu-ZA` and `zul` are `zu`. */
 function findTag(locale: string): LanguageTag | undefined {
-  if (locale === '' || locale.length > LOCALE_LENGTH_MAX) return undefined;
+  if (locale === '' || locale.length > MAX_LOCALE_LENGTH) return undefined;
   try {
-    return chosenTag(new Intl.Locale(locale).language);
+    return parseLanguageTag(new Intl.Locale(locale).language);
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * What a merchant sends has bounds in the schema as well (C6): new rows at once. Those there are looked at by the next
- * migration, since nobody else can use the table until this one commits. Each check is one comparison: PostgreSQL prepares
- * them anew for every row that is written, some 20 µs for these, and a session is written three times.
+ * Limits for a merchant's input in the schema as well (C6), for new rows immediately. The next migration validates existing
+ * rows, because this one locks the table until it commits. Each check is one comparison: PostgreSQL prepares
+ * the checks again for every written row (about 20 µs for these), and a session is written three times.
  */
 export class SessionBounds1763500003050 implements MigrationInterface {
   readonly name = 'SessionBounds1763500003050';

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Rows from before SessionBounds keep to it too: they are read while everybody goes on. */
+/** Validates the rows from before SessionBounds, without blocking other transactions. */
 export class SessionBoundsHold1763500003051 implements MigrationInterface {
   readonly name = 'SessionBoundsHold1763500003051';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Which webhook secrets exist, without the secrets, so that a session that could never be notified is refused. */
+/** Ids of the existing webhook secrets, so that a session without one can be rejected. */
 export class KnownWebhookSecrets1763500003060 implements MigrationInterface {
   readonly name = 'KnownWebhookSecrets1763500003060';
 

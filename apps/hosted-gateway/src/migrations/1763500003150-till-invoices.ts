@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * An invoice of a till is paid on the payer's page: what the page shows of it, and its payments. The columns are added to the table
- * that knows its code, which a release without them goes on filling during an upgrade: a row that it made has none of them.
+ * Data for paying a till's invoice on the payer's page, and its payments. The columns are added to the table of its code. During an
+ * upgrade the previous release still inserts rows there, without these columns.
  */
 export class TillInvoices1763500003150 implements MigrationInterface {
   readonly name = 'TillInvoices1763500003150';

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('what is kept of payments writes no index of their sessions', async () => {
+test('storing payments writes no index of their sessions', async () => {
   const repository = gateway.service.app.get(SessionRepository);
   const first = (await repository.findWithPayments(await gateway.createSession(await gateway.aMerchant())))!;
   const sessions = Array.from({ length: 120 }, () => {
@@ -21,6 +21,6 @@ test('what is kept of payments writes no index of their sessions', async () => {
   const paid = sessions
     .filter((_, nth) => nth % 3 === 0)
     .map((session) => aPayment(payableOf(session), { version: 2 }));
-  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.keepPayments(paid));
+  const updates = await updatesOf(gateway.dataSource, 'sessions', () => repository.upsertPayments(paid));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

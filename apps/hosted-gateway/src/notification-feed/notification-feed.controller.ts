@@ -2,19 +2,19 @@ import { Controller, Get, Header, Inject, Query, UseGuards } from '@nestjs/commo
 import type { AuthenticatedSite } from '@svc/auth';
 import type { NotificationFeed } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { CallingSite, SiteGuard, WithKey } from '../sessions/site.guard.js';
+import { CallingSite, SiteGuard, RequireApiKeyGuard } from '../sessions/site.guard.js';
 import { readFeed } from './read-feed.query.js';
 
-/** The feed of notifications that a merchant catches up from after an outage (E5, E8). */
+/** The notification feed: merchants use it to catch up after an outage (E5, E8). */
 @Controller(['api/v3.1/notifications', 'api/v3/notifications'])
-@UseGuards(SiteGuard, WithKey)
+@UseGuards(SiteGuard, RequireApiKeyGuard)
 export class NotificationFeedController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
    * Lists the site's notifications, delivered or not, at most 100, the oldest first (E8).
    *
-   * @throws request.invalid The cursor is none.
+   * @throws request.invalid The cursor is not valid.
    */
   @Get()
   @Header('cache-control', 'no-store')

@@ -37,7 +37,7 @@ interface Told {
   pages: number;
 }
 
-/** Everything after a cursor, as a merchant that comes back reads it. */
+/** All notifications after a cursor, as a merchant reads them after an outage. */
 async function readAll(after?: string): Promise<Told> {
   const told: string[] = [];
   let pages = 0;
@@ -49,7 +49,7 @@ async function readAll(after?: string): Promise<Told> {
   return { told, after, pages };
 }
 
-/** The same, once it is so many: a transaction of anybody on this server may hold them back for a moment. */
+/** The same, once there are `count` of them: any open transaction on this server may delay them for a moment. */
 const readOnce = (count: number, after?: string): Promise<Told> =>
   waitUntil(`${count} in the feed`, 20_000, async () => {
     const all = await readAll(after);
@@ -68,10 +68,10 @@ test('has each final payment once, oldest first, with the id and the body of its
   const first = await payment();
   const second = await payment({ state: 'failed' });
   const processing = await payment({ state: 'processing', version: 2 });
-  await sessions.keepPayments([processing]);
-  await sessions.keepPayments([first]);
-  await sessions.keepPayments([second]);
-  await sessions.keepPayments([first]);
+  await sessions.upsertPayments([processing]);
+  await sessions.upsertPayments([first]);
+  await sessions.upsertPayments([second]);
+  await sessions.upsertPayments([first]);
 
   await readOnce(2);
   const page = await read();
@@ -92,20 +92,20 @@ test('has each final payment once, oldest first, with the id and the body of its
     state: 'success' as const,
     payable: { ...processing.payable, state: 'paid' as const, version: 3 },
   };
-  await sessions.keepPayments([done]);
+  await sessions.upsertPayments([done]);
   expect((await readOnce(1, page.after)).told).toEqual([processing.paymentReference]);
 });
 
-test('nothing to tell yet is an empty page without a cursor; the next look begins at the beginning again', async () => {
+test('an empty feed is an empty page without a cursor; the next call starts from the beginning again', async () => {
   expect(await read()).toEqual({ notifications: [], hasMore: false, status: 'Success', errors: [] });
 });
 
-test('comes in pages of 100, and goes on from any of them', async () => {
+test('has pages of 100, and continues after any of them', async () => {
   const payable = await gateway.payableOf(await gateway.createSession(merchant));
   const payments = Array.from({ length: 250 }, () =>
     aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
   );
-  for (let i = 0; i < payments.length; i += 25) await sessions.keepPayments(payments.slice(i, i + 25));
+  for (let i = 0; i < payments.length; i += 25) await sessions.upsertPayments(payments.slice(i, i + 25));
   const { told, pages, after } = await readOnce(250);
   expect(pages).toBe(3);
   expect(new Set(told)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
@@ -113,7 +113,7 @@ test('comes in pages of 100, and goes on from any of them', async () => {
   expect((await read(after)).notifications).toEqual([]);
 });
 
-test('goes straight to its page in the index, in the order of the index', async () => {
+test('reads its page directly in the order of the index', async () => {
   const { dataSource } = gateway;
   const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
   expect(plan).toMatch(
@@ -121,7 +121,7 @@ test('goes straight to its page in the index, in the order of the index', async 
   );
 });
 
-test('skips nothing when what was written first commits last', async () => {
+test('skips nothing when the first write commits last', async () => {
   const [early, late] = [await payment(), await payment()];
   const slow = gateway.dataSource.createQueryRunner();
   await slow.startTransaction();
@@ -129,8 +129,8 @@ test('skips nothing when what was written first commits last', async () => {
     `INSERT INTO hosted_payments (payment_reference, session_id, snapshot, accepted_at, version) VALUES ($1, $2, $3, now(), 3)`,
     [early.paymentReference, early.source.sessionId, JSON.stringify(early)],
   );
-  await sessions.keepPayments([late]);
-  // The later one is committed, and is not shown before the earlier one is settled.
+  await sessions.upsertPayments([late]);
+  // The later one is committed, but not listed until the earlier transaction ends.
   const meanwhile = await readAll();
   expect(meanwhile.told).toEqual([]);
   await slow.commitTransaction();
@@ -138,7 +138,7 @@ test('skips nothing when what was written first commits last', async () => {
   expect((await readOnce(2, meanwhile.after)).told).toEqual([early.paymentReference, late.paymentReference]);
 });
 
-test('read while many are written at once: everything is seen once', async () => {
+test('concurrent reads and writes: every notification is read exactly once', async () => {
   const payments = await Promise.all(Array.from({ length: 60 }, () => payment()));
   let writing = true;
   const seen: string[] = [];
@@ -151,7 +151,7 @@ test('read while many are written at once: everything is seen once', async () =>
   const reading = (async () => {
     while (writing) await look();
   })();
-  await Promise.all(payments.map((one) => sessions.keepPayments([one])));
+  await Promise.all(payments.map((one) => sessions.upsertPayments([one])));
   writing = false;
   await reading;
   await waitUntil('the last of them', 20_000, async () => {
@@ -162,22 +162,22 @@ test('read while many are written at once: everything is seen once', async () =>
   expect(new Set(seen)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
 });
 
-test('tells no Failed once its session was paid', async () => {
+test('leaves out a Failed once its session was paid', async () => {
   const sessionId = await gateway.createSession(merchant);
   const failed = await payment({ state: 'failed', version: 3 }, sessionId);
-  await sessions.keepPayments([failed]);
+  await sessions.upsertPayments([failed]);
   const before = await readOnce(1);
   expect(before.told).toEqual([failed.paymentReference]);
   const paid = await payment({ version: 5 }, sessionId);
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   expect((await readOnce(1, before.after)).told).toEqual([paid.paymentReference]);
   expect((await readAll()).told).toEqual([paid.paymentReference]);
 });
 
-describe('is of the calling site and mode alone', () => {
+describe('only lists the calling site and mode', () => {
   test.each(STRANGERS)('%s reads its own', async (stranger) => {
     const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
-    await sessions.keepPayments([await payment()]);
+    await sessions.upsertPayments([await payment()]);
     const { after } = await readOnce(1);
     for (const key of [other.siteKey, other.merchantKey]) {
       const caller = { ...other, headers: { ...other.headers, 'x-api-key': key } };
@@ -187,7 +187,7 @@ describe('is of the calling site and mode alone', () => {
       ]);
     }
     const own = aPayment(await gateway.payableOf(await gateway.createSession(other)), { version: 3 });
-    await sessions.keepPayments([own]);
+    await sessions.upsertPayments([own]);
     const page = await waitUntil('its own', 20_000, async () => {
       const one = await read(undefined, other);
       return one.notifications.length > 0 ? one : undefined;
@@ -195,12 +195,12 @@ describe('is of the calling site and mode alone', () => {
     expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([own.paymentReference]);
   });
 
-  test('and not of somebody without a key', async () => {
+  test('rejects a caller without a key', async () => {
     expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
   });
 });
 
-test('the two numbers alone, which everybody may know, neither read it nor cancel a session (A8)', async () => {
+test('merchantId and siteId without a key can neither read it nor cancel a session (A8)', async () => {
   const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
   const headers = { merchantid: String(keyless.merchantId), merchantsiteid: String(keyless.siteId) };
   const sessionId = await gateway.createSession(keyless);
@@ -210,16 +210,19 @@ test('the two numbers alone, which everybody may know, neither read it nor cance
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers: keyless.headers })).status).toBe(200);
 });
 
-test('an empty `after` is the beginning, and none is given back while there is nothing to tell', async () => {
+test('an empty `after` starts from the beginning, and an empty feed returns no cursor', async () => {
   const nobody = await gateway.aMerchant();
   expect(await read('', nobody)).toEqual(await read(undefined, nobody));
   expect(await read('', nobody)).not.toHaveProperty('after');
 });
 
-test.each(['nonsense', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])('after=%s is refused, naming it', async (after) => {
-  const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
-    headers: merchant.headers,
-  });
-  expect([status, body.status]).toEqual([400, 'BadRequest']);
-  expect(body.errors[0].message).toContain('after');
-});
+test.each(['nonsense', 'a'.repeat(3_000), 'MS4xLjE&after=MS4xLjE'])(
+  'after=%s is rejected with the name of the parameter',
+  async (after) => {
+    const { status, body } = await gateway.call('GET', `/api/v3.1/notifications?after=${after}`, {
+      headers: merchant.headers,
+    });
+    expect([status, body.status]).toEqual([400, 'BadRequest']);
+    expect(body.errors[0].message).toContain('after');
+  },
+);

@@ -1,16 +1,16 @@
 import { type Mode, type NotificationFeed, notificationFields, type PaymentSnapshot } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import { BEGINNING, type FeedCursor, readCursor, writeCursor } from './feed-cursor.js';
+import { START_CURSOR, type FeedCursor, decodeCursor, encodeCursor } from './feed-cursor.js';
 
-/** Whose notifications. */
+/** The owner of the notifications. */
 export interface FeedOwner {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 interface FeedRow extends FeedCursor {
   readonly snapshot: PaymentSnapshot;
@@ -18,18 +18,18 @@ interface FeedRow extends FeedCursor {
 }
 
 /**
- * What the site's endpoint was or should have been told, oldest first, so that a merchant who was away catches up without
- * anybody's help. Answered from what this service keeps of its sessions' payments; the id and the body are those of the
- * webhook, since both services make them by the same rule (ADR 12).
+ * The notifications for the site's endpoint, delivered or not, oldest first: a merchant catches up after an outage without
+ * the support of the platform. They are derived from this service's own copy of the payments. Ids and bodies equal those of
+ * the webhooks, because both services derive them by the same rule (ADR 12).
  *
- * Rows commit out of order. A reader goes on behind `(transaction, position)` and is shown only transactions older than every
- * one still open, so what commits later is always behind its cursor. As with the webhook, a Failed is not told once its
- * session was paid (E2). Throws `request.invalid` for a cursor that is none.
+ * Rows commit out of order. The cursor is `(transaction, position)`, and a page only contains transactions older than every
+ * open one. So a row that commits later is always after the cursor. As with the webhook, a Failed is left out once its
+ * session was paid (E2). Throws `request.invalid` for an invalid cursor.
  */
 export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: unknown): Promise<NotificationFeed> {
-  // A reader that has kept nothing yet may send it empty.
+  // A client without a stored cursor may send an empty one.
   const isBeginning = after === undefined || after === '';
-  const cursor = isBeginning ? BEGINNING : typeof after === 'string' ? readCursor(after) : undefined;
+  const cursor = isBeginning ? START_CURSOR : typeof after === 'string' ? decodeCursor(after) : undefined;
   if (!cursor) throw invalidField('after', 'after must be a value that an earlier answer gave');
   const rows = await dataSource.query<FeedRow[]>(
     `SELECT feed_txid::text AS txid, feed_position AS position, snapshot,
@@ -39,18 +39,18 @@ export async function readFeed(dataSource: DataSource, owner: FeedOwner, after: 
       WHERE (snapshot->>'siteId')::bigint = $1 AND snapshot->>'mode' = $2 AND (snapshot->>'merchantId')::bigint = $3
         AND feed_position IS NOT NULL AND (feed_txid, feed_position) > ($4::xid8, $5::bigint) AND feed_txid < pg_snapshot_xmin(pg_current_snapshot())
       ORDER BY feed_txid, feed_position
-      LIMIT ${PAGE + 1}`,
+      LIMIT ${PAGE_SIZE + 1}`,
     [owner.siteId, owner.mode, owner.merchantId, cursor.txid, cursor.position],
   );
-  const page = rows.slice(0, PAGE);
+  const page = rows.slice(0, PAGE_SIZE);
   const last = page.at(-1);
-  const next = last ? writeCursor(last) : isBeginning ? undefined : (after as string);
+  const next = last ? encodeCursor(last) : isBeginning ? undefined : (after as string);
   return {
     notifications: page
       .filter(({ superseded }) => !superseded)
       .map(({ snapshot }) => ({ id: notificationIdOf(snapshot), notification: notificationFields(snapshot) })),
     ...(next === undefined ? {} : { after: next }),
-    hasMore: rows.length > PAGE,
+    hasMore: rows.length > PAGE_SIZE,
     status: 'Success',
     errors: [],
   };

@@ -1,4 +1,4 @@
-/** Drawn here, so that the page loads nothing but its script and its style. Decoration: hidden from screen readers. */
+/** Inline SVG, so that the page loads nothing but its script and its style. Decorative: hidden from screen readers. */
 
 export function LockIcon() {
   return (

@@ -1,17 +1,17 @@
 import { type Language, LANGUAGES, languageOf } from '../languages/languages.js';
 import { closedStates, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
-import type { OrderShown, PayablePage } from './pay-page-model.js';
+import type { OrderDetails, PayablePage } from './pay-page-model.js';
 
-/** As decide-page makes it of an invoice: without ways to a store. */
+/** As decide-page returns it for an invoice: without links to a store. */
 const { backToStoreUrl: _, merchantOrderId: __, ...atTill } = order;
-const invoice = { ...atTill, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderShown;
+const invoice = { ...atTill, isAtTill: true, siteName: 'TILL-1', customFields: [] } satisfies OrderDetails;
 const fixed = { amountMinCents: undefined, hasTip: false };
 const form = { ...open, ...invoice, merchantOrderId: undefined, choice: fixed } as PayablePage;
 const there = (model: Parameters<typeof render>[0], language: Language = languageOf('en')): string =>
   withoutLanguages(render(model, { language }));
 
 describe('an invoice of a till', () => {
-  it('has its lines as a till prints them: what was weighed, what came back, and what has but one', () => {
+  it('shows its line items like a till receipt: weighed items, returned items and single items', () => {
     const lines = [
       { label: 'Rooibos cappuccino', quantity: 2, amountCents: 8_950 },
       { label: 'Apples', quantity: 0.12345, amountCents: 323 },
@@ -25,7 +25,7 @@ describe('an invoice of a till', () => {
     expect(text).not.toContain('1 × &lt;b>Bag');
   });
 
-  it('of 500 lines shows a few, and folds away the others', () => {
+  it('folds most of 500 line items', () => {
     const lines = Array.from({ length: 500 }, (_each, index) => ({
       ...{ label: `Line ${index}`, quantity: 1, amountCents: index },
     }));
@@ -34,21 +34,21 @@ describe('an invoice of a till', () => {
     expect(folded).toContain('Line 499');
   });
 
-  it('says nothing of an order that it does not have', () => {
+  it('shows no order reference if there is none', () => {
     expect(there(form)).not.toContain('<dt><bdi>Order</bdi>');
     expect(there({ ...succeeded, ...invoice, merchantOrderId: undefined })).not.toContain('<dt><bdi>Order</bdi>');
   });
 });
 
-describe('what its payer may choose', () => {
-  it('is nothing unless the merchant lets him', () => {
+describe('the options of its payer', () => {
+  it('are absent unless the merchant offers them', () => {
     const html = there(form);
     expect(html).not.toMatch(/id="pay-(amount|tip)"/);
     expect(html).toContain('data-amount="12345" data-amount-min="12345" data-currency="ZAR"');
     expect(there(open)).not.toContain('data-amount');
   });
 
-  it('is a tip, empty at first, and an amount, that which is owed at first: fields that a native post would not send', () => {
+  it('are a tip, initially empty, and an amount, initially that of the invoice: fields that a native post would not send', () => {
     const choice = { amountMinCents: 100, hasTip: true };
     const html = there({ ...form, choice });
     expect(/<input [^>]*id="pay-amount"[^>]*>/.exec(html)?.[0]).toContain('value="123.45"');
@@ -66,8 +66,8 @@ describe('what its payer may choose', () => {
   });
 });
 
-describe('once it is over', () => {
-  it('its payer has the receipt, and nobody is sent to a store', () => {
+describe('once it is closed', () => {
+  it('shows the receipt to its payer, without a link to a store', () => {
     const { returnUrl: _url, ...receipt } = succeeded;
     const text = textOf(there({ ...receipt, ...invoice }));
     for (const shown of ['1VQ5K3P0ABCDEFGHJK', '20 November 2026', 'The till knows it too.'])
@@ -75,13 +75,13 @@ describe('once it is over', () => {
     expect(text).not.toContain('shop');
   });
 
-  it('somebody else is told that it is paid, without a reference and without a time', () => {
+  it('shows other people that it is paid, without a reference and without a time', () => {
     const text = textOf(there({ ...invoice, state: 'already-paid' }));
     expect(text).toContain('There is nothing left to pay.');
     expect(text).not.toMatch(/reference|Date|2026/);
   });
 
-  it.each(LANGUAGES)('each end has its words in $tag, that name no store', (language) => {
+  it.each(LANGUAGES)('has a text for each final state in $tag that mentions no store', (language) => {
     for (const state of closedStates) {
       const html = there({ ...invoice, state }, language);
       const { heading } = language.messages.closedAtTill[state];

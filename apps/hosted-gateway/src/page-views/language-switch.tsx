@@ -1,4 +1,4 @@
-/** The same page in the other languages: plain links, which work without script. */
+/** Links to the same page in the other languages; they work without script. */
 import { LANGUAGES } from '../languages/languages.js';
 import { hrefIn, useFrame } from './page-frame.js';
 

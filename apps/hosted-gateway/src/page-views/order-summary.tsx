@@ -1,20 +1,20 @@
-/** What is paid for, and to whom. Everything here was written by a stranger: text only, each piece isolated (bdi). */
+/** The order and the merchant. All values are untrusted: rendered as text only, each isolated (bdi). */
 import type { Messages } from '../languages/en.js';
 import { formatAmount } from '../languages/format-amount.js';
 import { useMessages } from './page-frame.js';
-import type { OrderShown } from './pay-page-model.js';
+import type { OrderDetails } from './pay-page-model.js';
 
-export function Amount({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISOCode'> }) {
+export function Amount({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> }) {
   const { format } = useMessages();
   return <bdi class="money">{formatAmount(of.amountCents, of.currencyISOCode, format)}</bdi>;
 }
 
-/** @param without what the page beside it says already */
+/** @param without parts that the view beside it already shows */
 export function OrderSummary({
   order,
   without = [],
 }: {
-  order: OrderShown;
+  order: OrderDetails;
   without?: readonly ('amount' | 'order')[];
 }) {
   const { page, format } = useMessages();
@@ -57,10 +57,10 @@ export function OrderSummary({
   );
 }
 
-/** Colours of the style sheet, each with enough contrast to the letter on it. */
+/** Number of colours in the style sheet, each with enough contrast to the letter on it. */
 const TONES = 8;
 
-/** A letter on a colour that is always the merchant's: what a payer recognises where nobody has a logo. */
+/** The initial on a colour that is always the same for a merchant, as there are no logos. */
 function MerchantMark({ name }: { name: string }) {
   const letter = /\p{L}|\p{N}/u.exec(name)?.[0] ?? '•';
   const tone =
@@ -85,10 +85,10 @@ export function Fact({ label, value }: { label: string; value: string }) {
   );
 }
 
-type Fields = OrderShown['customFields'];
+type Fields = OrderDetails['customFields'];
 
-/** Lines of a till's invoice, as a till prints them; a return has a minus. */
-function linesOf({ lines = [], currencyISOCode }: OrderShown, format: Messages['format']): Fields {
+/** Line items of a till's invoice, in the style of a till receipt. A returned item has a minus. */
+function linesOf({ lines = [], currencyISOCode }: OrderDetails, format: Messages['format']): Fields {
   return lines.map(({ label, quantity, amountCents }) => {
     const amount = formatAmount(Math.abs(amountCents), currencyISOCode, format);
     return {
@@ -98,12 +98,12 @@ function linesOf({ lines = [], currencyISOCode }: OrderShown, format: Messages['
   });
 }
 
-/** To a thousandth, as scales weigh. */
+/** Rounded to a thousandth, the precision of scales. */
 function quantityText(quantity: number, { decimalMark }: Messages['format']): string {
   return String(Math.round(quantity * 1_000) / 1_000).replace('.', decimalMark);
 }
 
-/** A merchant may send 20 fields of 512 characters: on a phone they would push the form out of sight. */
+/** Folds long lists: a merchant may send 20 fields of 512 characters, which would push the form off a phone's screen. */
 function fold(fields: Fields): { shown: Fields; folded: Fields } {
   let room = 240;
   const end = fields.findIndex((field, index) => {

@@ -1,7 +1,7 @@
 import {
   declined,
   everyState,
-  givenBack,
+  reversedCharges,
   open,
   order,
   render,
@@ -15,7 +15,7 @@ import type { PayPageModel } from './pay-page-model.js';
 const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('the other states', () => {
-  it('processing asks for patience, and reloads by itself without scripts', () => {
+  it('processing asks the payer to wait, and reloads automatically without scripts', () => {
     const html = render({ ...order, state: 'processing', isLate: false });
     expect(textOf(html)).toContain('Confirming with your bank…');
     expect(/<p class="hint" id="processing-late" hidden/.test(html)).toBe(true);
@@ -26,7 +26,7 @@ describe('the other states', () => {
     expect(html).not.toContain('<form');
   });
 
-  it('verification leads to the bank, says until when, and offers another card where there is a try left', () => {
+  it('verification links to the bank with its deadline, and offers another card while an attempt is left', () => {
     const html = render(verification);
     expect(html).toContain('href="https://bank.example/challenges/1?a=b&amp;c=d"');
     expect(textOf(html)).toContain('Nothing is charged before you have confirmed.');
@@ -39,17 +39,17 @@ describe('the other states', () => {
     expect(render({ ...verification, verificationUrl: 'javascript:alert(1)' })).not.toContain('javascript');
   });
 
-  it('every state tells of a charge that was given back: how much, to which card, and when', () => {
+  it('every state shows reversed charges: amount, card and time', () => {
     for (const model of ofSessions) {
-      const text = textOf(render({ ...model, givenBack } as PayPageModel));
+      const text = textOf(render({ ...model, reversedCharges } as PayPageModel));
       for (const told of ['was given back to your card', 'R 99.00', '**** 0119', '20 November 2026 at 18:04 UTC'])
         expect(text).toContain(told);
     }
-    expect(render({ ...open, givenBack: [] })).not.toContain('given back');
+    expect(render({ ...open, reversedCharges: [] })).not.toContain('given back');
     expect(render(open)).not.toContain('given back');
   });
 
-  it("has a mark in the merchant's colour, whatever the name is made of", () => {
+  it("has a mark in the merchant's colour for any name", () => {
     const markOf = (merchantName: string) =>
       /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(render({ ...open, merchantName }));
     expect(markOf('karoo coffee')?.slice(1)).toEqual(markOf('karoo coffee')?.slice(1));
@@ -78,19 +78,19 @@ describe('the other states', () => {
     expect(html).toContain('id="returning"');
   });
 
-  it('of a test session says that no money moves, in every state, and of a live one does not', () => {
+  it('shows in every state of a test session, and of no live session, that no money moves', () => {
     for (const model of [open, declined, succeeded, verification]) {
       expect(textOf(render({ ...model, isTest: true }))).toContain('TEST: no money moves');
       expect(textOf(render(model))).not.toContain('TEST');
     }
   });
 
-  it('offers a way to load the page again, for a script that does not come', () => {
+  it('offers a reload link in case the script does not load', () => {
     expect(render(open)).toContain('<a href>load the page again</a>');
     expect(render(succeeded)).not.toContain('script-late');
   });
 
-  it('already-paid has the receipt and does not lead away', () => {
+  it('already-paid has the receipt and does not redirect', () => {
     const html = render({ ...succeeded, state: 'already-paid' });
     expect(textOf(html)).toContain('This order is already paid');
     expect(html).not.toContain('id="returning"');
@@ -108,7 +108,7 @@ describe('the other states', () => {
     expect(html).not.toContain('data-encryption-key');
   });
 
-  it('not-found tells nothing about any session', () => {
+  it('not-found reveals nothing about any session', () => {
     const html = render({ state: 'not-found' });
     expect(textOf(html)).toContain('This payment page does not exist');
     expect(html).not.toContain('data-session-id');

@@ -1,16 +1,16 @@
-/** Every state in which there is no card to type. */
+/** The views of all states without a card form. */
 import { fill } from '../languages/fill.js';
-import { SESSION_TRIES_MAX } from '../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { formatTime } from '../languages/format-amount.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
 import { languageQuery, useFrame, useMessages } from './page-frame.js';
 import type {
-  ChargeShown,
+  ChargeDetails,
   ClosedPage,
-  GivenBack,
+  ReversedCharge,
   NotFoundPage,
-  OrderShown,
+  OrderDetails,
   PaidPage,
   TillPage,
   VerificationPage,
@@ -18,8 +18,8 @@ import type {
 import { linkTo } from './safe-link.js';
 
 /**
- * Shown by the server while a payment is on its way, and, hidden at first, beside the form: the script swaps the two
- * the moment Pay is pressed.
+ * The page while a payment is in progress. Also hidden beside the form: the script shows it when the payer presses
+ * Pay.
  */
 export function ProcessingView({ hidden = false, isLate = false }: { hidden?: boolean; isLate?: boolean }) {
   const { processing } = useMessages();
@@ -44,7 +44,7 @@ export function ProcessingView({ hidden = false, isLate = false }: { hidden?: bo
   );
 }
 
-/** The payer was at the bank's page, or is still to go there. */
+/** The payer has to confirm the payment on the bank's page. */
 export function VerificationView({ model }: { model: VerificationPage }) {
   const frame = useFrame();
   const { verification, format } = useMessages();
@@ -74,8 +74,8 @@ export function VerificationView({ model }: { model: VerificationPage }) {
   );
 }
 
-/** What was charged, for a receipt and for a payer who compares it with what the bank shows. */
-function ChargeFacts({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISOCode'> & Partial<ChargeShown> }) {
+/** The charge, for a receipt, and for a payer who compares it with the bank's page. */
+function ChargeFacts({ of }: { of: Pick<OrderDetails, 'amountCents' | 'currencyISOCode'> & Partial<ChargeDetails> }) {
   const { paid, format } = useMessages();
   return (
     <>
@@ -88,7 +88,7 @@ function ChargeFacts({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISO
       {of.cardLabel === undefined ? null : (
         <div class="fact">
           <dt>{paid.card}</dt>
-          {/* The script puts the brand before it, which only the browser that paid knows. */}
+          {/* The script inserts the brand before it, if this browser paid: only that browser knows the brand. */}
           <dd>
             <span class="card-brand" /> <bdi>{of.cardLabel}</bdi>
           </dd>
@@ -108,7 +108,7 @@ function ChargeFacts({ of }: { of: Pick<OrderShown, 'amountCents' | 'currencyISO
   );
 }
 
-export function GivenBackNotice({ charges }: { charges: readonly GivenBack[] }) {
+export function GivenBackNotice({ charges }: { charges: readonly ReversedCharge[] }) {
   const { page } = useMessages();
   return (
     <div class="notice news">
@@ -161,7 +161,7 @@ export function PaidView({ model }: { model: PaidPage }) {
 export function ClosedView({ model }: { model: ClosedPage }) {
   const { closed, closedAtTill } = useMessages();
   const { heading, note } = (model.isAtTill ? closedAtTill : closed)[model.state];
-  const tries = { tries: SESSION_TRIES_MAX };
+  const tries = { tries: MAX_SESSION_ATTEMPTS };
   return <NothingToPay heading={heading} note={fill(note, tries)} backToStoreUrl={model.backToStoreUrl} />;
 }
 

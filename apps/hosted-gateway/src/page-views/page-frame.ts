@@ -2,16 +2,16 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Language, languageOf, type LanguageTag } from '../languages/languages.js';
 
-/** What every page has, whatever it is about: its language, and the same page in the others. */
+/** The data that every page needs: its language, and links to the same page in other languages. */
 export interface PageFrame {
   readonly language: Language;
-  /** The payer or the merchant has named the language: the calls of the script, and what leads back to the page, name it too. */
+  /** The payer or the merchant chose the language: then calls of the script and links back to the page contain it too. */
   readonly isNamed: boolean;
-  /** What the page was asked for, without its language: `sessionId=…`. */
+  /** Query of the page without its language: `sessionId=…`. */
   readonly query: string;
 }
 
-/** For each of the views, so that it is not handed down through all of them. */
+/** Context for all views, instead of a property of each. */
 export const FrameContext = createContext<PageFrame>({ language: languageOf('en'), isNamed: false, query: '' });
 
 export function useFrame(): PageFrame {
@@ -27,7 +27,7 @@ export function hrefIn(tag: LanguageTag, query: string): string {
   return `?${query === '' ? '' : `${query}&`}lang=${tag}`;
 }
 
-/** What the calls of the script, and links to this page, add to their address; empty where the browser's language decides. */
+/** Query for the calls of the script and links to this page. Empty if the browser's language decides. */
 export function languageQuery({ language, isNamed }: PageFrame): string {
   return isNamed ? `lang=${language.tag}` : '';
 }

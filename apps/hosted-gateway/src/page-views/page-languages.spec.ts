@@ -1,13 +1,13 @@
-/** Every word of every page comes from its language: with a language in brackets, nothing else is outside of them. */
+/** Every text of every page comes from its language: with all messages in brackets, no text is outside of brackets. */
 import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
-import { declined, everyState, givenBack, open, order, render, succeeded, textOf } from '../../test/pages.js';
+import { declined, everyState, reversedCharges, open, order, render, succeeded, textOf } from '../../test/pages.js';
 import { en } from '../languages/en.js';
 import { LANGUAGES } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
 const language = bracketed(en);
 
-/** What a merchant, an acquirer or the form of a number says: in no language of the page. */
+/** Texts from merchants, acquirers and number formats, which belong to no language. */
 const OF_OTHERS = [
   ...['Karoo Coffee', 'Online store', 'order-1001', 'Beans', 'Ethiopia Guji', '1VQ5K3P0ABCDEFGHJK', /\*{4} \d{4}/],
   ...[/R [\d ]+\.\d\d/, /\d+ November 2026 at \d\d:\d\d UTC/, /← /, /·/, /^K | K /],
@@ -31,10 +31,10 @@ const pages: [string, PayPageModel][] = [
 
 function EVERYTHING() {
   const customFields = Array.from({ length: 9 }, () => ({ key: 'Beans', value: 'Ethiopia Guji' }));
-  return { isTest: true, givenBack, customFields, code: 'https://pay.example/c/01234567890123456789' };
+  return { isTest: true, reversedCharges, customFields, code: 'https://pay.example/c/01234567890123456789' };
 }
 
-/** Outside of the brackets, where these are not inside each other. */
+/** The text outside of brackets, which are not nested. */
 function outsideOf(text: string): string {
   let [outside, depth] = ['', 0];
   for (const character of text) {
@@ -48,10 +48,10 @@ function outsideOf(text: string): string {
 describe.each(pages)('%s', (_name, model) => {
   const html = render(model, { language });
 
-  it('has no word that is not of its language', () => {
+  it('has no text that is not from its language', () => {
     const title = /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '';
     const names = [...html.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, name]) => name);
-    // The other languages are named in themselves.
+    // The names of the other languages are in those languages.
     const text = [textOf(html.replace(/<details class="languages".*?<\/details>/s, '')), title, ...names].join(' ');
     const left = OF_OTHERS.reduce<string>(
       (rest, word) => rest.replaceAll(typeof word === 'string' ? word : new RegExp(word, 'g'), ' '),
@@ -60,7 +60,7 @@ describe.each(pages)('%s', (_name, model) => {
     expect(left.replace(/[\s.():]/g, '')).toBe('');
   });
 
-  it.each(LANGUAGES)('has nothing left to fill in, in $tag', (each) => {
+  it.each(LANGUAGES)('has no placeholder left in $tag', (each) => {
     expect(placesOf(render(model, { language: each }))).toEqual([]);
   });
 });
@@ -92,7 +92,7 @@ test('every message of the server’s views is on one of these pages', () => {
   expect(missing).toEqual([]);
 });
 
-test('what is seen outside of the brackets would be found', () => {
+test('this test finds text outside of brackets', () => {
   expect(outsideOf(`${OPEN}a ${OPEN}b${CLOSE}${CLOSE} c`)).toBe(' c');
   expect(render({ ...order, state: 'refused' }, { language })).toContain(OPEN);
   expect(render(open, { language })).toContain(`${OPEN}Card number${CLOSE}`);

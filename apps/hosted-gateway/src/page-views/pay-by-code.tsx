@@ -1,6 +1,6 @@
 /**
- * The session's code, beside the form where there is room for both, folded below it on a phone. The image is drawn by the
- * server: it needs no script and nothing from elsewhere. Its ground is white in every theme, because cameras look for dark
+ * The session's QR code: beside the form on a wide screen, folded below it on a phone. The server renders the image, so
+ * it needs no script and no other request. Its background is white in every theme, because cameras look for dark
  * on light.
  */
 import { qrSvg } from '@svc/kernel';

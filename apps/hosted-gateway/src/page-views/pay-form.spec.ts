@@ -1,6 +1,6 @@
 import { qrSvg } from '@svc/kernel';
 import { closedStates, declined, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
-import type { OrderShown } from './pay-page-model.js';
+import type { OrderDetails } from './pay-page-model.js';
 
 describe('the form', () => {
   it('has the four labelled fields, none of which a native post could send', () => {
@@ -30,13 +30,13 @@ describe('the form', () => {
     expect(html).toContain('<fieldset id="pay-fields" disabled>');
   });
 
-  it('has a button with the amount, and says what to do without scripts', () => {
+  it('has a button with the amount, and instructions for browsers without scripts', () => {
     const html = render(open);
     expect(textOf(/<button class="primary".*<\/button>/s.exec(html)?.[0] ?? '').trim()).toBe('Pay R 123.45');
     expect(/<noscript>(.*?)<\/noscript>/s.exec(html)?.[1]).toContain('needs JavaScript');
   });
 
-  it('gives the script what it needs, and of the key only the public members', () => {
+  it('contains the data for the script, with only the public members of the key', () => {
     const leaked = { ...open.encryptionKey, d: 'the-private-part', use: 'enc' };
     const html = render({ ...open, encryptionKey: leaked });
     const main = /<main ([^>]*)>/.exec(html)?.[1] ?? '';
@@ -51,7 +51,7 @@ describe('the form', () => {
     expect(html).not.toContain('the-private-part');
   });
 
-  it('says after a decline why, what to do and how many tries are left', () => {
+  it('shows the reason, the next step and the attempts left after a decline', () => {
     const text = textOf(render(declined));
     expect(text).toContain('There is not enough money on this card');
     expect(text).toContain('Nothing was charged.');
@@ -61,7 +61,7 @@ describe('the form', () => {
     expect(render(open)).not.toContain('id="decline"');
   });
 
-  it("falls back to the message of a reason it does not know, also one named like an object's own", () => {
+  it("falls back to the message of an unknown reason, also for the name of an object's own member", () => {
     for (const errorReference of ['99', 'constructor', '__proto__']) {
       const text = textOf(render({ ...declined, decline: { errorReference, message: 'Ask your bank.' } }));
       expect(text).toContain('The payment did not go through');
@@ -72,22 +72,22 @@ describe('the form', () => {
 
 describe('another device', () => {
   const code = 'https://pay.example/c/01234567890123456789';
-  const scanned = ({ backToStoreUrl: _, ...model }: OrderShown): OrderShown => ({ ...model, callsPath: '/c/0123' });
+  const scanned = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
 
-  it('is shown a code beside the form, drawn here, dark on white, with words for those who see none', () => {
+  it('gets a code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
     for (const model of [open, declined]) {
       const html = render({ ...model, code });
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());
       expect(html).toContain('<path fill="#fff" d="M0 0h');
       expect(textOf(html)).toContain('Scan the code with the camera of your phone');
-      // Folded by the style sheet alone, on a phone.
+      // Only the style sheet folds it, on a phone.
       expect(html).toContain('<details><summary>Pay with another device</summary></details>');
       expect(html).not.toMatch(/\sstyle=|<img/);
     }
     expect(render(open)).not.toContain('id="code-view"');
   });
 
-  it('goes nowhere from there: what is paid is said, and the shop’s page goes on by itself', () => {
+  it('gets no link to the shop after the payment: the shop’s own page redirects', () => {
     const { returnUrl: _, ...receipt } = succeeded;
     for (const state of ['succeeded', 'already-paid'] as const) {
       const { backToStoreUrl: __, ...there } = receipt;
@@ -100,13 +100,13 @@ describe('another device', () => {
     expect(withoutLanguages(render({ ...scanned(open), state: 'processing', isLate: false }))).not.toContain('<a ');
   });
 
-  it('is told of a code that is none what else could be done with it', () => {
+  it('gets advice for an unknown code', () => {
     const text = textOf(render({ state: 'not-found', isScanned: true }));
     expect(text).toContain('This code cannot be paid here');
     expect(text).toContain('scan it with a payment app');
   });
 
-  it('is told of the code of a till whose it is, and waits there until there is something to pay', () => {
+  it('shows the merchant of a till’s code, and waits until there is an open invoice', () => {
     const html = withoutLanguages(render({ state: 'till', merchantName: '<b>Karoo</b>' }));
     expect(textOf(html)).toContain('This till has nothing to pay yet');
     expect(html).toContain('&lt;b>Karoo');

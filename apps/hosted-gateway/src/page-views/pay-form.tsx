@@ -1,6 +1,6 @@
 /**
- * The card form. Its inputs have no `name` and the form no target: without the script nothing can be sent, and the
- * script sends nothing but the encrypted card. Everything is disabled until the script has taken over.
+ * The card form. Its inputs have no `name` and the form has no target: without the script nothing can be sent, and the
+ * script only sends the encrypted card. All fields are disabled until the script enables them.
  */
 import type { ComponentChildren } from 'preact';
 import { declineText, referenceText, triesLeftText } from '../languages/decline-text.js';
@@ -16,7 +16,7 @@ export function PayForm({ model }: { model: PayablePage }) {
       <h1 id="pay-heading">{form.heading}</h1>
       {model.state === 'declined' ? <Decline model={model} /> : null}
       <div class="notice" id="form-error" role="alert" tabIndex={-1} hidden />
-      <ExpiryNotice hasMoreTime={model.hasMoreTime} />
+      <ExpiryNotice canExtend={model.canExtend} />
       <noscript>
         <p class="notice">{page.noScript}</p>
       </noscript>
@@ -75,13 +75,13 @@ export function PayForm({ model }: { model: PayablePage }) {
   );
 }
 
-/** Filled by the script in the last minutes, and read out when it is. */
-function ExpiryNotice({ hasMoreTime }: Pick<PayablePage, 'hasMoreTime'>) {
+/** The script fills it in the last minutes of the session, and screen readers announce it. */
+function ExpiryNotice({ canExtend }: Pick<PayablePage, 'canExtend'>) {
   const { form } = useMessages();
   return (
     <div class="notice news" id="expiring" hidden>
       <p id="expiring-text" role="status" />
-      {hasMoreTime ? (
+      {canExtend ? (
         <button class="plain" type="button" id="more-time">
           {form.moreTime}
         </button>
@@ -90,7 +90,7 @@ function ExpiryNotice({ hasMoreTime }: Pick<PayablePage, 'hasMoreTime'>) {
   );
 }
 
-/** Plain text, as the card's fields: a number field would show another decimal sign than the one that is typed. */
+/** Text fields, because a number field could show another decimal sign than the payer typed. */
 function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) {
   const { choice, format } = useMessages();
   const money = {
@@ -117,7 +117,7 @@ function Choice({ model, terms }: { model: PayablePage; terms: PaymentChoice }) 
   );
 }
 
-/** As it is typed: `89.50`. */
+/** Without currency and spaces, as a payer would type it: `89.50`. */
 function plainAmount(cents: number, { decimalMark }: { decimalMark: string }): string {
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}${decimalMark}${digits.slice(-2)}`;
@@ -139,7 +139,7 @@ function Decline({ model }: { model: PayablePage }) {
   );
 }
 
-/** Never a `name`: what has none cannot leave in a native form post. */
+/** Without `name`, so that a native form post cannot send the value. */
 function inputOf(id: string, autoComplete: 'cc-number' | 'cc-exp' | 'cc-csc' | 'cc-name') {
   const attributes = { autoCapitalize: 'off', enterKeyHint: 'next', spellcheck: false } as const;
   return { id, autoComplete, type: 'text', required: true, ...attributes } as const;

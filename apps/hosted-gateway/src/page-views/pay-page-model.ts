@@ -1,10 +1,10 @@
 /**
- * Everything the payment page shows, decided before it is rendered. The views take no decision and know no session:
- * what a state needs is in its type, so a receipt without a reference or a form without a key does not compile.
+ * The content of the payment page. It is decided before rendering: views decide nothing and know no session.
+ * Each state has its own type, so a receipt without a reference or a form without a key does not compile.
  */
 import type { LanguageTag } from '../languages/languages.js';
 
-/** The processor's public key for card data (P8). Public members only are ever written into the page. */
+/** payment-processor's public key for card data (P8). Only its public members are written into the page. */
 export interface EncryptionKey {
   kty: string;
   crv: string;
@@ -13,144 +13,144 @@ export interface EncryptionKey {
   kid: string;
 }
 
-/** What every page about a session shows. */
-export interface OrderShown {
+/** The order, which every page of a session or invoice shows. */
+export interface OrderDetails {
   sessionId: string;
-  /** Where the calls of the script begin, on this origin. */
+  /** Base path for the calls of the script, on this origin. */
   callsPath: string;
-  /** Changes with every change of the session; lets the script notice one that keeps the state's name. */
+  /** Grows with every change of the session, so that the script also notices changes within one state. */
   sessionVersion?: number | string | undefined;
   merchantName: string;
   siteName?: string | undefined;
-  /** Absent where a till's invoice has none. */
+  /** Absent if a till's invoice has none. */
   merchantOrderId?: string | undefined;
-  /** An invoice of a till: there is no store to go back to, and whoever pays it may be one of several people. */
+  /** An invoice of a till: there is no store to return to, and several people may try to pay it. */
   isAtTill?: boolean;
   /** Integer cents. */
   amountCents: number;
   currencyISOCode: string;
-  /** What is bought, in the merchant's order. */
+  /** The merchant's description of the order, in the merchant's sequence. */
   customFields: readonly { key: string; value: string }[];
-  /** The same of a till's invoice: whole lines, in integer cents, less than 0 for a return. */
+  /** Line items of a till's invoice, with line totals in integer cents; negative for a return. */
   lines?: readonly { label: string; quantity: number; amountCents: number }[];
   /**
-   * `cancelUrl`, finished: with the parameters of H6; `returnUrl` once paid. Absent on a device that scanned the code: it is
-   * not the shop's.
+   * `cancelUrl` with the parameters of H6; `returnUrl` once paid. Absent on a device that scanned the code: the shop is open
+   * on another device.
    */
   backToStoreUrl?: string;
-  /** A charge came too late, or second, and the bank gave it back: the payer is told. */
-  givenBack?: readonly GivenBack[];
-  /** A session of a test key: no money moves, and the page says so. */
+  /** Charges that were refunded because they came too late or twice: the page shows them to the payer. */
+  reversedCharges?: readonly ReversedCharge[];
+  /** Test mode: no money moves, and the page shows this. */
   isTest?: boolean;
-  /** BCP 47, as the merchant gave it for the session: for a payer who has not chosen a language here. */
+  /** BCP 47 locale of the session, used until the payer chooses a language. */
   locale?: string | undefined;
 }
 
-/** What was charged, to which card, and when. */
-export interface ChargeShown {
-  /** Masked: `**** 4242`. Absent where it was not paid with a card. */
+/** Card and time of a charge. */
+export interface ChargeDetails {
+  /** Masked: `**** 4242`. Absent if it was not a card payment. */
   cardLabel?: string;
   /** ISO 8601 UTC. */
   at: string;
 }
 
-/** A charge that was given back, and when. */
-export interface GivenBack extends ChargeShown {
+/** A charge that was refunded; `at` is the time of the refund. */
+export interface ReversedCharge extends ChargeDetails {
   /** Integer cents. */
   amountCents: number;
   currencyISOCode: string;
 }
 
-/** What a merchant lets the payer of an invoice choose. */
+/** Options that the merchant offers to the payer of an invoice. */
 export interface PaymentChoice {
-  /** Integer cents: the least that can be paid where the amount can be changed; undefined where it cannot. */
+  /** Minimum amount in integer cents; undefined if the amount cannot be changed. */
   amountMinCents: number | undefined;
   hasTip: boolean;
 }
 
-/** The card form: before the first try (`open`) or after one that failed (`declined`). */
-export interface PayablePage extends OrderShown {
+/** The card form: before the first attempt (`open`) or after a failed one (`declined`). */
+export interface PayablePage extends OrderDetails {
   state: 'open' | 'declined';
-  /** Number of the coming try, from 1. */
+  /** Number of the next attempt, from 1. */
   try: number;
-  /** The coming one included. */
+  /** Including the next attempt. */
   triesLeft: number;
-  /** ISO 8601 UTC; when the session ends, and with it the card data encrypted for it. */
+  /** ISO 8601 UTC; expiry of the session, and of the card data encrypted for it. */
   expiresAt: string;
-  /** In its last minutes the payer can ask for more. */
-  hasMoreTime?: boolean | undefined;
+  /** The payer can extend the session in its last minutes. */
+  canExtend?: boolean | undefined;
   encryptionKey: EncryptionKey;
-  /** ISO 8601 UTC; when the page was made. A device whose clock is wrong counts from it. */
-  madeAt: string;
-  /** Why the last try failed (P4); with `declined`. */
-  decline?: DeclineShown | undefined;
-  /** Of an invoice. */
+  /** ISO 8601 UTC; time of rendering. The script corrects a wrong device clock with it. */
+  renderedAt: string;
+  /** Reason of the last failure (P4); with `declined`. */
+  decline?: DeclineDetails | undefined;
+  /** Only of an invoice. */
   choice?: PaymentChoice;
-  /** Text of the code to be shown beside the form: an address (D5). Absent on a device that scanned it. */
+  /** Text of the QR code beside the form: a URL (D5). Absent on a device that scanned it. */
   code?: string;
 }
 
-export interface DeclineShown {
+export interface DeclineDetails {
   errorReference: string;
   message: string;
-  /** For a payer who asks the store, or its support. */
+  /** For the payer's questions to the store or support. */
   paymentReference?: string;
 }
 
-/** A payment is on its way; the script asks until it is not. Nothing leads away from it: it may be approved yet. */
-export interface ProcessingPage extends Omit<OrderShown, 'backToStoreUrl'> {
+/** A payment is in progress; the script polls until it is final. No link leads away, because the bank may still approve it. */
+export interface ProcessingPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'processing';
-  /** It takes longer than usual. */
+  /** The payment takes longer than usual. */
   isLate: boolean;
 }
 
 /**
- * The bank wants to know that it is the payer. Nothing is charged before, and nobody is kept from paying otherwise: the form
- * for another card leads back to the store. This page never does, because the payer may just have confirmed: whether money can have
- * moved already is not asked, so that nothing depends on the answer.
+ * The payer has to confirm the payment on the bank's page. Nothing is charged before, and the payer may use another card instead.
+ * The form for another card has a link to the store. This page has none, because the payer may just have confirmed the payment,
+ * so money may already have moved.
  */
-export interface VerificationPage extends Omit<OrderShown, 'backToStoreUrl'> {
+export interface VerificationPage extends Omit<OrderDetails, 'backToStoreUrl'> {
   state: 'verification';
   /** The bank's own page. */
   verificationUrl: string;
   /** ISO 8601 UTC. */
   until: string;
-  /** This page, asked for its form; relative to its own address. Absent where no other card can be used instead. */
+  /** Relative URL of this page with the form for another card. Absent if no other card can be used. */
   anotherCardUrl?: string;
-  /** The payment that the bank asks about. */
-  charge: ChargeShown;
+  /** The payment to confirm. */
+  charge: ChargeDetails;
 }
 
-/** `succeeded` goes back to the merchant by itself; `already-paid`, opened again later, does not. */
-export interface PaidPage extends OrderShown {
+/** `succeeded` redirects to the merchant automatically; `already-paid`, when the page is opened later, does not. */
+export interface PaidPage extends OrderDetails {
   state: 'succeeded' | 'already-paid';
-  /** Absent where somebody else has paid the invoice: then nothing of that payment is shown. */
+  /** Absent if another payer paid the invoice: then the page shows nothing of that payment. */
   paymentReference?: string;
-  /** With the reference. */
-  charge?: ChargeShown;
-  /** `returnUrl`, finished: with the parameters of H6. Absent on a device that scanned the code. */
+  /** Present together with the reference. */
+  charge?: ChargeDetails;
+  /** `returnUrl` with the parameters of H6. Absent on a device that scanned the code. */
   returnUrl?: string;
 }
 
-/** Nothing can be paid any more. */
-export interface ClosedPage extends OrderShown {
+/** The session or invoice can no longer be paid. */
+export interface ClosedPage extends OrderDetails {
   state: 'refused' | 'expired' | 'cancelled';
 }
 
-/** The static code of a till that has nothing to pay; the page looks again by itself. */
+/** The static code of a till without an open invoice; the page checks again automatically. */
 export interface TillPage {
   state: 'till';
   merchantName: string;
 }
 
-/** No such session: nothing is known, and nothing is told. */
+/** Unknown session or code. */
 export interface NotFoundPage {
   state: 'not-found';
-  /** A code was scanned: the payer can do something else with it than one who followed a link. */
+  /** A code was scanned: the page then suggests other steps than after a link. */
   isScanned?: boolean;
 }
 
-/** Nobody can say now what the state of the session is. The page asks again by itself. */
+/** The state of the session is not available now. The page reloads automatically. */
 export interface UnavailablePage {
   state: 'unavailable';
 }
@@ -158,18 +158,18 @@ export interface UnavailablePage {
 export type SessionPage = PayablePage | ProcessingPage | VerificationPage | PaidPage | ClosedPage;
 export type PayPageModel = SessionPage | TillPage | NotFoundPage | UnavailablePage;
 
-/** `manifest.json` of the page's build: what is part of each page, so that a phone on a slow network asks once. */
-export interface PageParts {
+/** `manifest.json` of the page's build: script and style are inlined in each page, so that a phone on a slow network sends one request. */
+export interface PageManifest {
   /** One for each language, with its messages. */
-  scripts: Readonly<Record<LanguageTag, PagePart>>;
-  style: PagePart;
+  scripts: Readonly<Record<LanguageTag, PageAsset>>;
+  style: PageAsset;
 }
 
-export interface PagePart {
+export interface PageAsset {
   content: string;
-  /** The hash by which the page's policy allows it: `sha384-…`. */
+  /** Hash for the page's content security policy: `sha384-…`. */
   integrity: string;
 }
 
-/** A page, in order: what was rendered for it, and the parts that other pages have, too. */
-export type PagePiece = string | PagePart;
+/** A page is a sequence of these: text rendered for it, and parts that all pages share. */
+export type PagePiece = string | PageAsset;

@@ -2,7 +2,7 @@ import {
   declined,
   everyState,
   open,
-  givenBack,
+  reversedCharges,
   order,
   policyOf,
   render,
@@ -14,17 +14,17 @@ import {
 import { languageOf } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';
 
-/** Nothing changes on them, so they have no script. */
+/** They never change, so they have no script. */
 const STILL = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
 const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {
-  it.each(everyState.map((model) => [model.state, model] as const))('%s keeps to the policy', (_state, model) => {
+  it.each(everyState.map((model) => [model.state, model] as const))('%s complies with the policy', (_state, model) => {
     const html = render(model);
     expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
     const scripts = STILL.includes(model.state) ? [] : ['<script>pay()</script>'];
     expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
-    // Last: what is seen has come before.
+    // Last, so that the content loads first.
     expect(html.endsWith(`</footer>${scripts.join('')}</body></html>`)).toBe(true);
     expect(html.match(/<style.*?<\/style>/gs)).toEqual(['<style>h1{color:red}</style>']);
     expect(html).not.toMatch(/<link rel="stylesheet|\sstyle=|\son[a-z]+=/);
@@ -46,12 +46,12 @@ describe('every page', () => {
     },
   );
 
-  it('of a charge that was given back has a script, which says when in the time of the payer', () => {
-    expect(render({ ...order, state: 'cancelled', givenBack })).toContain('<script>pay()</script>');
-    expect(render({ ...order, state: 'cancelled', givenBack: [] })).not.toContain('<script');
+  it('with a reversed charge has a script, which shows its time in the payer’s time zone', () => {
+    expect(render({ ...order, state: 'cancelled', reversedCharges })).toContain('<script>pay()</script>');
+    expect(render({ ...order, state: 'cancelled', reversedCharges: [] })).not.toContain('<script');
   });
 
-  it('allows no script and no style but its own, no other origin, no frame and no native form post', () => {
+  it('allows only its own script and style, no other origin, no framing and no native form post', () => {
     const policy = policyOf(open);
     expect(policy).not.toMatch(/unsafe|https?:|\*|nonce|(script|style)-src [^;]*'self'/);
     expect(policy).toContain("script-src 'sha384-c2NyaXB0'; style-src 'sha384-c3R5bGU=';");
@@ -65,7 +65,7 @@ describe('every page', () => {
 describe('in another language', () => {
   const zulu = { language: languageOf('zu'), isNamed: true };
 
-  it('the page is of that language, with its script, and names it in its calls and links', () => {
+  it('the page has that language and its script, and adds it to its calls and links', () => {
     const html = render(open, zulu);
     expect(html).toContain('<html lang="zu" dir="ltr">');
     expect(html).toContain('<title>Khokha R 123.45 ku-Karoo Coffee</title>');
@@ -73,7 +73,7 @@ describe('in another language', () => {
     expect(policyOf(open, zulu)).toContain("script-src 'sha384-enU=';");
     expect(html).toContain('data-calls-query="?lang=zu"');
     expect(render(verification, zulu)).toContain('href="?sessionId=1&amp;card=another&amp;lang=zu"');
-    // Where the browser decides, it does so for the calls of the script as well.
+    // If the browser's language decides, it also decides for the calls of the script.
     expect(render(open, { ...zulu, isNamed: false })).not.toContain('data-calls-query');
     expect(render(verification, { ...zulu, isNamed: false })).toContain('href="?sessionId=1&amp;card=another"');
   });
@@ -108,7 +108,7 @@ describe('hostile values', () => {
     '${7*7}{{7*7}}',
   ];
 
-  it.each(hostile)('%j stays text wherever it is put', (value) => {
+  it.each(hostile)('%j stays text in every field', (value) => {
     const poisoned = {
       sessionId: value,
       callsPath: value,
@@ -128,7 +128,7 @@ describe('hostile values', () => {
     const cleanPages = [declined, succeeded, { ...order, state: 'refused' as const }, verification];
     for (const [index, clean] of cleanPages.entries()) {
       const html = render(pages[index] as PayPageModel);
-      // The same elements as with harmless values: nothing was opened or closed by what strangers wrote. Only the
+      // The same elements as with harmless values: untrusted text opens and closes none. Only the
       // fold may differ, which depends on lengths.
       const harmless = { ...clean, customFields: Array.from({ length: 20 }, () => ({ key: 'k', value: 'v' })) };
       const isFold = (tag: string) => tag === 'details' || tag === 'summary' || tag === 'dl';
@@ -150,7 +150,7 @@ describe('hostile values', () => {
     '//evil.example',
     'nonsense',
     '',
-  ])('the address %j becomes a link to nowhere', (address) => {
+  ])('the address %j becomes a link without a target', (address) => {
     const paidLinks =
       withoutLanguages(render({ ...succeeded, backToStoreUrl: address, returnUrl: address })).match(/<a [^>]*>/g) ?? [];
     const closedLinks =
@@ -160,7 +160,7 @@ describe('hostile values', () => {
     for (const link of [...paidLinks, ...closedLinks]) expect(link).not.toContain('href');
   });
 
-  it('folds away what would push the form out of sight, and leaves nothing out', () => {
+  it('folds long content above the form, and omits nothing', () => {
     const customFields = Array.from({ length: 20 }, (_, index) => ({ key: `Key ${index}`, value: `Value ${index}.` }));
     const html = render({ ...open, customFields });
     const [before, folded] = html.split('<details>');

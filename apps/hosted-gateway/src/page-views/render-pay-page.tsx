@@ -1,9 +1,9 @@
 /**
- * The payment page as the payer's browser gets it: a complete document for each state of a session. The server always
- * renders the truth; the script only makes the form usable, encrypts the card and asks until the state changes.
+ * Renders the payment page: a complete HTML document for each state of a session. The server always
+ * renders the current state; the script only enables the form, encrypts the card and polls until the state changes.
  *
- * What the script needs travels in data attributes of <main>: they are escaped like any text. The script itself is the same in each
- * page of its language, so that the content security policy names it by its hash.
+ * The script gets its data from data attributes of <main>, which are escaped like any text. The script itself is the same in every
+ * page of its language, so that the content security policy can allow it by its hash.
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
@@ -28,8 +28,8 @@ import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
 import type {
   ClosedPage,
-  PagePart,
-  PageParts,
+  PageAsset,
+  PageManifest,
   PagePiece,
   PayablePage,
   PayPageModel,
@@ -37,14 +37,14 @@ import type {
 } from './pay-page-model.js';
 import { linkTo } from './safe-link.js';
 
-/** Where a browser tells of what the policy has refused; counted, and not kept. */
+/** Path to which browsers report violations of the policy; they are counted, not stored. */
 export const CSP_REPORTS_PATH = '/pay/csp-reports';
 
 /**
- * Sent with the page, whose parts these are. No script and no style but this build's, no other origin, no frame around it, no native
+ * The Content-Security-Policy header of a page: only the script and the style of this build, no other origin, no framing, no native
  * form post.
  */
-export function contentSecurityPolicyOf({ style, script }: PartsOfPage): string {
+export function contentSecurityPolicyOf({ style, script }: PageAssets): string {
   return [
     "default-src 'none'",
     `script-src ${script === undefined ? "'none'" : `'${script.integrity}'`}`,
@@ -54,7 +54,7 @@ export function contentSecurityPolicyOf({ style, script }: PartsOfPage): string 
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    // The script writes text and makes elements, never markup: nothing that a stranger wrote can become any.
+    // The script only creates elements and text, never markup, so untrusted text cannot become markup.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
     `report-uri ${CSP_REPORTS_PATH}`,
@@ -62,31 +62,31 @@ export function contentSecurityPolicyOf({ style, script }: PartsOfPage): string 
   ].join('; ');
 }
 
-/** Of the build, what one page has. */
-export interface PartsOfPage {
-  readonly style: PagePart;
-  readonly script: PagePart | undefined;
+/** The style and the script of one page. */
+export interface PageAssets {
+  readonly style: PageAsset;
+  readonly script: PageAsset | undefined;
 }
 
-/** A page on which nothing can change, and no time is to be shown in the payer's own zone, has no script. */
-export function partsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageParts): PartsOfPage {
-  const isStill = isSession(model) ? isClosed(model) && !model.givenBack?.length : model.state !== 'till';
+/** A page that cannot change, and shows no time in the payer's time zone, needs no script. */
+export function assetsOf(model: PayPageModel, { language }: PageFrame, { scripts, style }: PageManifest): PageAssets {
+  const isStill = isSession(model) ? isClosed(model) && !model.reversedCharges?.length : model.state !== 'till';
   return { style, script: isStill ? undefined : scripts[language.tag] };
 }
 
-export function renderPayPage(model: PayPageModel, parts: PartsOfPage, frame: PageFrame): PagePiece[] {
+export function renderPayPage(model: PayPageModel, parts: PageAssets, frame: PageFrame): PagePiece[] {
   const page = (
     <FrameContext.Provider value={frame}>
       <PayPage model={model} frame={frame} hasScript={parts.script !== undefined} />
     </FrameContext.Provider>
   );
-  // Only these two are elements that can be empty here: what strangers wrote is escaped.
+  // Only these two elements can be empty here, because untrusted text is escaped.
   const [before, between, after] = renderToString(page).split(/(?<=<style>|<script>)(?=<\/)/);
   const pieces = [`<!doctype html>${before}`, parts.style, between, parts.script, after];
   return pieces.filter((piece) => piece !== undefined);
 }
 
-/** The style and the script are put into their elements afterwards: they are large, and always the same. */
+/** The style and the script are inserted afterwards: they are large and always the same. */
 function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: PageFrame; hasScript: boolean }) {
   const { tag, direction, messages } = frame.language;
   const { page } = messages;
@@ -105,7 +105,7 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
             <meta http-equiv="refresh" content="5" />
           </noscript>
         ) : null}
-        {/* With or without the script: whoever waits for an outcome must not have to know how to reload. */}
+        {/* With or without the script, so that a waiting payer need not reload the page. */}
         {model.state === 'unavailable' ? <meta http-equiv="refresh" content="5" /> : null}
         <link rel="icon" href="data:," />
         <style />
@@ -113,8 +113,8 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
       <body>
         <nav>
           {/* Where nothing can be paid any more, the way back is the page's main button instead. */}
-          {navigatesTo(model) === undefined ? null : (
-            <a class="back" {...linkTo(navigatesTo(model)!)}>
+          {storeLinkOf(model) === undefined ? null : (
+            <a class="back" {...linkTo(storeLinkOf(model)!)}>
               <span aria-hidden="true">← </span>
               {page.backToStore}
             </a>
@@ -127,10 +127,14 @@ function PayPage({ model, frame, hasScript }: { model: PayPageModel; frame: Page
           {isPayable(model) ? <OrderSummary order={model} /> : null}
           {/* One column or more: another way to pay takes its place beside the card, or below it on a phone. */}
           <div class="methods">
-            {isSession(model) && model.givenBack?.length ? <GivenBackNotice charges={model.givenBack} /> : null}
+            {isSession(model) && model.reversedCharges?.length ? (
+              <GivenBackNotice charges={model.reversedCharges} />
+            ) : null}
             {viewOf(model)}
           </div>
-          {isPayable(model) || !isSession(model) ? null : <OrderSummary order={model} without={saidBeside(model)} />}
+          {isPayable(model) || !isSession(model) ? null : (
+            <OrderSummary order={model} without={partsShownByView(model)} />
+          )}
         </main>
         <footer>
           <LockIcon />
@@ -148,7 +152,7 @@ function viewOf(model: PayPageModel): JSX.Element {
     case 'open':
     case 'declined':
       return (
-        // One above the other: while a payment is on its way nothing has moved.
+        // Stacked in the same place, so that nothing moves when the processing view replaces the form.
         <div class="stack">
           <div class="ways" id="ways">
             <PayForm model={model} />
@@ -224,14 +228,14 @@ function scriptData(model: PayPageModel, frame: PageFrame): Record<`data-${strin
     ...common,
     'data-try': String(model.try),
     'data-expires-at': model.expiresAt,
-    'data-made-at': model.madeAt,
+    'data-made-at': model.renderedAt,
     ...choiceData(model),
-    // Member by member: were a private key ever passed in, its secret part would stay here.
+    // Only the public members, so that a private key passed in by mistake would not leak.
     'data-encryption-key': JSON.stringify({ kty, crv, x, y, kid }),
   };
 }
 
-/** Of an invoice: what the script needs for what its payer may choose. */
+/** Data for the script about the payer's options, only of an invoice. */
 function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Record<`data-${string}`, string> {
   if (choice === undefined) return {};
   return {
@@ -241,15 +245,15 @@ function choiceData({ choice, amountCents, currencyISOCode }: PayablePage): Reco
   };
 }
 
-/** Where the link above the order leads; nothing leads away from a payment that is under way. */
-function navigatesTo(model: PayPageModel): string | undefined {
+/** Target of the link above the order. A payment in progress has none. */
+function storeLinkOf(model: PayPageModel): string | undefined {
   if (!isSession(model) || isClosed(model) || model.state === 'processing' || model.state === 'verification')
     return undefined;
   return model.backToStoreUrl;
 }
 
-/** Of the order, what the view of this state says itself. */
-function saidBeside({ state }: SessionPage): readonly ('amount' | 'order')[] {
+/** The parts of the order that the view of this state already shows. */
+function partsShownByView({ state }: SessionPage): readonly ('amount' | 'order')[] {
   if (state === 'succeeded' || state === 'already-paid') return ['amount', 'order'];
   return state === 'verification' ? ['amount'] : [];
 }

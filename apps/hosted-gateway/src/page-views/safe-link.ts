@@ -1,6 +1,6 @@
 /**
- * The `href` of a link, if the address is http(s), otherwise none: a link without an address is dead, one to
- * `javascript:` would run. The API refuses such addresses when a session is made; this is the last door before the
+ * The `href` of a link, only if the address is http(s): a link without `href` does nothing, but one to
+ * `javascript:` would run. The API rejects such addresses when a session is created; this is the last check before the
  * payer's browser.
  */
 export function linkTo(address: string): { href?: string } {

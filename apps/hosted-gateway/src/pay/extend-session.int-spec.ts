@@ -1,6 +1,6 @@
 import { SessionExtendedV1 } from '@svc/contracts';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { SESSION_ENDING_MS, SESSION_EXTENSION_MS, SESSION_LIFETIME_MS } from '../sessions/session.js';
+import { SESSION_WARNING_MS, SESSION_EXTENSION_MS, SESSION_LIFETIME_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const ENDING = SESSION_LIFETIME_MS - SESSION_ENDING_MS;
+const ENDING = SESSION_LIFETIME_MS - SESSION_WARNING_MS;
 const ask = (address: string) => gateway.call('POST', `${address}/more-time`);
 const extendedOf = async (sessionId: string) =>
   (await gateway.published(SessionExtendedV1)).filter(({ aggregateId }) => aggregateId === sessionId);
@@ -28,7 +28,7 @@ const become = (sessionId: string, state: string) =>
     [sessionId, state],
   );
 
-test('in its last minutes a session gets more time, once: the page, its merchant and those who take payments learn of it', async () => {
+test('a session can be extended once in its last minutes: the page, its merchant and payment-processor get the new expiry', async () => {
   const { sessionId, payable, later } = await aSession(ENDING);
   const form = (await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text;
   expect(form).toContain('id="more-time"');
@@ -41,10 +41,10 @@ test('in its last minutes a session gets more time, once: the page, its merchant
   expect((await gateway.call('GET', `/api/v3.1/sessions/${sessionId}`, { headers })).body.expiresUTCDate).toBe(later);
   expect((await gateway.call('GET', `/pay?sessionId=${sessionId}`)).text).not.toContain('id="more-time"');
 
-  // Not a second time at the end of the longer one, and that is an end as well.
+  // Not a second time at the end of the extension: then the session expires.
   gateway.clock.advance(SESSION_EXTENSION_MS);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state: 'open', expiresAt: later });
-  gateway.clock.advance(SESSION_ENDING_MS);
+  gateway.clock.advance(SESSION_WARNING_MS);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state: 'expired' });
   expect(await extendedOf(sessionId)).toHaveLength(1);
 });
@@ -71,7 +71,7 @@ test.each(['reserved', 'paid', 'refused', 'closed'])('a session that is %s gets 
   expect(await extendedOf(sessionId)).toEqual([]);
 });
 
-test('one that changes while it is asked for, or gets it twice at once, gets it once at most', async () => {
+test('a concurrent change prevents the extension, and concurrent requests extend the session once', async () => {
   const sessions = gateway.service.app.get(SessionRepository);
   const { sessionId, later } = await aSession(ENDING);
   const seen = (await sessions.findWithPayments(sessionId))!;
@@ -88,7 +88,7 @@ test('one that changes while it is asked for, or gets it twice at once, gets it 
   expect(await extendedOf(other.sessionId)).toEqual([]);
 });
 
-test('whoever scanned its code can ask as well; an unknown session is not found, and another site’s page is refused', async () => {
+test('a payer who scanned the code can extend it too; an unknown session is not found, and a cross-site request is rejected', async () => {
   const { sessionId, later } = await aSession(ENDING);
   const { code } = (await gateway.service.app.get(SessionRepository).findWithPayments(sessionId))!;
   const elsewhere = { headers: { 'sec-fetch-site': 'cross-site' } };

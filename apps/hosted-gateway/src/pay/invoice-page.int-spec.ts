@@ -1,4 +1,4 @@
-/** The page of a till's invoice: what a phone sees that opens its code, who is shown which payment, and what is charged. */
+/** The page of a till's invoice: the view of a phone that opens its code, the visibility of payments, and the charge. */
 import { randomUUID } from 'node:crypto';
 import {
   type ChargeInvoice,
@@ -53,7 +53,7 @@ const refused = (code: ErrorCode): ReplyEnvelope => ({
   fields: [],
 });
 
-/** Stands in for payment-processor; the commands it was sent. */
+/** Responds as payment-processor; returns the received commands. */
 async function charges(answer: (command: ChargeInvoice) => ReplyEnvelope): Promise<ChargeInvoice[]> {
   const sent: ChargeInvoice[] = [];
   await gateway.responds(ChargeInvoiceV1, (command) => {
@@ -69,7 +69,7 @@ const paidBy = ({ payable, reference, amount, tipAmount }: ChargeInvoice): Reply
 const tell = (type: { name: string }, payment: Payment): Promise<void> =>
   gateway.deliver(anEvent(type, randomUUID(), payment.payable.version, payment));
 
-test('a phone that opens the code sees merchant, till, lines and amount, and the form, as one that scanned a session', async () => {
+test('a phone that opens the code sees merchant, till, line items, amount and form, as for a scanned session', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const { status, headers, text } = await open(invoice);
   expect([status, headers['cache-control'], shownOn(text)]).toEqual([200, 'no-store', 'open']);
@@ -92,13 +92,13 @@ test('a phone that opens the code sees merchant, till, lines and amount, and the
   });
 });
 
-test('a live invoice has no badge; one that says nothing but its amount has a page too', async () => {
+test('a live invoice has no test badge; an invoice with only an amount has a page too', async () => {
   const invoice = await anInvoice(gateway, merchant, { mode: 'live', lineItems: [] });
   const { text } = await open(invoice);
   expect([shownOn(text), text.includes('TEST')]).toEqual(['open', false]);
 });
 
-test('its reference opens nothing, and no merchant finds it among sessions', async () => {
+test('its reference opens no page, and the session API does not find it', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const { payableId } = invoice;
   await charges(paidBy);
@@ -113,7 +113,7 @@ test('its reference opens nothing, and no merchant finds it among sessions', asy
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).body).toMatchObject({ notifications: [] });
 });
 
-test('paying it charges the invoice as code-decoder described it, and leads back to the phone', async () => {
+test('paying it charges the payable of code-decoder, and the bank redirects back to the phone', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const sent = await charges(paidBy);
   const reference = randomUUID();
@@ -124,8 +124,8 @@ test('paying it charges the invoice as code-decoder described it, and leads back
   expect(sent[0]!.payable).toEqual(invoice);
 });
 
-describe('what the merchant lets payers choose', () => {
-  test('a tip, and an amount from the minimum on, are on the form and in the charge; the receipt has what was paid', async () => {
+describe('the options of payers', () => {
+  test('tip and amount are on the form and in the charge; the receipt shows the paid amount', async () => {
     await changeMerchant(gateway, merchant, 1, { features: { tip: { enabled: true }, amount: { editable: true } } });
     const invoice = await anInvoice(gateway, merchant);
     const { text } = await open(invoice);
@@ -138,7 +138,7 @@ describe('what the merchant lets payers choose', () => {
     expect([shownOn(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
   });
 
-  test('the newest features count, and those of its own merchant', async () => {
+  test('the newest features of its own merchant count', async () => {
     const other = await gateway.aMerchant();
     await changeMerchant(gateway, other, 1, { features: { tip: { enabled: true } } });
     await changeMerchant(gateway, merchant, 2, { features: {} });
@@ -155,11 +155,11 @@ describe('what the merchant lets payers choose', () => {
   );
 });
 
-describe('of somebody else’s payment nothing is shown', () => {
+describe('another payer’s payment is not visible', () => {
   const success = (invoice: Payable, over: Partial<Payment> = {}): Payment =>
     aPayment(invoice, { version: 3, modifiedUTCDate: gateway.clock.nowISO(), ...over });
 
-  test('a second phone is told that it is paid; the one that paid has its receipt', async () => {
+  test('a second phone sees that it is paid; the phone that paid sees the receipt', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice);
     await tell(PaymentSucceededV1, payment);
@@ -173,7 +173,7 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect(await stateOf(invoice, cookieOf(payment.reference))).toEqual({ state: 'succeeded', version: 3 });
   });
 
-  test('a browser with several tries has the receipt of the older one, too; what was bought only it sees', async () => {
+  test('a browser with several attempts also gets the receipt of the older one; only this browser sees the basket', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice);
     await tell(PaymentSucceededV1, payment);
@@ -188,7 +188,7 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect(await shown()).toEqual(['already-paid', false]);
   });
 
-  test('nor of a partner’s, whose customer’s name is not even kept', async () => {
+  test('neither is a partner’s payment, whose customer’s name is not even stored', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
     await tell(PaymentSucceededV1, payment);
@@ -201,7 +201,7 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect([kept.length, JSON.stringify(kept).includes('Nkosi')]).toEqual([1, false]);
   });
 
-  test('why a card was declined is told to its payer alone; the others may go on, at the next try', async () => {
+  test('only its payer sees why a card was declined; others get the form with the next attempt', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const failed = aPayment(invoice, { version: 3, state: 'failed' });
     await tell(PaymentFailedV1, failed);
@@ -214,7 +214,7 @@ describe('of somebody else’s payment nothing is shown', () => {
     expect(await stateOf(invoice)).toEqual({ state: 'open', version: 3, coming });
   });
 
-  test('nobody is led to another’s bank, and a charge that was given back is told to whom it was given', async () => {
+  test('no payer is sent to the bank of another, and only its payer sees a reversed charge', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const waiting = aPayment(invoice, {
       version: 3,
@@ -235,7 +235,7 @@ describe('of somebody else’s payment nothing is shown', () => {
   });
 });
 
-describe('what can no longer be paid says so in words', () => {
+describe('an invoice that can no longer be paid has a page that says so', () => {
   test.each([
     ['closed', 'cancelled'],
     ['refused', 'refused'],
@@ -250,7 +250,7 @@ describe('what can no longer be paid says so in words', () => {
     expect(shownOn((await open(other)).text)).toBe('open');
   });
 
-  test('one that has expired, to the millisecond; while somebody pays it is waited for', async () => {
+  test('an invoice expires to the millisecond, but not during a payment', async () => {
     const [invoice, paying] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
     await tell(
       PaymentProcessingV1,
@@ -269,17 +269,17 @@ describe('what can no longer be paid says so in words', () => {
     ]);
   });
 
-  test('what is not of a merchant that is known', async () => {
+  test('an invoice of an unknown merchant has no page', async () => {
     const invoice = await anInvoice(gateway, { merchantId: merchant.merchantId, siteId: 999_999 });
     expect((await open(invoice)).status).toBe(404);
   });
 });
 
-describe('the tries of the page', () => {
+describe('the attempts of the page', () => {
   const fail = async (invoice: Payable, version: number, over: Partial<Payment> = {}) =>
     tell(PaymentFailedV1, aPayment(invoice, { version, tries: version - 2, state: 'failed', ...over }));
 
-  test('are five, however many partners have had; then nothing is sent to be charged', async () => {
+  test('are limited to five, independent of partners; then no charge is sent', async () => {
     const invoice = await anInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await fail(invoice, version);
     for (let version = 7; version < 10; version++) await fail(invoice, version, { partner: PARTNER });
@@ -291,7 +291,7 @@ describe('the tries of the page', () => {
     expect(sent).toEqual([]);
   });
 
-  test('count what has failed, and not a payer who is just at the bank', async () => {
+  test('count failures, but not a payer in verification', async () => {
     const invoice = await anInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await fail(invoice, version);
     const waiting = aPayment(invoice, { version: 7, tries: 5, state: 'verificationRequired' });
@@ -299,7 +299,7 @@ describe('the tries of the page', () => {
     expect((await stateOf(invoice)).state).toBe('open');
   });
 
-  test('are bounded for those at the bank too: ten that wait, and nothing more is sent; a partner’s do not count', async () => {
+  test('are limited to ten payers in verification; those of partners do not count', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const wait = async (version: number, over: Partial<Payment> = {}) => {
       const waiting = aPayment(invoice, { version, tries: version - 2, state: 'verificationRequired', ...over });
@@ -315,7 +315,7 @@ describe('the tries of the page', () => {
     expect(sent).toEqual([]);
   });
 
-  test('a repeat of the last one is asked about all the same', async () => {
+  test('allow a retry of the last attempt', async () => {
     const invoice = await anInvoice(gateway, merchant);
     for (let version = 3; version < 7; version++) await fail(invoice, version);
     const reference = randomUUID();
@@ -325,7 +325,7 @@ describe('the tries of the page', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('are not more than those of the invoice', async () => {
+  test('never exceed the attempts of the invoice', async () => {
     const invoice = await anInvoice(gateway, merchant, { triesMax: 2 });
     await fail(invoice, 3, { partner: PARTNER });
     expect((await stateOf(invoice)).state).toBe('open');
@@ -334,15 +334,15 @@ describe('the tries of the page', () => {
   });
 });
 
-describe('events that come late or in another order', () => {
-  test('a payment that has overtaken its invoice', async () => {
+describe('late or reordered events', () => {
+  test('a payment that arrives before its invoice', async () => {
     const created = anInvoiceCreated(gateway, merchant);
     await tell(PaymentSucceededV1, aPayment(created.payable, { version: 3 }));
     await gateway.deliver(anEvent(InvoiceCreatedV1, created.payable.payableId, 1, created));
     expect((await stateOf(created.payable)).state).toBe('already-paid');
   });
 
-  test('an older one changes nothing', async () => {
+  test('an outdated event changes nothing', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const paid = aPayment(invoice, { version: 3 });
     await tell(PaymentSucceededV1, paid);
@@ -356,7 +356,7 @@ describe('events that come late or in another order', () => {
     expect(await stateOf(invoice)).toEqual({ state: 'already-paid', version: 3 });
   });
 
-  test('a close that has overtaken it: whoever presses Pay is refused, and from then on the page says so', async () => {
+  test('a close that arrives before the invoice: paying is rejected, and then the page shows that it is closed', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const { payableId } = invoice;
     await charges(() => refused('payable.closed'));
@@ -369,7 +369,7 @@ describe('events that come late or in another order', () => {
     expect((await stateOf(invoice)).state).toBe('cancelled');
   });
 
-  test('a payer who was refused waits two seconds at most for why, each time that is asked', async () => {
+  test('after a rejection a payer waits at most two seconds for each query of the reason', async () => {
     const invoice = await anInvoice(gateway, merchant);
     await charges(() => refused('payable.paid'));
     await gateway.checks(() => ({ ok: true, reply: [] }));
@@ -384,7 +384,7 @@ describe('events that come late or in another order', () => {
     ]);
   });
 
-  test('and the same of one that a partner has paid; without an answer it is refused all the same', async () => {
+  test('the same for an invoice that a partner has paid; without a reply paying is rejected too', async () => {
     const invoice = await anInvoice(gateway, merchant);
     await charges(() => refused('payable.paid'));
     await gateway.checks(() => refused('service.not-ready'));

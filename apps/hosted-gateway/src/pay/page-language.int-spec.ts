@@ -1,10 +1,10 @@
-/** Which language a payer reads: on the page, in what its script is told, and back from the bank. */
+/** The language for a payer: of the page, of the state for its script, and after the redirect from the bank. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { waitUntil } from '@svc/testing';
 import { aPayment, aSessionRequest, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { WatchStates } from './watch-states.js';
+import { StateStreams } from './watch-states.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -48,14 +48,14 @@ test('the session’s locale comes before the browser’s language, and the paye
     expect(languageOf(await html(`/pay?sessionId=${zulu}&${noChoice}`))).toBe('zu');
 });
 
-test('a locale that the page does not have, or none, leaves it to the browser', async () => {
+test('without a supported locale the browser’s language is used', async () => {
   for (const locale of ['de-CH', null, undefined]) {
     const sessionId = await gateway.createSession(merchant, { locale });
     expect(languageOf(await html(`/pay?sessionId=${sessionId}`, 'af'))).toBe('af');
   }
 });
 
-test('a locale that is none is a 400 that names it', async () => {
+test('an invalid locale is a 400 that names it', async () => {
   for (const locale of ['', 'zu_ZA', 'x'.repeat(36), 7]) {
     const { status, body } = await gateway.call('POST', '/api/v3.1/sessions', {
       headers: merchant.headers,
@@ -65,7 +65,7 @@ test('a locale that is none is a 400 that names it', async () => {
   }
 });
 
-test('a repeat with another locale is the same session: replicas of an earlier release do not compare it', async () => {
+test('a retry with another locale is the same session: replicas of an earlier release do not compare it', async () => {
   const request = aSessionRequest({ locale: 'zu' });
   const create = (payload: Record<string, unknown>) =>
     gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
@@ -75,7 +75,7 @@ test('a repeat with another locale is the same session: replicas of an earlier r
   expect(languageOf(await html(`/pay?sessionId=${sessionId}`))).toBe('zu');
 });
 
-test('its links lead to this page in the other languages, with what it was asked for and nothing else', async () => {
+test('links to this page in the other languages, with only its own query', async () => {
   const sessionId = await gateway.createSession(merchant);
   const hrefs = async (query: string): Promise<(string | undefined)[]> =>
     [...(await html(`/pay?${query}`)).matchAll(/<a href="([^"]*)" lang="zu"/g)].map(([, href]) => href);
@@ -86,7 +86,7 @@ test('its links lead to this page in the other languages, with what it was asked
   expect(await hrefs('sessionId=javascript:alert(1)&card=%22%3E')).toEqual(['?lang=zu']);
 });
 
-test('what the script is told of a decline is in the language of its page', async () => {
+test('the decline texts for the script are in the language of the page', async () => {
   await declines();
   const sessionId = await gateway.createSession(merchant, { locale: 'zu' });
   const calls = `/pay/${sessionId}`;
@@ -99,10 +99,10 @@ test('what the script is told of a decline is in the language of its page', asyn
   expect(await html(`/pay?sessionId=${sessionId}`)).toContain(title);
 });
 
-test('the stream tells it in that language, at first and after a change', async () => {
+test('the stream uses that language, initially and after a change', async () => {
   await declines();
   const sessionId = await gateway.createSession(merchant);
-  const watching = gateway.service.app.get(WatchStates);
+  const watching = gateway.service.app.get(StateStreams);
   const out = (await watching.open({ sessionId }, { chosen: 'st', accepted: 'af', ownReferences: [] })) as PassThrough;
   let told = String(out.read());
   expect(told).toContain('"state":"open"');
@@ -115,7 +115,7 @@ test('the stream tells it in that language, at first and after a change', async 
   out.destroy();
 });
 
-test('what the server refuses is said in that language; in English the error catalogue speaks', async () => {
+test('error messages are in that language; in English they are from the error catalogue', async () => {
   const refuse = (code: 'card-key.not-in-use' | 'request.invalid'): Promise<void> =>
     gateway.charges(() => ({ ok: false, code, message: 'In English', fields: [] }));
   const sessionId = await gateway.createSession(merchant);
@@ -130,7 +130,7 @@ test('what the server refuses is said in that language; in English the error cat
   expect(await said('?lang=xh', 'en')).toContain('Eli phepha liphelelwe lixesha.');
 });
 
-test('the bank leads back to the page in the language that its address names', async () => {
+test('the bank redirects to the page in the language of its address', async () => {
   const returned: string[] = [];
   await gateway.charges(({ payable, reference, payerReturnUrl }) => {
     returned.push(payerReturnUrl);
@@ -149,12 +149,12 @@ test('the bank leads back to the page in the language that its address names', a
   ]);
 });
 
-test('pages about no session speak the browser’s language, in an outage too', async () => {
+test('pages without a session use the browser’s language, in an outage too', async () => {
   expect(await html(`/pay?sessionId=${randomUUID()}`, 'zu')).toContain('Leli khasi lokukhokha alikho');
   expect(await html(`/c/${'0'.repeat(20)}`, 'xh')).toContain('Le khowudi ayinakuhlawulwa apha');
   const sessionId = await gateway.createSession(merchant);
   const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
-  const find = jest.spyOn(gateway.service.app.get(SessionRepository), 'findAt').mockRejectedValue(lost);
+  const find = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress').mockRejectedValue(lost);
   const outage = await html(`/pay?sessionId=${sessionId}&lang=st`, 'af');
   find.mockRestore();
   expect(outage).toContain('Leqephe lena ha le fumanehe hajwale');

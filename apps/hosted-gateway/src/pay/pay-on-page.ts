@@ -16,97 +16,97 @@ import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
 import { payableOf } from '../sessions/session.js';
 import { withPayment } from '../sessions/session.repository.js';
 import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
-import { PressesUnderWay } from './payables/presses-under-way.js';
-import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from './payables/shown-payable.js';
-import { ShownPayables } from './payables/shown-payables.js';
+import { InFlightPayments } from './payables/presses-under-way.js';
+import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from './payables/shown-payable.js';
+import { PagePayableRepository } from './payables/shown-payables.js';
 
-/** What the page sends. */
-export interface PressOfPay {
+/** A pay request of the page. */
+export interface PayCommand {
   readonly reference: string;
   readonly try: number;
   readonly encryptedCard: string;
   /** Cents that the payer of an invoice chose. */
   readonly amount?: number;
   readonly tipAmount?: number;
-  /** Handed on with the charge, and kept nowhere. */
+  /** Sent with the charge and stored nowhere. */
   readonly payer: PayerContext;
-  /** Language of the page, where its address names it: the bank leads back to the same. */
+  /** Language of the page if its address contains one: the bank redirects the payer to the same address. */
   readonly lang?: string | undefined;
 }
 
-/** The payment, and what the page is about as it is known after it. */
-export interface PressOutcome {
+/** The payment, and the session or invoice after it. */
+export interface PayResult {
   readonly payment: AnyPaymentSnapshot;
-  readonly shown: ShownPayable;
+  readonly payable: PagePayable;
 }
 
-/** Longest that a payer who was refused waits for why. */
-const NEWS_MS_MAX = 2_000;
+/** A payer whose payment was rejected waits at most this long for the reason. */
+const MAX_REFRESH_MS = 2_000;
 
 /**
- * One press of Pay. The card passes through encrypted: this service cannot open it and keeps nothing of it. What
- * came of it is kept before the page is answered, so that the merchant can read it before the payer returns (H3).
+ * Charges the payable of a page. The card is encrypted: this service cannot decrypt it and does not store it. The result
+ * is stored before the response to the page, so that the merchant can read it before the payer returns (H3).
  */
 @Injectable()
 export class PayOnPage {
   constructor(
-    @Inject(ShownPayables) private readonly shownPayables: ShownPayables,
+    @Inject(PagePayableRepository) private readonly payables: PagePayableRepository,
     @Inject(Commands) private readonly commands: Commands,
-    @Inject(PressesUnderWay) private readonly underWay: PressesUnderWay,
+    @Inject(InFlightPayments) private readonly inFlightPayments: InFlightPayments,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  async execute(address: PayerAddress, press: PressOfPay): Promise<PressOutcome> {
-    const shown = await this.shownPayables.findAt(address);
-    if (!shown) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
-    const pay = (): Promise<PressOutcome> => this.pay(shown, address, press);
-    return this.underWay.during(payableIdOf(shown), press.try, () =>
-      isInvoice(shown) ? pay() : continueTrace(shown.traceparent, 'pay session', pay),
+  async execute(address: PayerAddress, command: PayCommand): Promise<PayResult> {
+    const payable = await this.payables.findByAddress(address);
+    if (!payable) throw new DomainError('resource.not-found', { message: 'There is no such session.' });
+    const pay = (): Promise<PayResult> => this.pay(payable, address, command);
+    return this.inFlightPayments.track(payableIdOf(payable), command.try, () =>
+      isInvoice(payable) ? pay() : continueTrace(payable.traceparent, 'pay session', pay),
     );
   }
 
-  private async pay(shown: ShownPayable, address: PayerAddress, press: PressOfPay): Promise<PressOutcome> {
+  private async pay(payable: PagePayable, address: PayerAddress, command: PayCommand): Promise<PayResult> {
     const order = {
-      reference: press.reference,
-      try: press.try,
-      encryptedCard: press.encryptedCard,
-      payerReturnUrl: pageUrlOf(address, this.config, press.lang),
-      payer: press.payer,
+      reference: command.reference,
+      try: command.try,
+      encryptedCard: command.encryptedCard,
+      payerReturnUrl: pageUrlOf(address, this.config, command.lang),
+      payer: command.payer,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS).toISOString(),
     };
-    const payment = isInvoice(shown)
-      ? await this.chargeInvoice(shown, press, order)
-      : await this.commands.request(ChargeCardV1, { payable: payableOf(shown), ...order });
-    await this.shownPayables.keepPayment(payment);
-    return { payment, shown: withPayment(shown, payment) };
+    const payment = isInvoice(payable)
+      ? await this.chargeInvoice(payable, command, order)
+      : await this.commands.request(ChargeCardV1, { payable: payableOf(payable), ...order });
+    await this.payables.upsertPayment(payment);
+    return { payment, payable: withPayment(payable, payment) };
   }
 
   private async chargeInvoice(
     invoice: TillInvoice,
-    { reference, amount = invoice.amount, tipAmount = 0 }: PressOfPay,
+    { reference, amount = invoice.amount, tipAmount = 0 }: PayCommand,
     order: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
   ): Promise<AnyPaymentSnapshot> {
-    // The payable itself has more tries: a stranger who uses up those of the page keeps nobody from paying with an app.
+    // The payable allows more attempts than the page. So a stranger who uses up those of the page cannot prevent payments with apps.
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
-    if (triesLeftOf(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
+    if (attemptsLeftOf(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');
     try {
       const payable = payableOfInvoice(invoice);
       return await this.commands.request(ChargeInvoiceV1, { payable, amount, tipAmount, ...order });
     } catch (error) {
-      if (error instanceof DomainError && error.code.startsWith('payable.')) await this.catchUp(invoice);
+      if (error instanceof DomainError && error.code.startsWith('payable.')) await this.refreshInvoice(invoice);
       throw error;
     }
   }
 
-  /** The page showed a form for what can no longer be paid: an event is late, or came before the invoice's own. */
-  private async catchUp({ invoiceReference: payableId }: TillInvoice): Promise<void> {
+  /** The page showed a form for an invoice that can no longer be paid: an event was late, or arrived before the invoice itself. */
+  private async refreshInvoice({ invoiceReference: payableId }: TillInvoice): Promise<void> {
     try {
-      const payments = await this.commands.request(CheckPaymentsV1, { payableId }, NEWS_MS_MAX);
-      await this.shownPayables.keepPayments(payments);
-      const { payable } = await this.commands.request(FindPayableV1, { payableId }, NEWS_MS_MAX);
-      if (payable) await this.shownPayables.keepPayable(payable);
+      const payments = await this.commands.request(CheckPaymentsV1, { payableId }, MAX_REFRESH_MS);
+      await this.payables.upsertPayments(payments);
+      const { payable } = await this.commands.request(FindPayableV1, { payableId }, MAX_REFRESH_MS);
+      if (payable) await this.payables.updateInvoice(payable);
     } catch (error) {
       this.log.info({ err: error }, 'invoice update unavailable, the page shows the last known state');
     }

@@ -18,20 +18,20 @@ import { SkipThrottle } from '@nestjs/throttler';
 import { isUuid } from '@svc/kernel';
 import { sendEventStream } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressLimit } from '../address-limit.guard.js';
+import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { ExtendSession } from './extend-session.js';
-import { BuiltParts } from './page-parts.js';
+import { BuiltManifest } from './page-parts.js';
 import { PayOnPage } from './pay-on-page.js';
 import { payerContextOf } from './payer-context.js';
 import { PayRequest } from './pay.request.js';
-import { SameOrigin } from './same-origin.guard.js';
+import { SameOriginGuard } from './same-origin.guard.js';
 import { payerOf, sendPage } from './page/send-answer.js';
 import { type PageState, ShowPage } from './page/show-page.js';
-import { WatchStates } from './watch-states.js';
+import { StateStreams } from './watch-states.js';
 import { withDeadline } from './with-deadline.js';
 
-/** Whoever knows a session's id, or the code of a session or invoice, may look at it and pay it. */
+/** Address of the page. Knowing a session's id, or the code of a session or invoice, is enough to view and pay it. */
 const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): PayerAddress => {
   const { params, query } = context
     .switchToHttp()
@@ -44,20 +44,20 @@ const AtAddress = createParamDecorator((_: unknown, context: ExecutionContext): 
 });
 
 /**
- * The payer's page and what its script asks, at both of its addresses (payer-address.ts). At `/c/<code>` it is what a phone's
- * camera opens when it reads a code of ours (D5), of a session or of a till's invoice; the static code of a till leads to the page
- * of its newest open invoice. A payment app does not come here: it decodes and pays through the API.
+ * The payer's page and the calls of its script, at both of its addresses (payer-address.ts). A phone's camera opens `/c/<code>`
+ * when it scans the code of a session or of a till's invoice (D5). The static code of a till redirects to the page
+ * of its newest open invoice. Payment apps do not use this page: they decode and pay through the API.
  */
 @Controller()
 export class PayController {
-  /** Longest that a payer looks at an empty window; then a page says that it will try again. */
+  /** A payer waits at most this long for the page; then a page appears that retries. */
   pageMilliseconds = 8_000;
 
   constructor(
     @Inject(ShowPage) private readonly showPage: ShowPage,
     @Inject(PayOnPage) private readonly payOnPage: PayOnPage,
     @Inject(ExtendSession) private readonly extendSession: ExtendSession,
-    @Inject(WatchStates) private readonly watchStates: WatchStates,
+    @Inject(StateStreams) private readonly watchStates: StateStreams,
   ) {}
 
   @Get(['pay', 'c/:code'])
@@ -67,9 +67,9 @@ export class PayController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const shown = this.showPage.model(address, payerOf(request), card === 'another');
-    const model = await withDeadline(shown, this.pageMilliseconds);
-    if (!('redirectTo' in model)) return sendPage(reply, model, BuiltParts.get(), request);
+    const rendered = this.showPage.model(address, payerOf(request), card === 'another');
+    const model = await withDeadline(rendered, this.pageMilliseconds);
+    if (!('redirectTo' in model)) return sendPage(reply, model, BuiltManifest.get(), request);
     await reply.header('cache-control', 'no-store').redirect(model.redirectTo, HttpStatus.SEE_OTHER);
   }
 
@@ -79,7 +79,7 @@ export class PayController {
     return this.showPage.state(address, payerOf(request));
   }
 
-  /** The same as server-sent events, for as long as somebody watches. Refused with 503 where too many do: then poll. */
+  /** The same as server-sent events. Rejected with 503 if too many streams are open: then the page polls. */
   @Get(['pay/:sessionId/events', 'c/:code/events'])
   async events(
     @AtAddress() address: PayerAddress,
@@ -89,9 +89,9 @@ export class PayController {
     await sendEventStream(reply, await this.watchStates.open(address, payerOf(request)));
   }
 
-  /** More time, where there is any to give; answers what the page then shows. */
+  /** Extends the session if possible, and returns the state of the page afterwards. */
   @Post(['pay/:sessionId/more-time', 'c/:code/more-time'])
-  @UseGuards(SameOrigin, AddressLimit)
+  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true })
   @HttpCode(HttpStatus.OK)
   @Header('cache-control', 'no-store')
@@ -101,7 +101,7 @@ export class PayController {
   }
 
   @Post(['pay/:sessionId/payments', 'c/:code/payments'])
-  @UseGuards(SameOrigin, AddressLimit)
+  @UseGuards(SameOriginGuard, AddressRateLimitGuard)
   @SkipThrottle({ keyless: true })
   @Header('cache-control', 'no-store')
   async pay(
@@ -112,12 +112,12 @@ export class PayController {
   ): Promise<PageState> {
     const payer = payerContextOf(request, browser);
     const { chosen: lang, ownReferences, ...wish } = payerOf(request);
-    const { payment, shown } = await this.payOnPage.execute(address, { ...body, payer, lang });
+    const { payment, payable } = await this.payOnPage.execute(address, { ...body, payer, lang });
     reply.status(payment.state === 'processing' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return this.showPage.stateOf(shown, address, {
+    return this.showPage.stateOf(payable, address, {
       ...wish,
       chosen: lang,
-      // A browser that keeps no cookie has just said which payment is its own.
+      // Also works if the browser rejects cookies: the request itself contains the reference of its payment.
       ownReferences: [body.reference, ...ownReferences],
     });
   }

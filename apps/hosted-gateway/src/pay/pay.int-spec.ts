@@ -36,7 +36,7 @@ const endsWith = (over: Partial<PaymentSnapshot> & { version: number }): Promise
     reply: aPayment(payable, { reference, tries, ...over }),
   }));
 
-test('the page of an open session: the form, its key, a strict policy and nothing that may be kept', async () => {
+test('the page of an open session has the form, its key and a strict policy, and is not cached', async () => {
   const sessionId = await gateway.createSession(merchant);
   const { status, headers, text } = await gateway.call('GET', `/pay?sessionId=${sessionId}`);
   expect(status).toBe(200);
@@ -59,14 +59,14 @@ test('the page of an open session: the form, its key, a strict policy and nothin
   expect(text).toContain('&quot;kid&quot;:&quot;k&quot;');
 });
 
-describe('while nobody can look at the session', () => {
+describe('while the session cannot be read', () => {
   const html = { headers: { accept: 'text/html' } };
 
-  test('because the database does not answer, a page says so within its deadline, and tries again', async () => {
+  test('because the database does not respond, a page says so within its deadline, and retries', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { app } = gateway.service;
     const [sessions, controller] = [app.get(SessionRepository), app.get(PayController)];
-    const find = jest.spyOn(sessions, 'findAt').mockReturnValue(new Promise<never>(() => undefined));
+    const find = jest.spyOn(sessions, 'findByAddress').mockReturnValue(new Promise<never>(() => undefined));
     const { pageMilliseconds } = controller;
     controller.pageMilliseconds = 50;
     const { status, headers, text } = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
@@ -77,11 +77,11 @@ describe('while nobody can look at the session', () => {
     expect(await page(sessionId)).toContain('Card number');
   });
 
-  test('because it is away, the same; and a script is answered with JSON', async () => {
+  test('because the database is unavailable, the same; a script gets JSON', async () => {
     const sessionId = await gateway.createSession(merchant);
     const sessions = gateway.service.app.get(SessionRepository);
     const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
-    const find = jest.spyOn(sessions, 'findAt').mockRejectedValue(lost);
+    const find = jest.spyOn(sessions, 'findByAddress').mockRejectedValue(lost);
     const page = await gateway.call('GET', `/pay?sessionId=${sessionId}`, html);
     const state = await gateway.call('GET', `/pay/${sessionId}/state`, { headers: { accept: 'application/json' } });
     find.mockRestore();
@@ -89,7 +89,7 @@ describe('while nobody can look at the session', () => {
     expect([state.status, JSON.parse(state.text)]).toMatchObject([503, { status: 'InternalServer' }]);
   });
 
-  test('an address near the page is no JSON either', async () => {
+  test('a mistyped address of the page also gets a page', async () => {
     const { status, text } = await gateway.call('GET', '/pay/', html);
     expect([status, text]).toEqual([404, expect.stringContaining('This payment page does not exist')]);
   });
@@ -103,7 +103,7 @@ test('a newer key for card data is on the page within a second', async () => {
   expect(await page(sessionId)).toContain('&quot;kid&quot;:&quot;newer&quot;');
 });
 
-test('its script and its style are in it, and match its policy; nothing else is to be loaded', async () => {
+test('its script and its style are inline and match its policy; nothing else is loaded', async () => {
   const { text, headers } = await gateway.call('GET', `/pay?sessionId=${await gateway.createSession(merchant)}`);
   for (const tag of ['script', 'style']) {
     const [, content = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text) ?? [];
@@ -120,7 +120,7 @@ test.each([
   ['br, gzip', 'gzip'],
   ['gzip;q=0, br', undefined],
   [undefined, undefined],
-])('for a browser that accepts %s it is sent as %s, and is the same page', async (accepted, encoding) => {
+])('a browser that accepts %s gets the same page as %s', async (accepted, encoding) => {
   const url = `/pay?sessionId=${await gateway.createSession(merchant)}&lang=zu`;
   const get = (headers: Record<string, string>) => gateway.service.app.inject({ method: 'GET', url, headers });
   const answer = await get(accepted === undefined ? {} : { 'accept-encoding': accepted });
@@ -128,16 +128,16 @@ test.each([
   expect([answer.headers['content-encoding'], answer.headers['vary']]).toEqual([encoding, 'accept-encoding']);
   expect((encoding === undefined ? sent : gunzipSync(sent)).equals(plain)).toBe(true);
   expect(sent).toHaveLength(Number(answer.headers['content-length']));
-  // A third, or all of it.
+  // A third of the size if compressed.
   expect(plain.length / sent.length > 2.5).toBe(encoding !== undefined);
 });
 
-test.each(['', 'nonsense', randomUUID()])('no session %j: an honest page and 404', async (sessionId) => {
+test.each(['', 'nonsense', randomUUID()])('unknown session %j: a page with status 404', async (sessionId) => {
   const { status, headers } = await gateway.call('GET', `/pay?sessionId=${sessionId}`);
   expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
 });
 
-test('paid: the merchant can read it before the page is answered, and the page leads back', async () => {
+test('paid: the merchant can read the payment before the response to the page, which redirects to the shop', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'success', version: 3 });
   const { status, body } = await press(sessionId);
@@ -160,7 +160,7 @@ test('paid: the merchant can read it before the page is answered, and the page l
   gateway.clock.advance(-3_600_000);
 });
 
-test('paid by the first try after the second was declined: the way back says Success, and leads to the returnUrl', async () => {
+test('paid by the first attempt after the second was declined: the link to the returnUrl says Success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
   const verified = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
@@ -192,7 +192,7 @@ test('paid by the first try after the second was declined: the way back says Suc
   for (const link of links) expect(link).toEqual(['/return', 'Success', verified.paymentReference]);
 });
 
-test('the charge carries the debt as the session has it, and a deadline', async () => {
+test('the charge contains the payable of the session and a deadline', async () => {
   const sessionId = await gateway.createSession(merchant);
   let seen: ChargeCard | undefined;
   await gateway.charges((command) => {
@@ -212,7 +212,7 @@ test('the charge carries the debt as the session has it, and a deadline', async 
   });
 });
 
-test('declined: the form again with the reason, and the next try', async () => {
+test('declined: the form again with the reason and the next attempt', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'failed', version: 3 });
   expect((await press(sessionId)).body).toMatchObject({ state: 'declined', version: 3 });
@@ -221,7 +221,7 @@ test('declined: the form again with the reason, and the next try', async () => {
   expect(text).toContain('There is not enough money on this card');
 });
 
-test('not known yet: 202, and the page says so after a reload', async () => {
+test('result unknown: 202, and the page shows processing after a reload', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'processing', version: 2 });
   const { status, body } = await press(sessionId);
@@ -229,7 +229,7 @@ test('not known yet: 202, and the page says so after a reload', async () => {
   expect(await page(sessionId)).toContain('data-state="processing"');
 });
 
-test('refused: another payer is first', async () => {
+test('rejected: another payer was first', async () => {
   const sessionId = await gateway.createSession(merchant);
   await gateway.charges(() => ({
     ok: false,
@@ -242,7 +242,7 @@ test('refused: another payer is first', async () => {
   expect([status, headers['retry-after'], body.status]).toEqual([409, '2', 'BadRequest']);
 });
 
-test('expired: nothing can be paid, but a payment that was under way is still waited for', async () => {
+test('expired: no payment is possible, but a payment in progress may still finish', async () => {
   const [open, processing] = [await gateway.createSession(merchant), await gateway.createSession(merchant)];
   await endsWith({ state: 'processing', version: 2 });
   await press(processing);
@@ -252,7 +252,7 @@ test('expired: nothing can be paid, but a payment that was under way is still wa
   gateway.clock.advance(-30 * 60_000);
 });
 
-test('only our own page may press Pay, and only with what it sends', async () => {
+test('only our own page may send pay requests, and only with its own fields', async () => {
   const sessionId = await gateway.createSession(merchant);
   expect((await press(sessionId, {}, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   for (const bad of [
@@ -270,7 +270,7 @@ test('only our own page may press Pay, and only with what it sends', async () =>
   expect((await gateway.call('GET', `/pay/${randomUUID()}/state`)).status).toBe(404);
 });
 
-test('one address may not press Pay without end', async () => {
+test('limits the pay requests of each address', async () => {
   const bounded = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '3' });
   try {
     const sessionId = await bounded.createSession(await bounded.aMerchant());

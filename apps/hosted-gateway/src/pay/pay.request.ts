@@ -1,13 +1,13 @@
 import { IsAmountInCents, MAX_AMOUNT_CENTS } from '@svc/contracts';
 import { IsInt, IsOptional, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 
-/** What the page's script sends when the payer presses Pay. */
+/** Body of the request that the page's script sends when the payer presses Pay. */
 export class PayRequest {
-  /** UUID of this payment, chosen by the page: a repeat is the same payment. */
+  /** UUID of this payment, chosen by the page: a retry with it is the same payment. */
   @IsUUID()
   reference: string;
 
-  /** Which try of the session this is; the card was encrypted for exactly this one. */
+  /** Number of the attempt; the card was encrypted for exactly this attempt. */
   @IsInt()
   @Min(1)
   @Max(100)
@@ -18,19 +18,19 @@ export class PayRequest {
   @MaxLength(4096)
   encryptedCard: string;
 
-  /** Cents, tip not included: what the payer of an invoice chose; what is owed where absent. Of a session it does not count. */
+  /** Cents without the tip, chosen by the payer of an invoice. Default: the amount of the invoice. Ignored for a session. */
   @IsOptional()
   @IsAmountInCents()
   amount?: number;
 
-  /** Cents; of an invoice alone, too. */
+  /** Cents. Ignored for a session. */
   @IsOptional()
   @IsInt()
   @Min(0)
   @Max(MAX_AMOUNT_CENTS)
   tipAmount?: number;
 
-  /** What the script read of the browser. Read by payer-context.ts: whatever it is, it does not refuse a payment. */
+  /** Browser data from the script. payer-context.ts parses it: invalid values never reject a payment. */
   @IsOptional()
   browser?: unknown;
 }

@@ -34,7 +34,7 @@ async function pay(browser: unknown): Promise<number> {
   return (await gateway.call('POST', `/pay/${sessionId}/payments`, { headers: HEADERS, payload })).status;
 }
 
-test('a charge carries the address that the trusted proxy saw, and what headers and script say of the browser', async () => {
+test('a charge contains the address from the trusted proxy, and browser data from headers and script', async () => {
   expect(await pay(BROWSER)).toBe(200);
   expect(commands.map(({ payer }) => payer)).toEqual([
     {
@@ -55,13 +55,13 @@ test.each([
   [[BROWSER]],
   [{ language: {}, screenWidth: -1, screenHeight: '900', colorDepth: 1e9, timeZoneOffsetMinutes: null }],
   [{ ...BROWSER, language: 'x'.repeat(10_000) }],
-])('browser data that make no sense stop no payment', async (browser) => {
+])('invalid browser data do not prevent a payment', async (browser) => {
   expect(await pay(browser)).toBe(200);
   expect(commands).toHaveLength(1);
   expect(JSON.stringify(commands[0]!.payer).length).toBeLessThan(400);
 });
 
-test('they stand in no table of the gateway', async () => {
+test('browser data are in no table of the gateway', async () => {
   await pay(BROWSER);
   const tables = await gateway.dataSource.query<{ name: string }[]>(
     `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,

@@ -36,7 +36,7 @@ test.each<[keyof typeof BROWSER, readonly unknown[], readonly unknown[]]>([
   ['screenHeight', [0, 999_999], [-1, 1_000_000, 0.1, '900', {}]],
   ['colorDepth', [1, 48], [0, 49, 24.5, '24']],
   ['timeZoneOffsetMinutes', [-840, 0, 840], [-841, 841, 0.5, '-120']],
-])('%s is kept within its bounds, and left out otherwise', (field, kept, leftOut) => {
+])('%s is included within its limits, and left out otherwise', (field, kept, leftOut) => {
   for (const value of kept) expect(of({ ...BROWSER, [field]: value }).browser).toMatchObject({ [field]: value });
   const { [field]: _, ...others } = BROWSER;
   for (const value of leftOut) {
@@ -56,7 +56,7 @@ test.each([
   expect(payerContextOf({ ip, headers: {} }, undefined)).toEqual({ ...expected, browser: {} });
 });
 
-test('a field of another name is not handed on, and the script cannot set a header', () => {
+test('unknown fields are left out, and the script cannot override headers', () => {
   const { browser } = of({ ...BROWSER, more: 1, userAgent: 'other', acceptHeader: 'other', javaScriptEnabled: false });
   expect(browser).toEqual(of(BROWSER).browser);
 });

@@ -2,51 +2,51 @@ import type { BrowserData, PayerContext } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
 import { isIP } from 'node:net';
 
-/** Bounds of 3-D Secure 2; the language's is that of BCP 47. */
-const HEADER_LENGTH_MAX = 2048;
+/** Limits of 3-D Secure 2; the limit of the language is from BCP 47. */
+const MAX_HEADER_LENGTH = 2048;
 const LANGUAGE = /^[A-Za-z0-9-]{1,35}$/;
-const SCREEN_MAX = 999_999;
-const COLOR_DEPTH_MAX = 48;
-const TIME_ZONE_OFFSET_MAX = 840;
+const MAX_SCREEN_SIZE = 999_999;
+const MAX_COLOR_DEPTH = 48;
+const MAX_TIME_ZONE_OFFSET = 840;
 
 /**
- * The payer's context for a charge: the address as the trusted proxies tell it, two headers of the request, and what the page's script
- * read of its browser. What is missing or makes no sense is left out, field by field: it never stops a payment (P10).
+ * The payer's context for a charge: the IP address from the trusted proxies, two headers of the request, and browser data from the
+ * page's script. Each missing or invalid field is left out: it never prevents a payment (P10).
  *
- * @param browser from the payer, so anything at all; undefined where the script sent none
+ * @param browser untrusted input of any shape; undefined if the script sent none
  */
 export function payerContextOf(
   { ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>,
   browser: unknown,
 ): PayerContext {
   const isSent = typeof browser === 'object' && browser !== null;
-  const told = (isSent ? browser : {}) as Readonly<Record<keyof BrowserData, unknown>>;
+  const data = (isSent ? browser : {}) as Readonly<Record<keyof BrowserData, unknown>>;
   const address = plainAddress(ip);
   return {
     ...(address === undefined ? {} : { address }),
-    browser: withoutGaps({
+    browser: withoutUndefined({
       acceptHeader: headerText(headers.accept),
       userAgent: headerText(headers['user-agent']),
-      language: typeof told.language === 'string' && LANGUAGE.test(told.language) ? told.language : undefined,
-      screenWidth: wholeNumber(told.screenWidth, 0, SCREEN_MAX),
-      screenHeight: wholeNumber(told.screenHeight, 0, SCREEN_MAX),
-      colorDepth: wholeNumber(told.colorDepth, 1, COLOR_DEPTH_MAX),
-      timeZoneOffsetMinutes: wholeNumber(told.timeZoneOffsetMinutes, -TIME_ZONE_OFFSET_MAX, TIME_ZONE_OFFSET_MAX),
+      language: typeof data.language === 'string' && LANGUAGE.test(data.language) ? data.language : undefined,
+      screenWidth: wholeNumber(data.screenWidth, 0, MAX_SCREEN_SIZE),
+      screenHeight: wholeNumber(data.screenHeight, 0, MAX_SCREEN_SIZE),
+      colorDepth: wholeNumber(data.colorDepth, 1, MAX_COLOR_DEPTH),
+      timeZoneOffsetMinutes: wholeNumber(data.timeZoneOffsetMinutes, -MAX_TIME_ZONE_OFFSET, MAX_TIME_ZONE_OFFSET),
       // Only the page's script sends browser data.
       javaScriptEnabled: isSent ? true : undefined,
     }),
   };
 }
 
-/** Without the zone of a link-local address, and an IPv4 address as one. */
+/** Without the zone of a link-local address; an IPv4-mapped address becomes plain IPv4. */
 function plainAddress(ip: string): string | undefined {
   const address = ip.replace(/%.*$/, '').replace(/^::ffff:(?=[\d.]+$)/i, '');
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** Visible ASCII: an acquirer may put it into a header or a form of its own. */
+/** Only printable ASCII, because an acquirer may copy the text into a header or a form. */
 function headerText(text: string | undefined): string | undefined {
-  return text !== undefined && text.length <= HEADER_LENGTH_MAX && /^[\x20-\x7e]+$/.test(text) ? text : undefined;
+  return text !== undefined && text.length <= MAX_HEADER_LENGTH && /^[\x20-\x7e]+$/.test(text) ? text : undefined;
 }
 
 function wholeNumber(value: unknown, min: number, max: number): number | undefined {
@@ -55,6 +55,6 @@ function wholeNumber(value: unknown, min: number, max: number): number | undefin
     : undefined;
 }
 
-function withoutGaps(data: { [Field in keyof BrowserData]: BrowserData[Field] | undefined }): BrowserData {
+function withoutUndefined(data: { [Field in keyof BrowserData]: BrowserData[Field] | undefined }): BrowserData {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
 }

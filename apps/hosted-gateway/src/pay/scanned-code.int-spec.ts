@@ -44,13 +44,13 @@ const ofPartner = (
 ): PaymentSnapshot =>
   aPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...over });
 
-test('each session has a code of its own, and the same one when it is asked for again', async () => {
+test('each session has its own code, and keeps it when the request is repeated', async () => {
   const codes = await Promise.all(Array.from({ length: 20 }, async () => (await coded()).code));
   expect(new Set(codes).size).toBe(20);
   for (const code of codes) expect(code).toMatch(/^\d{20}$/);
 });
 
-test('the page shows the code; what it opens is the same payment without the ways to the shop', async () => {
+test('the page shows the code, which opens the same payment without links to the shop', async () => {
   const session = await coded();
   const shop = await desktop(session);
   expect(shop).toContain('QR code that opens this payment on a phone');
@@ -70,7 +70,7 @@ test('the page shows the code; what it opens is the same payment without the way
     expect(text).not.toContain(hidden);
 });
 
-test('paying there is paying the session: both pages say so, only the shop’s leads back, the bank back to the phone', async () => {
+test('a payment on the phone pays the session: both pages show it, only the shop’s page redirects to the shop, and the bank redirects to the phone', async () => {
   const session = await coded();
   let returned = '';
   await gateway.charges(({ payable, reference, payerReturnUrl }) => {
@@ -92,7 +92,7 @@ test('paying there is paying the session: both pages say so, only the shop’s l
   ]);
 });
 
-test('a payer at the bank can use another card there, too', async () => {
+test('a payer in verification can use another card there, too', async () => {
   const { code, payable } = await coded();
   const waiting = aPayment(payable, {
     version: 3,
@@ -108,7 +108,7 @@ test('a payer at the bank can use another card there, too', async () => {
 });
 
 describe('when a partner’s customer scans it', () => {
-  test('and pays, both pages say that it is paid', async () => {
+  test('and pays, both pages show that it is paid', async () => {
     const session = await coded();
     const paid = ofPartner(session.payable, { version: 3, modifiedUTCDate: gateway.clock.nowISO() });
     await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, paid));
@@ -118,7 +118,7 @@ describe('when a partner’s customer scans it', () => {
     ]);
   });
 
-  test('and is declined, the payer here is not told that his card was; only the try is counted', async () => {
+  test('and is declined, the payer here sees no decline; only the attempt is counted', async () => {
     const session = await coded();
     const failed = ofPartner(session.payable, { version: 3, state: 'failed' });
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
@@ -128,7 +128,7 @@ describe('when a partner’s customer scans it', () => {
     }
   });
 
-  test('and is to be verified, the payer here is not led to that one’s bank', async () => {
+  test('and needs verification, the payer here is not sent to that customer’s bank', async () => {
     const session = await coded();
     const waiting = ofPartner(session.payable, {
       version: 3,
@@ -157,13 +157,13 @@ test.each(['00000000000000000000', 'x', '1'.repeat(19), '%00', 'constructor'])(
   },
 );
 
-test('an id is no code, and a code no id', async () => {
+test('an id is not accepted as a code, nor a code as an id', async () => {
   const { sessionId, code } = await coded();
   expect((await phone(sessionId)).status).toBe(404);
   expect((await gateway.call('GET', `/pay?sessionId=${code}`)).status).toBe(404);
 });
 
-test('no other site presses Pay there, and one address has one count for both pages', async () => {
+test('cross-site pay requests are rejected there, and both pages share one limit for each address', async () => {
   const { code, sessionId } = await coded();
   expect((await press(code, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
   let status = 0;

@@ -17,7 +17,7 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { WatchStates } from './watch-states.js';
+import { StateStreams } from './watch-states.js';
 
 let gateway: Gateway;
 let merchant: Merchant;
@@ -56,8 +56,8 @@ async function challenged(tries = 1): Promise<{ sessionId: string; payment: Paym
   return { sessionId, payment: waiting };
 }
 
-describe('a payer who is to be verified', () => {
-  test('is led to the bank by the answer to Pay, and by the page', async () => {
+describe('a payer in verification', () => {
+  test('is sent to the bank by the response to Pay, and by the page', async () => {
     const sessionId = await gateway.createSession(merchant);
     await gateway.charges(({ payable, reference }) => {
       const payment = aPayment(payable, { reference, ...waits({ version: 3 }) });
@@ -69,7 +69,7 @@ describe('a payer who is to be verified', () => {
     expect(text).not.toContain('<form');
   });
 
-  test('can use another card instead, and sees the truth of that one', async () => {
+  test('can use another card instead, and sees its result', async () => {
     const { sessionId } = await challenged();
     expect(shownOn(await page(sessionId))).toBe('verification');
     const form = await page(sessionId, '&card=another');
@@ -82,7 +82,7 @@ describe('a payer who is to be verified', () => {
     expect(shownOn(await page(sessionId))).toBe('declined');
   });
 
-  test('has no other card left on the fifth try, and may go on after the session has expired', async () => {
+  test('cannot use another card at the fifth attempt, and may continue after the session has expired', async () => {
     const { sessionId } = await challenged(5);
     expect(await page(sessionId)).not.toContain('card=another');
     expect(shownOn(await page(sessionId, '&card=another'))).toBe('verification');
@@ -97,7 +97,7 @@ describe('a payer who is to be verified', () => {
     gateway.clock.advance(-30 * 60_000);
   });
 
-  test('whose time is over sees the form again, or that it has expired', async () => {
+  test('whose verification expired sees the form again, or that the session has expired', async () => {
     const { sessionId } = await challenged();
     gateway.clock.advance(900_000);
     expect(shownOn(await page(sessionId))).toBe('open');
@@ -106,7 +106,7 @@ describe('a payer who is to be verified', () => {
     gateway.clock.advance(-1_800_000);
   });
 
-  test('is asked about whenever somebody looks, and what comes of it is shown at once', async () => {
+  test('gets the current result at every read, because each read refreshes the payment', async () => {
     const { sessionId, payment } = await challenged();
     let asked = 0;
     await gateway.checks(({ payableId }) => {
@@ -121,7 +121,7 @@ describe('a payer who is to be verified', () => {
   });
 });
 
-describe('a payment that nobody knows the outcome of', () => {
+describe('a payment with an unknown result', () => {
   const unknown = async (): Promise<{ sessionId: string; payment: PaymentSnapshot }> => {
     const sessionId = await gateway.createSession(merchant);
     const known = { state: 'processing' as const, modifiedUTCDate: gateway.clock.nowISO(), version: 2 };
@@ -131,7 +131,7 @@ describe('a payment that nobody knows the outcome of', () => {
     return { sessionId, payment };
   };
 
-  test('is left to its own answer for two seconds, then asked about on every read', async () => {
+  test('is not refreshed for two seconds, then at every read', async () => {
     const { sessionId } = await unknown();
     let asked = 0;
     await gateway.checks(() => (asked++, { ok: true, reply: [] }));
@@ -146,7 +146,7 @@ describe('a payment that nobody knows the outcome of', () => {
     gateway.clock.advance(-2_000);
   });
 
-  test('is asked about no more once it is decided', async () => {
+  test('is no longer refreshed once it is final', async () => {
     const { sessionId, payment } = await unknown();
     const payable = { ...payment.payable, state: 'open' as const, version: 3 };
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, { ...payment, state: 'failed', payable }));
@@ -157,7 +157,7 @@ describe('a payment that nobody knows the outcome of', () => {
     gateway.clock.advance(-2_000);
   });
 
-  test('is asked about when its merchant looks, at the session or at the payment', async () => {
+  test('is refreshed when its merchant reads the session or the payment', async () => {
     const looks = [
       ({ sessionId }: { sessionId: string }) => `/api/v3.1/payments?sessionId=${sessionId}`,
       ({ payment }: { payment: PaymentSnapshot }) => `/api/v3.1/payments/${payment.paymentReference}`,
@@ -173,7 +173,7 @@ describe('a payment that nobody knows the outcome of', () => {
     }
   });
 
-  test('is said to take longer after ten seconds, and stays what it is when nobody can be asked', async () => {
+  test('is shown as late after ten seconds, and stays unchanged if it cannot be refreshed', async () => {
     const { sessionId } = await unknown();
     expect(await page(sessionId)).toContain('Confirming with your bank…');
     gateway.clock.advance(10_000);
@@ -184,10 +184,10 @@ describe('a payment that nobody knows the outcome of', () => {
     gateway.clock.advance(-10_000);
   });
 
-  test('is processing from the press on, before anything is recorded, for whoever looks', async () => {
+  test('is shown as processing from the pay request on, before it is recorded', async () => {
     const sessionId = await gateway.createSession(merchant);
     let seen: (string | undefined)[] = [];
-    // Not answered before the others have looked.
+    // The response waits until the others have read the state.
     await gateway.charges(async ({ payable, reference }) => {
       seen = [shownOn(await page(sessionId)), (await stateOf(sessionId)).state];
       return { ok: true, reply: aPayment(payable, { reference, version: 3, state: 'failed' }) };
@@ -198,7 +198,7 @@ describe('a payment that nobody knows the outcome of', () => {
   });
 });
 
-test('a charge that was given back is shown, whatever came of its payment, also when it is told twice or first', async () => {
+test('a reversed charge is shown for any result of its payment, also when its event is repeated or arrives first', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
   const failed = aPayment(payable, { state: 'failed', version: 3 });
@@ -243,7 +243,7 @@ describe('the stream of states', () => {
     return { states, ended, leave: () => request.destroy() };
   }
 
-  test('says the state at once, and every change, also one that another replica made', async () => {
+  test('sends the state immediately, and every change, also of another replica', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { states, ended, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first state', 5_000, async () => states.length === 1);
@@ -268,20 +268,20 @@ describe('the stream of states', () => {
     expect(new Set([...states, ...theirs.states])).toEqual(new Set(['open', 'succeeded']));
     leave();
     await ended;
-    // A shutdown waits for no stream.
+    // A shutdown does not wait for streams.
     await replica.close();
     await theirs.ended;
   });
 
-  test('gives a form that waits for its payer signs of life, and reads no session for them', async () => {
+  test('sends heartbeats to an idle form without reading the session', async () => {
     const sessionId = await gateway.createSession(merchant);
     const { states, leave } = watch(`${url}/pay/${sessionId}/events`);
     await waitUntil('the first state', 5_000, async () => states.length === 1);
-    const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findAt');
+    const read = jest.spyOn(gateway.service.app.get(SessionRepository), 'findByAddress');
     gateway.clock.advance(1_000);
     await waitUntil('a sign of life', 5_000, async () => states.length === 2);
     expect([states, read.mock.calls]).toEqual([['open', 'open'], []]);
-    // Where a bank owes an answer, each sign is a look.
+    // While the bank's result is pending, each heartbeat reads the state.
     const underWay = aPayment(await gateway.payableOf(sessionId), { version: 2, state: 'processing' });
     await gateway.deliver(anEvent(PaymentProcessingV1, randomUUID(), 1, underWay));
     await waitUntil('the change', 5_000, async () => states.at(-1) === 'processing');
@@ -293,8 +293,8 @@ describe('the stream of states', () => {
     leave();
   });
 
-  test('says nothing before its next sign of life is due, and ends after ten minutes', async () => {
-    const watching = gateway.service.app.get(WatchStates);
+  test('sends nothing before the next heartbeat is due, and ends after ten minutes', async () => {
+    const watching = gateway.service.app.get(StateStreams);
     const out = (await watching.open({ sessionId: await gateway.createSession(merchant) }, BROWSER)) as PassThrough;
     const said = (): string | null => (out.read() as Buffer | null)?.toString() ?? null;
     expect(said()).toContain('"state":"open"');
@@ -308,7 +308,7 @@ describe('the stream of states', () => {
     gateway.clock.advance(-600_000);
   });
 
-  test('is refused for a session that is not there, and where one payer opens too many', async () => {
+  test('is rejected for an unknown session, and if one payer opens too many', async () => {
     expect((await fetch(`${url}/pay/${randomUUID()}/events`)).status).toBe(404);
     const sessionId = await gateway.createSession(merchant);
     const streams = Array.from({ length: 10 }, () => watch(`${url}/pay/${sessionId}/events`));
@@ -324,7 +324,7 @@ describe('the stream of states', () => {
     });
   });
 
-  test('is not kept for who asks with HEAD and reads nothing', async () => {
+  test('is not opened for a HEAD request', async () => {
     const sessionId = await gateway.createSession(merchant);
     for (let count = 0; count < 11; count++)
       expect((await fetch(`${url}/pay/${sessionId}/events`, { method: 'HEAD' })).status).toBe(200);
@@ -334,21 +334,21 @@ describe('the stream of states', () => {
     expect(states).toEqual(['open']);
   });
 
-  test('lets a reader go that does not read', async () => {
+  test('closes a connection that does not read', async () => {
     const sessionId = await gateway.createSession(merchant);
-    const open = jest.spyOn(gateway.service.app.get(WatchStates), 'open');
+    const open = jest.spyOn(gateway.service.app.get(StateStreams), 'open');
     const reader = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
     reader.write(`GET /pay/${sessionId}/events HTTP/1.1\r\nhost: x\r\n\r\n`);
     await once(reader, 'data');
     reader.pause();
     const stream = (await open.mock.results[0]!.value) as PassThrough;
     open.mockRestore();
-    // More than the kernel keeps for both ends of a connection, as years of signs of life would be.
+    // More than the kernel buffers for both ends of a connection, as after years of heartbeats.
     for (let written = 0; written < 16 * 2 ** 20; written += 4_096) stream.write(Buffer.alloc(4_096, '\n'));
     const closed = once(stream, 'close');
     await waitUntil('the reader to be let go', 5_000, async () => stream.destroyed);
     await closed;
-    // What was sent before is still read; then the connection is at its end.
+    // The buffered data is still readable; then the connection ends.
     reader.on('error', () => undefined).resume();
     await once(reader, 'close');
     expect([reader.destroyed, stream.destroyed]).toEqual([true, true]);

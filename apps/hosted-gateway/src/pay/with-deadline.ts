@@ -1,6 +1,6 @@
 import { DomainError } from '@svc/kernel';
 
-/** @throws DomainError `service.not-ready` when the work takes longer; it goes on, and nobody waits for it */
+/** @throws DomainError `service.not-ready` if the work takes longer. The work continues, but its result is ignored. */
 export async function withDeadline<T>(work: Promise<T>, milliseconds: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

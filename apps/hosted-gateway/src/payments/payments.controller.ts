@@ -3,19 +3,19 @@ import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import { type HostedPayment, type HostedPaymentList, hostedPaymentOf, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
-import { AskForNews } from '../pay/payables/ask-for-news.js';
-import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
+import { RefreshPayments } from '../pay/payables/ask-for-news.js';
+import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 
 /** Payments of a merchant's sessions (H3). */
 @Controller(['api/v3.1/payments', 'api/v3/payments'])
-@UseGuards(SiteGuard, KeylessLimit)
+@UseGuards(SiteGuard, KeylessRateLimitGuard)
 @SkipThrottle({ payments: true })
 export class PaymentsController {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
-    @Inject(AskForNews) private readonly askForNews: AskForNews,
+    @Inject(RefreshPayments) private readonly refreshPayments: RefreshPayments,
   ) {}
 
   /**
@@ -36,7 +36,7 @@ export class PaymentsController {
       throw new DomainError('resource.not-found', {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
-    const { payments } = await this.askForNews.about(session);
+    const { payments } = await this.refreshPayments.refresh(session);
     return { payments: payments.filter(isFinal).map(hostedPaymentOf), status: 'Success', errors: [] };
   }
 
@@ -49,7 +49,7 @@ export class PaymentsController {
   async get(@CallingSite() site: AuthenticatedSite, @Param('paymentReference') text: string): Promise<HostedPayment> {
     const paymentReference = parsePaymentReference(text);
     let payment = paymentReference && (await this.sessions.findPayment(site, paymentReference));
-    if (payment && !isFinal(payment) && (await this.askForNews.aboutPayment(payment)))
+    if (payment && !isFinal(payment) && (await this.refreshPayments.refreshPayment(payment)))
       payment = await this.sessions.findPayment(site, payment.paymentReference);
     if (!payment || !isFinal(payment))
       throw new DomainError('resource.not-found', {

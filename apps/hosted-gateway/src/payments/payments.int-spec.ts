@@ -18,12 +18,12 @@ async function paidSession(): Promise<{ sessionId: string; failed: string; paid:
   const failed = aPayment(payable, { state: 'failed', version: 3, tries: 1 });
   const paid = aPayment(payable, { version: 5, tries: 2, paymentUTCDate: '2026-03-01T10:01:00.000Z' });
   const sessions = gateway.service.app.get(SessionRepository);
-  await sessions.keepPayments([failed]);
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([failed]);
+  await sessions.upsertPayments([paid]);
   return { sessionId, failed: failed.paymentReference, paid: paid.paymentReference };
 }
 
-test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, failed ones included', async (version) => {
+test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, including failed ones', async (version) => {
   const { sessionId, failed, paid } = await paidSession();
   const { status, body } = await gateway.call('GET', `/api/${version}/payments?sessionId=${sessionId}`, {
     headers: merchant.headers,
@@ -63,7 +63,7 @@ test('one payment, its reference in either case', async () => {
   }
 });
 
-test('what is not there, malformed or of somebody else is a 404', async () => {
+test('an unknown or malformed reference, or one of another merchant, is a 404', async () => {
   const { sessionId, paid } = await paidSession();
   const other = await gateway.aMerchant();
   const asked = [
@@ -82,7 +82,7 @@ test('what is not there, malformed or of somebody else is a 404', async () => {
   }
 });
 
-describe('payments are found by the site and the mode that made the session', () => {
+describe('payments are only found by the site and in the mode of the session', () => {
   const read = (path: string, headers: Record<string, string>) => gateway.call('GET', `/api/v3.1${path}`, { headers });
 
   test.each(STRANGERS)('not by %s', async (stranger) => {
@@ -103,15 +103,15 @@ describe('payments are found by the site and the mode that made the session', ()
   });
 });
 
-test('the payment that was accepted last comes first; of the same moment the later report', async () => {
+test('sorts by acceptance time, newest first; at the same time by version', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
-  // The first one waited for a verification, and failed after the others.
+  // The first payment waited for a verification, and failed after the others.
   const accepted = { 9: '09:59:59', 5: '10:00:00', 3: '10:00:00', 7: '10:00:00' };
   const payments = Object.entries(accepted).map(([version, time]) =>
     aPayment(payable, { state: 'failed', version: Number(version), paymentUTCDate: `2026-03-01T${time}.000Z` }),
   );
-  for (const payment of payments) await gateway.service.app.get(SessionRepository).keepPayments([payment]);
+  for (const payment of payments) await gateway.service.app.get(SessionRepository).upsertPayments([payment]);
   const { body } = await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, {
     headers: merchant.headers,
   });
@@ -128,10 +128,10 @@ test('without sessionId: a 400 that names it; without credentials: 401 first', a
     expect((await gateway.call('GET', `/api/v3.1/payments${path}`)).status).toBe(401);
 });
 
-test('a payment that is not final is not shown', async () => {
+test('a payment that is not final is not listed', async () => {
   const sessionId = await gateway.createSession(merchant);
   const processing = aPayment(await gateway.payableOf(sessionId), { state: 'processing', version: 2 });
-  await gateway.service.app.get(SessionRepository).keepPayments([processing]);
+  await gateway.service.app.get(SessionRepository).upsertPayments([processing]);
   expect(
     (await gateway.call('GET', `/api/v3.1/payments?sessionId=${sessionId}`, { headers: merchant.headers })).body
       .payments,
@@ -142,7 +142,7 @@ test('a payment that is not final is not shown', async () => {
   ).toBe(404);
 });
 
-test('without a key one address may not read without end', async () => {
+test('limits the calls of an address without a key', async () => {
   const bounded = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: '2' });
   try {
     const { headers } = await bounded.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });

@@ -4,24 +4,24 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { SessionResponse } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
-import { AskForNews } from '../pay/payables/ask-for-news.js';
-import { KeylessLimit } from '../sessions/keyless-limit.guard.js';
+import { RefreshPayments } from '../pay/payables/ask-for-news.js';
+import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
 import { redirectUrlOf, sessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';
 
 /**
- * What became of a session: whether it can still be paid, and what it was made for (an extension, beside H2).
+ * Reads the state of a session and its order (an extension of H2).
  *
  * @group Sessions
  */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
-@UseGuards(SiteGuard, KeylessLimit)
+@UseGuards(SiteGuard, KeylessRateLimitGuard)
 @SkipThrottle({ payments: true })
 export class ReadSessionController {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
-    @Inject(AskForNews) private readonly askForNews: AskForNews,
+    @Inject(RefreshPayments) private readonly refreshPayments: RefreshPayments,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(HostedGatewayConfig) private readonly config: HostedGatewayConfig,
   ) {}
@@ -38,7 +38,7 @@ export class ReadSessionController {
       throw new DomainError('resource.not-found', {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
-    const session = await this.askForNews.about(found);
+    const session = await this.refreshPayments.refresh(found);
     const { sessionId, requestId, merchantOrderId, amount, currencyISOCode } = session;
     return {
       sessionId,

@@ -13,7 +13,7 @@ afterAll(() => gateway.stop());
 
 const create = (payload: unknown) => gateway.call('POST', '/api/v3.1/sessions', { headers: merchant.headers, payload });
 
-test('a repeat says what became of the session since; the first answer is as the interface has it', async () => {
+test('a repeated request also returns the current state; the first response is as specified', async () => {
   const request = aSessionRequest();
   const first = await create(request);
   expect(first.body).not.toHaveProperty('sessionState');
@@ -26,7 +26,7 @@ test('a repeat says what became of the session since; the first answer is as the
   expect(await again()).toEqual({ ...first.body, sessionState: 'cancelled' });
 });
 
-test('what became of a session is read by its site, with what it was made for', async () => {
+test('a site reads the state of its session with its order', async () => {
   const request = aSessionRequest();
   const { sessionId, redirectUrl } = (await create(request)).body as { sessionId: string; redirectUrl: string };
   const read = (id: string) => gateway.call('GET', `/api/v3.1/sessions/${id}`, { headers: merchant.headers });

@@ -1,7 +1,7 @@
 import { PaymentStatus, readPaymentStatus, readResponseStatus, ResponseStatus } from '@svc/contracts';
 import { HostedGatewayClient } from '@svc/sdk';
 
-// The SDK is installed without the platform's packages, so it has the enumerations of its own: they must not drift apart.
+// The SDK has its own enumerations, because it is installed without the platform's packages: both must stay equal.
 
 const payment = {
   sessionId: 's',
@@ -17,7 +17,7 @@ const values = [...Object.keys(ResponseStatus), ...Object.values(ResponseStatus)
 
 const MALFORMED = /The answer cannot be read: (paymentStatus|status) is missing or malformed/;
 
-/** The payment as a merchant with the SDK reads it; undefined where it cannot be read. */
+/** The payment as the SDK parses it; undefined if it cannot be parsed. */
 async function inSdk(change: object): Promise<{ paymentStatus: string; status: string } | undefined> {
   const fetch = () => Promise.resolve(Response.json({ ...payment, ...change }));
   const client = new HostedGatewayClient({ gatewayUrl: 'https://pay.example', merchantId: 1, siteId: 1, fetch });

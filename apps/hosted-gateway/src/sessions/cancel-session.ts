@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { payableOf } from './session.js';
 import { type SessionOwner, SessionRepository } from './session.repository.js';
 
-/** Nobody may pay the session any more (H2). Refused while a payment is processing and after one succeeded. */
+/** Closes the session for payments (H2). Rejected while a payment is processing and after one succeeded. */
 @Injectable()
 export class CancelSession {
   constructor(
@@ -22,6 +22,6 @@ export class CancelSession {
         message: 'There is no such session of this merchant, site and mode (test or live).',
       });
     const closed = await this.commands.request(ClosePayableV1, { payable: payableOf(session) });
-    await this.sessions.keepPayable(this.dataSource, closed);
+    await this.sessions.updatePayable(this.dataSource, closed);
   }
 }

@@ -7,14 +7,14 @@ import { calledUrlProblem } from '@svc/outbound';
 import { readBody } from '@svc/service';
 import { HostedGatewayConfig } from '../config.js';
 import { FindMissingKeys } from '../signing-keys/find-missing-keys.js';
-import { noSigningKey } from '../signing-keys/signing-keys.js';
+import { noSigningKeyError } from '../signing-keys/signing-keys.js';
 import { fingerprintOf, type Session, SESSION_LIFETIME_MS } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
 /**
  * Creates a session, once for each requestId of a site and API version (C7). One round trip to PostgreSQL, one
- * commit, one event; a repeat costs a second round trip. Refuses a session whose webhook could not be signed: the
- * payer would pay, and the merchant would never receive a notification. A repeat still gives the session that was made before.
+ * commit, one event; a retry costs a second round trip. Rejects a session whose webhook could not be signed, because the
+ * payer would pay and the merchant would never receive a notification. A retry still returns the existing session.
  */
 @Injectable()
 export class CreateSession {
@@ -30,7 +30,7 @@ export class CreateSession {
     apiVersion: HostedApiVersion,
     body: unknown,
   ): Promise<{ session: Session; replayed: boolean }> {
-    // No payer could pay it.
+    // Without an acquirer for live payments no payer could pay it.
     if (site.mode === 'live' && this.config.SVC_ACQUIRER_LIVE === 'off') throw new DomainError('live-mode.unavailable');
     const request = await readBody(CreateSessionRequest, body, this.addressRules(site));
     const now = this.clock.now();
@@ -66,7 +66,7 @@ export class CreateSession {
     if (missing.length === 0 && (await this.sessions.create(session, fingerprint))) return { session, replayed: false };
 
     const first = await this.sessions.findByRequestId(site, apiVersion, request.requestId);
-    if (!first && missing.length > 0) throw noSigningKey({ ...site, apiVersion }, missing);
+    if (!first && missing.length > 0) throw noSigningKeyError({ ...site, apiVersion }, missing);
     if (first?.fingerprint !== fingerprint) {
       throw new DomainError('request.idempotency-conflict', {
         message: 'requestId was used before with different content. Send the same content, or another requestId.',

@@ -1,4 +1,4 @@
-/** Sessions that are created at the same time share a statement; each request has the answer that it would have alone. */
+/** Concurrent requests for new sessions share a statement; each gets the same response as it would alone. */
 import { randomInt, randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
@@ -8,7 +8,7 @@ import { inTrace, startTraces, traceparentOf } from '../../test/traces.js';
 import type { Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
-/** So many statements are under way before calls share one. */
+/** Number of concurrent statements before calls share one. */
 const AT_ONCE = 1;
 const FINGERPRINT = 'f'.repeat(64);
 
@@ -37,7 +37,7 @@ const aSession = (over: Partial<Session> = {}): Session => ({
   code: Array.from({ length: 20 }, () => randomInt(10)).join(''),
   ...over,
 });
-/** Another process has begun to create sessions under these requestIds, and does not commit them. */
+/** Simulates another process that inserts sessions with these requestIds and does not commit. */
 const beginElsewhere = (requestIds: readonly string[]): Promise<HeldRows> =>
   hold(
     gateway.dataSource,
@@ -46,7 +46,7 @@ const beginElsewhere = (requestIds: readonly string[]): Promise<HeldRows> =>
        FROM sessions s, unnest($1::text[]) AS id WHERE session_id = $2`,
     [requestIds, template.sessionId],
   );
-/** Returns the number of INSERTs into sessions since. */
+/** Returns a function with the number of INSERTs into sessions since this call. */
 function countInserts(): () => number {
   const query = jest.spyOn(gateway.dataSource, 'query');
   return () => query.mock.calls.filter(([text]) => text.includes('INSERT INTO sessions')).length;
@@ -58,7 +58,7 @@ const kept = (ids: readonly string[]): Promise<{ id: string; events: number }[]>
     [ids],
   );
 
-test('of a hundred with one that the database refuses, only that one fails', async () => {
+test('of a hundred sessions with one that the database rejects, only that one fails', async () => {
   const bad = 60;
   const given = Array.from({ length: 100 }, (_, nth) => aSession(nth === bad ? { amount: 0 } : {}));
   const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
@@ -74,12 +74,12 @@ test('of a hundred with one that the database refuses, only that one fails', asy
     );
   const good = given.filter((_, nth) => nth !== bad).map(({ sessionId }) => sessionId);
   expect(await kept(given.map(({ sessionId }) => sessionId))).toEqual(good.sort().map((id) => ({ id, events: 1 })));
-  // One alone and two batches; those of the batch with the bad one, at most 50, once more.
+  // One alone and two batches; then each session of the failed batch, at most 50, alone.
   expect(inserts()).toBeGreaterThan(AT_ONCE + 2);
   expect(inserts()).toBeLessThanOrEqual(AT_ONCE + 2 + 50);
 });
 
-test('new ones, repeats, other content under the same requestId, and the same new requestId twice', async () => {
+test('handles new requests, retries, conflicts, and two concurrent requests with one requestId', async () => {
   const [known, racing, clashing] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await create(known);
   const before = await gateway.published(SessionCreatedV1);
@@ -112,13 +112,13 @@ test('new ones, repeats, other content under the same requestId, and the same ne
   expect(races.slice(2).map(shortOf).sort()).toEqual(['201', '409']);
   for (const answer of await Promise.all(alone)) expect(answer.status).toBe(201);
   expect(await gateway.published(SessionCreatedV1)).toHaveLength(before.length + AT_ONCE + 3);
-  // One for those that differ, and one for the second of each requestId.
+  // One for the different requestIds, and one for the second request of each.
   expect(inserts()).toBe(AT_ONCE + 2);
   const made = [...new Set(answers.flatMap(({ body }) => (body.sessionId as string | undefined) ?? []))];
   expect(await kept(made)).toEqual(made.sort().map((id) => ({ id, events: 1 })));
 });
 
-test('none is created where the connection is cut, none is tried again, and each caller may try again', async () => {
+test('a broken connection creates no session and causes no automatic retry; each caller may retry', async () => {
   const [held, blocked] = [Array.from({ length: AT_ONCE }, () => randomUUID()), randomUUID()];
   const others = [blocked, ...Array.from({ length: 48 }, () => randomUUID())];
   const [first, second] = [await beginElsewhere(held), await beginElsewhere([blocked])];
@@ -142,7 +142,7 @@ test('none is created where the connection is cut, none is tried again, and each
   for (const { status } of await Promise.all(others.map((id) => create(id)))) expect(status).toBe(201);
 });
 
-test('the event of each is of its own trace', async () => {
+test('each event has the trace of its own request', async () => {
   const endTraces = startTraces();
   const given = Array.from({ length: 9 }, () => aSession());
   const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
@@ -160,7 +160,7 @@ test('the event of each is of its own trace', async () => {
   );
 });
 
-test('the relay is woken once for each statement that has written something, and not for repeats alone', async () => {
+test('each statement that inserts a session wakes the relay once; retries do not', async () => {
   const committed = jest.spyOn(gateway.service.app.get(EventLog), 'onCommitted');
   const given = Array.from({ length: 9 }, () => aSession());
   for (const [created, woken] of [

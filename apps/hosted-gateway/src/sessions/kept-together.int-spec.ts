@@ -1,4 +1,4 @@
-/** Outcomes that are kept and sessions that are read at the same time share a statement, and each call has its own result. */
+/** Concurrent writes of payments and reads of sessions share a statement, and each call gets its own result. */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
@@ -7,13 +7,13 @@ import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
 
-/** So many statements are under way before calls share one. */
+/** Number of concurrent statements before calls share one. */
 const AT_ONCE = 1;
 const CUT_OFF = { driverError: { code: '57P01' } };
 
 let gateway: Gateway;
 let template: Session;
-/** One that has not seen any payment, as that of another process. */
+/** A repository that has seen no payment, as in another process. */
 let sessions: SessionRepository;
 beforeAll(async () => {
   gateway = await startGateway();
@@ -40,7 +40,7 @@ async function createSessions(count: number): Promise<Session[]> {
 }
 const paid = (session: Session, version = 2): PaymentSnapshot => aPayment(payableOf(session), { version });
 const idsOf = (given: readonly Session[]): string[] => given.map(({ sessionId }) => sessionId);
-/** Another process has changed these sessions and does not commit. */
+/** Simulates another process that has changed these sessions and does not commit. */
 const changeElsewhere = (given: readonly Session[]): Promise<HeldRows> =>
   hold(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [idsOf(given)]);
 /** Payments and versions of the sessions, in their order. */
@@ -56,22 +56,22 @@ async function kept(given: readonly Session[]): Promise<unknown[]> {
     return [version, ...payments];
   });
 }
-/** Returns the number of statements since that have this in them. */
+/** Returns a function with the number of statements since this call that contain `part`. */
 function countOf(part: string): () => number {
   const query = jest.spyOn(gateway.dataSource, 'query');
   return () => query.mock.calls.filter(([text]) => text.includes(part)).length;
 }
 
-describe('outcomes', () => {
+describe('payments', () => {
   const KEEPS = 'INSERT INTO hosted_payments';
 
-  test('of a hundred with one that the database refuses, only that one is not kept', async () => {
+  test('of a hundred payments with one that the database rejects, only that one is not stored', async () => {
     const [bad, given] = [60, await createSessions(100)];
     const payments = given.map((session, nth) =>
       nth === bad ? aPayment(payableOf(session), { version: 2, tries: 101 }) : paid(session),
     );
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
-    const results = Promise.allSettled(payments.map((payment) => sessions.keepPayment(payment)));
+    const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await lock.release();
     for (const [nth, result] of (await results).entries())
@@ -85,17 +85,17 @@ describe('outcomes', () => {
     );
   });
 
-  test('new ones, older ones and two of one session: each session has its newest', async () => {
+  test('with new, outdated and repeated payments each session has its newest', async () => {
     const given = await createSessions(AT_ONCE + 4);
     const [fresh, older, twice, unknown] = given.slice(AT_ONCE) as [Session, Session, Session, Session];
     const known = paid(older, 5);
-    await newRepository().keepPayments([known]);
+    await newRepository().upsertPayments([known]);
     const [first, second] = [paid(twice, 2), paid(twice, 3)];
     const stale = { ...known, payable: { ...known.payable, version: 4 } };
     const statements = countOf(KEEPS);
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
     const payments = [...given.slice(0, AT_ONCE).map((session) => paid(session)), paid(fresh), stale, second, first];
-    const results = payments.map((payment) => sessions.keepPayment(payment));
+    const results = payments.map((payment) => sessions.upsertPayment(payment));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await lock.release();
     await Promise.all(results);
@@ -104,11 +104,11 @@ describe('outcomes', () => {
     expect((await kept([unknown]))[0]).toEqual([1]);
     const [[version, ...references]] = (await kept([twice])) as [[number, ...string[]]];
     expect([version, references.sort()]).toEqual([3, [first.paymentReference, second.paymentReference].sort()]);
-    // One for those of different sessions, and one for the second of the same.
+    // One for the different sessions, and one for the second payment of a session.
     expect(statements()).toBe(AT_ONCE + 2);
   });
 
-  test('none is kept where the connection is cut, none is tried again, and each call may be repeated', async () => {
+  test('a broken connection stores no payment and causes no automatic retry; each call may be repeated', async () => {
     const given = await createSessions(AT_ONCE + 49);
     const payments = given.map((session) => paid(session));
     const [first, second] = [
@@ -116,8 +116,8 @@ describe('outcomes', () => {
       await changeElsewhere(given.slice(AT_ONCE, AT_ONCE + 1)),
     ];
     const statements = countOf(KEEPS);
-    const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.keepPayment(payment));
-    const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.keepPayment(payment)));
+    const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.upsertPayment(payment));
+    const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.upsertPayment(payment)));
     await backendsThatWait(gateway.dataSource, AT_ONCE);
     await first.release();
     await Promise.all(alone);
@@ -126,15 +126,15 @@ describe('outcomes', () => {
     expect(statements()).toBe(AT_ONCE + 1);
     await second.release();
     expect(await kept(given.slice(AT_ONCE))).toEqual(given.slice(AT_ONCE).map(() => [1]));
-    await Promise.all(payments.map((payment) => sessions.keepPayment(payment)));
+    await Promise.all(payments.map((payment) => sessions.upsertPayment(payment)));
     expect(await kept(given)).toEqual(payments.map(({ paymentReference }) => [2, paymentReference]));
   });
 
-  test('in whatever order they are given, sessions and payments are locked in one order', async () => {
+  test('locks sessions and payments in the same order for any order of arguments', async () => {
     const given = await createSessions(20);
     const payments = given.map((session) => paid(session));
     const query = jest.spyOn(gateway.dataSource, 'query');
-    await sessions.keepPayments(payments);
+    await sessions.upsertPayments(payments);
     const [snapshots, ids] = query.mock.calls[0]![1] as [PaymentSnapshot[], string[]];
     expect(ids).toEqual(idsOf(given).sort());
     const references = payments.map(({ paymentReference }) => paymentReference).sort();
@@ -146,17 +146,17 @@ describe('sessions', () => {
   const FINDS = 'CROSS JOIN LATERAL (SELECT session_id';
   const lockAll = (): Promise<HeldRows> => hold(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
 
-  test('each call has its own, with its payments, and none where there is none', async () => {
+  test('each call gets its own session with payments, or undefined', async () => {
     const given = await createSessions(12);
     const payments = given.slice(0, 6).map((session) => paid(session));
-    await sessions.keepPayments(payments);
+    await sessions.upsertPayments(payments);
     const addresses = given.flatMap(({ sessionId, code }) => [
       ...[{ sessionId }, { sessionId: sessionId.toUpperCase() }, { code: code! }],
       ...[{ sessionId: randomUUID() }, { code: '9'.repeat(20) }],
     ]);
     const lock = await lockAll();
     const statements = countOf(FINDS);
-    const results = addresses.map((address) => sessions.findAt(address));
+    const results = addresses.map((address) => sessions.findByAddress(address));
     await backendsThatWait(gateway.dataSource, 2 * AT_ONCE);
     await lock.release();
     const found = await Promise.all(results);
@@ -176,7 +176,7 @@ describe('sessions', () => {
     expect(statements()).toBeLessThan(addresses.length / 2);
   });
 
-  test('where the connection is cut no call has a session, and none is tried again', async () => {
+  test('after a broken connection no call gets a session, and there is no automatic retry', async () => {
     const given = await createSessions(AT_ONCE + 10);
     const lock = await lockAll();
     const statements = countOf(FINDS);

@@ -2,8 +2,8 @@ import { ownCodeText } from '@svc/kernel';
 import type { HostedGatewayConfig } from '../config.js';
 
 /**
- * How a payer comes to a session: sent by the shop, to `/pay?sessionId=`, or with a device that has scanned the code, to
- * `/c/<code>` (D5). Both are one page in the same state; only the first can go back to the shop, whose browser it is in.
+ * The address of a payment page: `/pay?sessionId=` after a redirect from the shop, or `/c/<code>` on a device that scanned the
+ * code (D5). Both show the same state. Only the first offers a link back to the shop, because it runs in the shop's browser tab.
  */
 export type PayerAddress = { readonly sessionId: string } | { readonly code: string };
 
@@ -11,12 +11,12 @@ export function isScanned(address: PayerAddress): address is { readonly code: st
   return 'code' in address;
 }
 
-/** Where the calls of the page's script begin: same origin, so that a session's page never names the phone's, nor the other way round. */
+/** Base path for the calls of the page's script. Each page uses its own kind of address: neither reveals the other. */
 export function callsPathOf(address: PayerAddress): string {
   return isScanned(address) ? `/c/${address.code}` : `/pay/${address.sessionId}`;
 }
 
-/** The page itself: where the bank leads back to. @param lang its language, where its address names one */
+/** URL of the page, to which the bank redirects the payer. @param lang the page's language, if its address contains one */
 export function pageUrlOf(
   address: PayerAddress,
   { SVC_CODES_URL, SVC_GATEWAY_URL }: Pick<HostedGatewayConfig, 'SVC_CODES_URL' | 'SVC_GATEWAY_URL'>,

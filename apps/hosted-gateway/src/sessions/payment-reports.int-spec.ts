@@ -1,4 +1,4 @@
-/** What payment-processor reports of payments and payables: twice, late, out of order, and to several processes at once. */
+/** Reports of payment-processor that are repeated, late, out of order, or delivered to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, PayableClosedV1, type PaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** One that has not seen any payment, as that of another process. */
+/** A repository that has seen no payment, as in another process. */
 const newRepository = (): SessionRepository =>
   new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
 
@@ -29,7 +29,7 @@ async function reports(): Promise<Reports> {
   const begun = { ...paid, state: 'processing' as const, payable: { ...paid.payable, state: 'reserved' as const } };
   return { sessionId, paid, begun: { ...begun, payable: { ...begun.payable, version: 2 } } };
 }
-/** State and version of the session and of its payment; `xmax` tells who has locked or replaced the row. */
+/** State and version of the session and of its payment; `xmax` changes when a row is locked or replaced. */
 async function kept(sessionId: string): Promise<unknown[]> {
   const [row] = await gateway.dataSource.query<unknown[]>(
     `SELECT s.payable_state AS session, s.payable_version AS "sessionVersion", p.snapshot->>'state' AS payment, p.version,
@@ -41,12 +41,12 @@ async function kept(sessionId: string): Promise<unknown[]> {
 }
 const PAID = { session: 'paid', sessionVersion: 3, payment: 'success', version: 3 };
 
-test('an older report changes neither the session nor the payment', async () => {
+test('an outdated report changes neither the session nor the payment', async () => {
   const { sessionId, begun, paid } = await reports();
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   const before = await kept(sessionId);
   expect(before).toMatchObject(PAID);
-  await newRepository().keepPayments([begun]);
+  await newRepository().upsertPayments([begun]);
   expect(await kept(sessionId)).toEqual(before);
 });
 
@@ -55,8 +55,8 @@ test.each(['the same process', 'another process'])(
   async (to) => {
     const [one, other] = [await reports(), await reports()];
     const sessions = newRepository();
-    for (const { begun } of [one, other]) await sessions.keepPayments([begun]);
-    await (to === 'the same process' ? sessions : newRepository()).keepPayments([one.paid]);
+    for (const { begun } of [one, other]) await sessions.upsertPayments([begun]);
+    await (to === 'the same process' ? sessions : newRepository()).upsertPayments([one.paid]);
     expect(await kept(one.sessionId)).toMatchObject(PAID);
     expect(await kept(other.sessionId)).toMatchObject({ session: 'reserved', payment: 'processing', version: 2 });
   },
@@ -65,19 +65,19 @@ test.each(['the same process', 'another process'])(
 test('a repeated report neither writes nor locks a row, and costs its own process no statement', async () => {
   const { sessionId, paid } = await reports();
   const sessions = newRepository();
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   const before = await kept(sessionId);
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   expect(await kept(sessionId)).toEqual(before);
   const query = jest.spyOn(gateway.dataSource, 'query');
-  await sessions.keepPayments([paid]);
+  await sessions.upsertPayments([paid]);
   expect(query).not.toHaveBeenCalled();
   query.mockRestore();
 });
 
-test.each(['in order', 'in reverse'])('of several in one delivery the newest stays, %s', async (order) => {
+test.each(['in order', 'in reverse'])('of several reports in one delivery the newest wins, %s', async (order) => {
   const { sessionId, begun, paid } = await reports();
-  await newRepository().keepPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
+  await newRepository().upsertPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
   expect(await kept(sessionId)).toMatchObject(PAID);
 });
 
@@ -92,7 +92,7 @@ test.each(['an older', 'the same'])(
      RETURNING ctid::text AS row`,
       [paid.paymentReference, sessionId, JSON.stringify(paid)],
     )) as [{ row: string }];
-    const waiting = newRepository().keepPayments([which === 'the same' ? paid : begun]);
+    const waiting = newRepository().upsertPayments([which === 'the same' ? paid : begun]);
     await waitUntil('the report to wait', 10_000, async () => {
       const locked = await gateway.dataSource.query<unknown[]>(
         `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -106,10 +106,10 @@ test.each(['an older', 'the same'])(
   },
 );
 
-test('a closed payable closes its own session, unless that has changed since', async () => {
+test('a closed payable closes its own session, unless the session has a newer version', async () => {
   const [closed, paid, untouched] = [await reports(), await reports(), await reports()];
-  for (const { begun } of [closed, untouched]) await newRepository().keepPayments([begun]);
-  await newRepository().keepPayments([paid.paid]);
+  for (const { begun } of [closed, untouched]) await newRepository().upsertPayments([begun]);
+  await newRepository().upsertPayments([paid.paid]);
   for (const { sessionId } of [closed, paid])
     await gateway.deliver(
       anEvent(PayableClosedV1, randomUUID(), 3, { payableId: sessionId, state: 'closed', version: 3, tries: 1 }),
@@ -119,9 +119,9 @@ test('a closed payable closes its own session, unless that has changed since', a
   expect(await kept(untouched.sessionId)).toMatchObject({ session: 'reserved', sessionVersion: 2 });
 });
 
-test('a reversal is kept of a payment that is known, and one of an invoice disturbs none that comes with it', async () => {
+test('stores the reversal of a known payment, also together with one of an invoice', async () => {
   const { sessionId, paid } = await reports();
-  await newRepository().keepPayments([paid]);
+  await newRepository().upsertPayments([paid]);
   const reversedUTCDate = gateway.clock.nowISO();
   const invoiceReference = randomUUID();
   const source = { kind: 'invoice' as const, invoiceReference, siteReference: 'TILL-1', code: '0'.repeat(20) };
@@ -135,7 +135,7 @@ test('a reversal is kept of a payment that is known, and one of an invoice distu
   expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
 });
 
-test('the versions are of the sessions that are asked for, and of no other', async () => {
+test('returns versions only of the requested sessions', async () => {
   const [one] = [await reports(), await reports()];
   expect(await newRepository().versionsOf([one.sessionId])).toEqual(new Map([[one.sessionId, 1]]));
 });

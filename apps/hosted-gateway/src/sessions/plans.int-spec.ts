@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Without statistics, as in a service that has grown since PostgreSQL last looked. */
+/** Without statistics, as if the tables had grown since the last ANALYZE. */
 async function fillTables(): Promise<void> {
   const query = (text: string, values?: unknown[]) => gateway.dataSource.query<unknown>(text, values);
   for (const table of ['sessions', 'hosted_payments'])
@@ -39,7 +39,7 @@ async function fillTables(): Promise<void> {
   }
 }
 
-/** A look-up in `index` for each row of a batch, by nothing but its key. */
+/** A look-up in `index` for each row of a batch, only by its key. */
 const eachBy = (index: string, condition: string): RegExp =>
   new RegExp(
     String.raw`Nested Loop .*\n\s+->  Function Scan on \w+ .*\n(\s+->  Limit .*\n)?\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
@@ -59,14 +59,14 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
   });
 
   test('a session and its payments are looked up by its code, for each of a batch', async () => {
-    const plan = await planOf(gateway.dataSource, () => sessions.findAt({ code: '0'.repeat(20) }));
+    const plan = await planOf(gateway.dataSource, () => sessions.findByAddress({ code: '0'.repeat(20) }));
     expect(plan).toMatch(eachBy('sessions_by_code', 'code = given.key'));
     expect(plan).toMatch(PAYMENTS);
   });
 
-  test('the session and the earlier version of each payment that is kept are looked up by their keys', async () => {
+  test('writing payments looks up each session and the earlier version by key', async () => {
     const payment = aPayment(await gateway.payableOf(sessionId), { version: 2 });
-    const plan = await planOf(gateway.dataSource, () => sessions.keepPayment(payment));
+    const plan = await planOf(gateway.dataSource, () => sessions.upsertPayment(payment));
     expect(plan).toMatch(eachBy('sessions_pkey', 'session_id = newest.session_id'));
     expect(plan).toMatch(
       /Nested Loop Anti Join .*\n\s+->  Function Scan on unnest .*\n\s+->  Index Scan using hosted_payments_pkey on .*\n\s+Index Cond: \(payment_reference = /,

@@ -37,14 +37,14 @@ test.each([
   ['payable_version', `0`],
   ['tries', `-1`],
   ['tries', `101`],
-])('what is at every bound is kept; the table refuses a %s beyond its own: %s', async (column, value) => {
+])('the table accepts a session at every limit, and rejects a %s beyond its limit: %s', async (column, value) => {
   const beyond = gateway.dataSource.query(`UPDATE sessions SET ${column} = ${value} WHERE session_id = $1`, [
     sessionId,
   ]);
   await expect(beyond).rejects.toMatchObject({ code: '23514', constraint: `sessions_${column}` });
 });
 
-test('rows of before keep to the bounds too', async () => {
+test('existing rows were validated too', async () => {
   const query = `SELECT conname FROM pg_constraint WHERE connamespace = current_schema()::regnamespace AND NOT convalidated`;
   expect(await gateway.dataSource.query(query)).toEqual([]);
 });

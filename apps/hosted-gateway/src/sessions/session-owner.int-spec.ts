@@ -49,7 +49,7 @@ describe('cancelling', () => {
     }
   });
 
-  test('a site that needs no key for other calls needs one for this', async () => {
+  test('a site that needs no key for other calls needs one to cancel', async () => {
     const keyless = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const { 'x-api-key': _, ...headers } = keyless.headers;
     const sessionId = await gateway.createSession({ ...keyless, headers });
@@ -65,7 +65,7 @@ describe('the same requestId', () => {
       payload: aSessionRequest({ requestId, merchantOrderId }),
     });
 
-  test('is another session at each site, in each mode and in each version, also when it is repeated', async () => {
+  test('is a separate session at each site, in each mode and in each version, also when repeated', async () => {
     const requestId = randomUUID();
     const { 'another merchant whose site has the same number': _, ...others } = strangers;
     const callers = [owner, ...Object.values(others)].flatMap((merchant, nth) =>

@@ -16,7 +16,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { isScanned, type PayerAddress } from './payer-address.js';
 import { payableOf, type Session } from './session.js';
 
-/** Whose session it must be to be found at all. */
+/** The owner of a session; look-ups of another owner do not find it. */
 export interface SessionOwner {
   readonly merchantId: number;
   readonly siteId: number;
@@ -29,32 +29,32 @@ const COLUMNS = `session_id AS "sessionId", code, mode, merchant_id AS "merchant
   custom_fields AS "customFields", created_at AS "createdAt", expires_at AS "expiresAt", payable_state AS "payableState",
   payable_version AS "payableVersion", tries, traceparent, locale, extended`;
 
-/** The part of a session, or of a till's invoice, that its payments change. */
-interface Paid {
+/** The part of a session or a till's invoice that its payments change. */
+interface PayableFields {
   readonly payableState: PayableState;
   readonly payableVersion: number;
   readonly tries: number;
   readonly payments: readonly AnyPaymentSnapshot[];
 }
 
-/** What {@link SessionRepository.keepPayments} makes of a session, for whoever has just read it: the newest stays. */
-export function withPayment<Shown extends Paid>(session: Shown, payment: Shown['payments'][number]): Shown {
+/** Applies a payment to a session that was already read, as {@link SessionRepository.upsertPayments} does in the database: the newest version wins. */
+export function withPayment<T extends PayableFields>(session: T, payment: T['payments'][number]): T {
   const { state, version, tries } = payment.payable;
   const isNewer = version > session.payableVersion;
   const others = session.payments.filter(({ paymentReference }) => paymentReference !== payment.paymentReference);
-  const kept = session.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
-  const newest = kept && kept.payable.version >= version ? kept : payment;
-  const known: Paid = {
+  const previous = session.payments.find(({ paymentReference }) => paymentReference === payment.paymentReference);
+  const newest = previous && previous.payable.version >= version ? previous : payment;
+  const known: PayableFields = {
     ...session,
     ...(isNewer ? { payableState: state, payableVersion: version, tries } : {}),
     payments: [newest, ...others].sort((one, other) => other.payable.version - one.payable.version),
   };
-  return known as Shown;
+  return known as T;
 }
 
-const KEPT_MAX = 10_000;
+const MAX_KNOWN_VERSIONS = 10_000;
 
-const KEEP_PAYMENTS = `
+const UPSERT_PAYMENTS = `
   WITH told AS (
     SELECT value AS snapshot, value->>'paymentReference' AS payment_reference, (value#>>'{source,sessionId}')::uuid AS session_id,
            (value->>'paymentUTCDate')::timestamptz AS accepted_at, (value#>>'{payable,version}')::bigint AS version
@@ -82,10 +82,10 @@ export interface SessionWithPayments extends Session {
 }
 
 /**
- * One batch at a time makes the fewest statements. It may be one, unlike where payments are written: nothing holds a lock on
- * these rows for longer than a statement, so that a batch does not wait long for the one before. Neither number was measured alone.
+ * One concurrent batch gives the fewest statements. One is enough here, unlike where payments are written: no transaction locks
+ * these rows for longer than one statement, so a batch does not wait long for the previous one. The two numbers were only measured together.
  */
-const SHARED = { max: 50, atOnce: 1 };
+const BATCH_OPTIONS = { max: 50, atOnce: 1 };
 
 interface NewSession {
   readonly session: Session;
@@ -114,7 +114,7 @@ const CREATE = statementWithEvents({
   aggregateId: 'session_id',
 });
 
-/** Once, and only of the version that was looked at: with it the state and the time are as they were seen. */
+/** Only once, and only if the version is unchanged: then the state and the expiry that the caller checked are still current. */
 const EXTEND = statementWithEvents({
   writes: `longer AS (
          UPDATE sessions SET expires_at = $expiresAt, extended = true
@@ -125,38 +125,38 @@ const EXTEND = statementWithEvents({
   aggregateId: 'session_id',
 });
 
-/** Each session by its own look-up in the unique index of `column`: LIMIT keeps the planner from making a join of it. */
-const lookUp = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
+/** One look-up for each session in the unique index of `column`: LIMIT prevents the planner from using a join. */
+const findEachBy = (column: 'session_id' | 'code', type: 'uuid' | 'text'): string => `
   SELECT given.position, found.* FROM unnest($1::${type}[]) WITH ORDINALITY AS given(key, position)
    CROSS JOIN LATERAL (SELECT ${COLUMNS}, ${PAYMENTS} FROM sessions WHERE ${column} = given.key LIMIT 1) AS found`;
-const FIND_BY_ID = lookUp('session_id', 'uuid');
-const FIND_BY_CODE = lookUp('code', 'text');
+const FIND_BY_ID = findEachBy('session_id', 'uuid');
+const FIND_BY_CODE = findEachBy('code', 'text');
 
-/** The only place that reads and writes sessions and what is known of their payments. */
+/** The only place that reads and writes sessions and the copies of their payments. */
 @Injectable()
 export class SessionRepository {
-  /** Newest version that this process has committed, by payment reference; the latest payments only. */
-  private readonly kept = new Map<string, number>();
+  /** Newest version that this process has committed, by payment reference. Contains only the latest payments. */
+  private readonly knownVersions = new Map<string, number>();
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(EventLog) private readonly events: EventLog,
   ) {}
 
-  /** The same request, twice at once, is never in one batch: the second waits for the first to commit, and finds it. */
-  private readonly insert = batched((given: readonly NewSession[]) => this.insertAll(given), {
-    ...SHARED,
+  /** Two concurrent requests with the same key are never in one batch: the second waits until the first has committed, and finds its session. */
+  private readonly insert = batched((sessions: readonly NewSession[]) => this.insertAll(sessions), {
+    ...BATCH_OPTIONS,
     key: ({ session: { siteId, mode, apiVersion, requestId } }) =>
       JSON.stringify([siteId, mode, apiVersion, requestId]),
   });
-  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), SHARED);
-  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), SHARED);
-  private readonly keep = batched((payments: readonly PaymentSnapshot[]) => this.keepAll(payments), {
-    ...SHARED,
+  private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), BATCH_OPTIONS);
+  private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), BATCH_OPTIONS);
+  private readonly upsertBatched = batched((payments: readonly PaymentSnapshot[]) => this.upsertAll(payments), {
+    ...BATCH_OPTIONS,
     key: ({ source }) => source.sessionId,
   });
 
-  /** Session and event in one statement, one round trip. False when the site has used this requestId before. */
+  /** Writes the session and its event in one statement. False if the site has used this requestId before. */
   create(session: Session, fingerprint: string): Promise<boolean> {
     const created = this.events.envelope({
       type: SessionCreatedV1,
@@ -167,7 +167,7 @@ export class SessionRepository {
     return this.insert({ session, fingerprint, created });
   }
 
-  /** Gives its payer more time, in one statement with the event; false when it had been given, or the session has changed. */
+  /** Extends the session and writes the event in one statement. False if it was already extended or has changed since it was read. */
   async extend(session: Session, expiresAt: Date): Promise<boolean> {
     const { sessionId, payableVersion: version } = session;
     const extended = this.events.envelope({
@@ -180,7 +180,7 @@ export class SessionRepository {
     return (await this.events.write(this.dataSource, EXTEND, parameters, [extended])).length > 0;
   }
 
-  /** The session a site made under this requestId, and the fingerprint of the request that made it. */
+  /** The session that the site created with this requestId, and the fingerprint of that request. */
   async findByRequestId(
     owner: SessionOwner,
     apiVersion: string,
@@ -202,8 +202,8 @@ export class SessionRepository {
     return row;
   }
 
-  /** For the payer, who owns nothing but its unguessable address. One that cannot be is of no session. */
-  async findAt(address: PayerAddress): Promise<SessionWithPayments | undefined> {
+  /** For the payer: no owner is needed, because the address cannot be guessed. Undefined for a malformed address. */
+  async findByAddress(address: PayerAddress): Promise<SessionWithPayments | undefined> {
     if (!isScanned(address)) return isUuid(address.sessionId) ? this.findById(address.sessionId) : undefined;
     return isOwnCode(address.code) ? this.findByCode(address.code) : undefined;
   }
@@ -230,37 +230,36 @@ export class SessionRepository {
     return row?.snapshot;
   }
 
-  /** As {@link keepPayments}, for the outcome of a press of Pay: those that come at the same time share its statement. */
-  async keepPayment(payment: PaymentSnapshot): Promise<void> {
-    if (!this.isKept(payment)) await this.keep(payment);
+  /** Same as {@link upsertPayments} for the result of one pay request; concurrent calls share a statement. */
+  async upsertPayment(payment: PaymentSnapshot): Promise<void> {
+    if (!this.isKnown(payment)) await this.upsertBatched(payment);
   }
 
   /**
-   * Takes over what payment-processor said of payments, in one statement: each payment and each session keeps the
-   * newest version it was told of, so it may be told twice, late or out of order. What is known already is not
-   * written again, nor locked: of most payments this process knows first, from the answer to the press of Pay, and hears
-   * twice more in events.
+   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and session wins, so
+   * reports may arrive twice, late or out of order. Known versions are neither written nor locked again: for most payments
+   * this process gets the result first, as the reply to its own charge command, and then again in two events.
    *
-   * Sessions are locked in the order of their ids, then payments in that of their references, whatever the order they are
-   * given in: two statements that have some in common wait for each other, and never in a circle.
+   * Locks sessions in the order of their ids, then payments in the order of their references, whatever the order of the
+   * arguments. So two statements with common rows can wait for each other, but never deadlock.
    */
-  async keepPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
-    const news = payments.filter((payment) => !this.isKept(payment));
-    if (news.length === 0) return;
+  async upsertPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
+    const unknown = payments.filter((payment) => !this.isKnown(payment));
+    if (unknown.length === 0) return;
     const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] =>
-      inOrder([...new Map([...news].sort(byVersion).map((payment) => [key(payment), payment])).values()], key);
-    await this.dataSource.query(KEEP_PAYMENTS, [
+      inOrder([...new Map([...unknown].sort(byVersion).map((payment) => [key(payment), payment])).values()], key);
+    await this.dataSource.query(UPSERT_PAYMENTS, [
       newestOf(({ paymentReference }) => paymentReference),
       ...columnsOf(newestOf(({ source }) => source.sessionId)),
     ]);
-    for (const payment of news) this.remember(payment);
+    for (const payment of unknown) this.remember(payment);
   }
 
   /**
-   * Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. In the
-   * order of {@link keepPayments}.
+   * Stores reversals: payment-processor refunded charges that came too late. Changes no other data of a known payment. Locks
+   * rows in the order of {@link upsertPayments}.
    */
-  async keepReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
+  async upsertReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version, reversed_at)
        SELECT value->>'paymentReference', (value#>>'{source,sessionId}')::uuid, value - 'reversedUTCDate',
@@ -271,7 +270,7 @@ export class SessionRepository {
     );
   }
 
-  /** Versions of the sessions that somebody watches, for all of them in one look. */
+  /** Versions of the sessions with open event streams, in one query. */
   async versionsOf(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ id: string; version: number }[]>(
       `SELECT session_id AS id, payable_version AS version FROM sessions WHERE session_id = ANY ($1::uuid[])`,
@@ -280,15 +279,15 @@ export class SessionRepository {
     return new Map(rows.map(({ id, version }) => [id, version]));
   }
 
-  private async insertAll(given: readonly NewSession[]): Promise<boolean[]> {
-    const made = await this.events.write(
+  private async insertAll(sessions: readonly NewSession[]): Promise<boolean[]> {
+    const inserted = await this.events.write(
       this.dataSource,
       CREATE,
-      { sessions: JSON.stringify(given.map(({ session, fingerprint }) => ({ ...session, fingerprint }))) },
-      given.map(({ created }) => created),
+      { sessions: JSON.stringify(sessions.map(({ session, fingerprint }) => ({ ...session, fingerprint }))) },
+      sessions.map(({ created }) => created),
     );
-    const ids = new Set(made.map(({ aggregateId }) => aggregateId));
-    return given.map(({ session }) => ids.has(session.sessionId));
+    const ids = new Set(inserted.map(({ aggregateId }) => aggregateId));
+    return sessions.map(({ session }) => ids.has(session.sessionId));
   }
 
   private async findAll(lookUps: string, keys: readonly string[]): Promise<(SessionWithPayments | undefined)[]> {
@@ -297,22 +296,23 @@ export class SessionRepository {
     return keys.map((_, index) => found.get(index + 1));
   }
 
-  private async keepAll(payments: readonly PaymentSnapshot[]): Promise<undefined[]> {
-    await this.keepPayments(payments);
+  private async upsertAll(payments: readonly PaymentSnapshot[]): Promise<undefined[]> {
+    await this.upsertPayments(payments);
     return payments.map(() => undefined);
   }
 
-  private isKept({ paymentReference, payable }: PaymentSnapshot): boolean {
-    return (this.kept.get(paymentReference) ?? 0) >= payable.version;
+  private isKnown({ paymentReference, payable }: PaymentSnapshot): boolean {
+    return (this.knownVersions.get(paymentReference) ?? 0) >= payable.version;
   }
 
   private remember({ paymentReference, payable }: PaymentSnapshot): void {
-    if (this.kept.size >= KEPT_MAX) this.kept.delete(this.kept.keys().next().value!);
-    this.kept.set(paymentReference, Math.max(payable.version, this.kept.get(paymentReference) ?? 0));
+    if (this.knownVersions.size >= MAX_KNOWN_VERSIONS)
+      this.knownVersions.delete(this.knownVersions.keys().next().value!);
+    this.knownVersions.set(paymentReference, Math.max(payable.version, this.knownVersions.get(paymentReference) ?? 0));
   }
 
-  /** As {@link keepPayments}, for a payable that changed without a payment. */
-  async keepPayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
+  /** Same as {@link upsertPayments}, for a payable that changed without a payment. */
+  async updatePayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
     await connection.query(
       `UPDATE sessions SET payable_state = $2, payable_version = $3, tries = $4 WHERE session_id = $1 AND payable_version < $3`,
       [payable.payableId, payable.state, payable.version, payable.tries],
@@ -328,7 +328,7 @@ function inOrder(payments: readonly PaymentSnapshot[], key: (payment: PaymentSna
   return [...payments].sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
-/** Session, state, version and tries of the payables, a column each. */
+/** Session, state, version and attempts of the payables, as one array for each column. */
 function columnsOf(payments: readonly PaymentSnapshot[]): unknown[] {
   return [
     payments.map(({ source }) => source.sessionId),

@@ -1,12 +1,12 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
 import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
-import { SESSION_TRIES_MAX } from './tries.js';
+import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);
 
 test('lives for half an hour and five tries (H2)', () => {
-  expect([SESSION_LIFETIME_MS, SESSION_TRIES_MAX]).toEqual([1_800_000, 5]);
+  expect([SESSION_LIFETIME_MS, MAX_SESSION_ATTEMPTS]).toEqual([1_800_000, 5]);
 });
 
 test.each<[PayableState, SessionState, SessionState]>([
@@ -37,7 +37,7 @@ test.each([
     ...identity,
     payableId: 's',
     expiresAt: expiresAt.toISOString(),
-    triesMax: SESSION_TRIES_MAX,
+    triesMax: MAX_SESSION_ATTEMPTS,
     source: { ...source, ...codeOfSource, kind: 'session' },
   });
 });

@@ -8,19 +8,19 @@ import type {
   PayableState,
   SessionState,
 } from '@svc/contracts';
-import { SESSION_TRIES_MAX } from './tries.js';
+import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
 
-/** A session lives this long (H2). */
+/** Lifetime of a session (H2). */
 export const SESSION_LIFETIME_MS = 30 * 60_000;
 
-/** How much longer, when its payer asks for more time: once. */
+/** Extension when the payer requests more time; possible once. */
 export const SESSION_EXTENSION_MS = 15 * 60_000;
-/** In the last minutes: from then on the page warns, and more time can be asked for. */
-export const SESSION_ENDING_MS = 5 * 60_000;
+/** In these last minutes the page shows a warning, and the payer can request more time. */
+export const SESSION_WARNING_MS = 5 * 60_000;
 
 export interface Session {
   readonly sessionId: string;
-  /** The 20 digits of its code (D5); null for one made before sessions had codes. */
+  /** The 20 digits of its code (D5). Null for sessions from a release without codes. */
   readonly code: string | null;
   readonly mode: Mode;
   readonly merchantId: number;
@@ -38,21 +38,21 @@ export interface Session {
   readonly origin: string;
   readonly siteName: string | null;
   readonly customFields: readonly CustomField[];
-  /** BCP 47, for the payment page; null where the merchant named none, or before sessions had one. */
+  /** BCP 47 language of the payment page. Null if the merchant sent none, or for sessions from an earlier release. */
   readonly locale: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Its payer has asked for more time. */
+  /** The payer has requested more time. */
   readonly extended: boolean;
   readonly payableState: PayableState;
   readonly payableVersion: number;
-  /** Payments begun so far. */
+  /** Number of payments started so far. */
   readonly tries: number;
-  /** Trace in which the merchant made the session (C8). */
+  /** Trace of the request that created the session (C8). */
   readonly traceparent: string | null;
 }
 
-/** The session in the words of H2. Only an open one expires: a payment that is processing is waited for. */
+/** The state of the session as H2 defines it. Only an open session expires: a payment in progress is allowed to finish. */
 export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'>, now: Date): SessionState {
   switch (session.payableState) {
     case 'open':
@@ -68,12 +68,12 @@ export function sessionState(session: Pick<Session, 'payableState' | 'expiresAt'
   }
 }
 
-/** Where the merchant sends the payer (H1). @param gatewayUrl the gateway's own, without a slash at its end */
+/** The address to which the merchant redirects the payer (H1). @param gatewayUrl base URL of the gateway, without a trailing slash */
 export function redirectUrlOf({ sessionId }: Pick<Session, 'sessionId'>, gatewayUrl: string): string {
   return `${gatewayUrl}/pay?sessionId=${sessionId}`;
 }
 
-/** The debt of a session, as payment-processor is told of it. */
+/** The payable of a session, for commands and events to payment-processor. */
 export function payableOf(session: Session): PayableDescriptor {
   return {
     payableId: session.sessionId,
@@ -83,7 +83,7 @@ export function payableOf(session: Session): PayableDescriptor {
     amount: session.amount,
     currencyISOCode: session.currencyISOCode,
     expiresAt: session.expiresAt.toISOString(),
-    triesMax: SESSION_TRIES_MAX,
+    triesMax: MAX_SESSION_ATTEMPTS,
     source: {
       kind: 'session',
       sessionId: session.sessionId,
@@ -96,8 +96,8 @@ export function payableOf(session: Session): PayableDescriptor {
 }
 
 /**
- * Tells whether a repeated requestId came with the same request (C7). Fields the specification does not name do not count, the
- * locale for example: a replica of an earlier release ignores it, and would refuse the repeat.
+ * Shows whether a retry with the same requestId has the same content (C7). Fields that are not in the specification do not count. For
+ * example, a replica of an earlier release ignores the locale, and would otherwise reject the retry.
  */
 export function fingerprintOf(request: CreateSessionRequest): string {
   const fields = [

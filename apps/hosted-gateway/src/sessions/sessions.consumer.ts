@@ -14,13 +14,13 @@ import {
   type PublicKeyJwk,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
-import { isOfInvoice } from '../till-codes/till-invoice.js';
+import { isInvoicePayment } from '../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../till-codes/till-invoice.repository.js';
 import { SessionRepository } from './session.repository.js';
 
 const REPEATABLE = { repeatable: true } as const;
 
-/** Keeps what pages show, sessions and the invoices of tills, at what payment-processor says. Replay: each row stays at the newest version it was told of. */
+/** Updates sessions and the invoices of tills from the events of payment-processor. Replay: the newest version of each row wins. */
 @Controller()
 export class SessionsConsumer {
   constructor(
@@ -30,37 +30,37 @@ export class SessionsConsumer {
 
   @EventPattern(PaymentProcessingV1, REPEATABLE)
   onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsertPayments(events);
   }
 
   @EventPattern(PaymentVerificationRequiredV1, REPEATABLE)
   onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsertPayments(events);
   }
 
-  /** Replay: the time of a reversal stays what it is. */
+  /** Replay: the time of a reversal never changes. */
   @EventPattern(PaymentReversedV1, REPEATABLE)
   async onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
-    await this.sessions.keepReversals(payments.filter(isHosted));
-    await this.invoices.keepReversals(payments.filter(isOfInvoice));
+    await this.sessions.upsertReversals(payments.filter(isHosted));
+    await this.invoices.upsertReversals(payments.filter(isInvoicePayment));
   }
 
   @EventPattern(PaymentSucceededV1, REPEATABLE)
   onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsertPayments(events);
   }
 
   @EventPattern(PaymentFailedV1, REPEATABLE)
   onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
-    return this.keep(events);
+    return this.upsertPayments(events);
   }
 
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload } of events) {
-      await this.sessions.keepPayable(connection, payload);
-      await this.invoices.keepPayable(connection, payload);
+      await this.sessions.updatePayable(connection, payload);
+      await this.invoices.updatePayable(connection, payload);
     }
   }
 
@@ -76,9 +76,9 @@ export class SessionsConsumer {
     }
   }
 
-  private async keep(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private async upsertPayments(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
-    await this.sessions.keepPayments(payments.filter(isHosted));
-    await this.invoices.keepPayments(payments.filter(isOfInvoice));
+    await this.sessions.upsertPayments(payments.filter(isHosted));
+    await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }
 }

@@ -7,13 +7,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HostedGatewayConfig } from '../config.js';
 import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
-import { KeylessLimit } from './keyless-limit.guard.js';
+import { KeylessRateLimitGuard } from './keyless-rate-limit.guard.js';
 import { redirectUrlOf, sessionState } from './session.js';
-import { CallingSite, SiteGuard, WithKey } from './site.guard.js';
+import { CallingSite, SiteGuard, RequireApiKeyGuard } from './site.guard.js';
 
 /** Sessions: create, read and cancel (H1, H2, H5). */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])
-@UseGuards(SiteGuard, KeylessLimit)
+@UseGuards(SiteGuard, KeylessRateLimitGuard)
 @SkipThrottle({ payments: true })
 export class SessionsController {
   constructor(
@@ -62,7 +62,7 @@ export class SessionsController {
    * @throws payable.expired
    */
   @Delete(':sessionId')
-  @UseGuards(WithKey)
+  @UseGuards(RequireApiKeyGuard)
   @HttpCode(200)
   async cancel(
     @CallingSite() site: AuthenticatedSite,

@@ -8,7 +8,7 @@ export interface SiteRequest extends FastifyRequest {
 }
 
 /**
- * Lets a merchant's server in: headers merchantId, merchantSiteId and, unless the site does without, x-api-key (A8).
+ * Authenticates a merchant's server by the headers merchantId, merchantSiteId and, unless the site needs no key, x-api-key (A8).
  *
  * @throws credentials.invalid The site is not known, or the key is missing, wrong or of another merchant or site.
  */
@@ -25,13 +25,13 @@ export class SiteGuard implements CanActivate {
 }
 
 /**
- * For what goes beyond the calls that integrations with the two documented headers know: a merchant's and a site's number
- * are no secret, so whoever reads of payments that he did not make, or cancels, has to show a key (A8).
+ * Requires an API key, even for a site that needs none for the documented calls. The numbers of a merchant and a site
+ * are not secret, so without a key any caller could read payments that it did not make, or cancel sessions (A8).
  *
  * @throws credentials.invalid
  */
 @Injectable()
-export class WithKey implements CanActivate {
+export class RequireApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     if (siteOf(context).keyless)
       throw new DomainError('credentials.invalid', { message: 'This needs a key, also at this site: send x-api-key.' });
@@ -45,5 +45,5 @@ export function siteOf(context: ExecutionContext): AuthenticatedSite {
   return site;
 }
 
-/** The site that {@link SiteGuard} let in. */
+/** Parameter decorator: the site that {@link SiteGuard} authenticated. */
 export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext) => siteOf(context));

@@ -1,15 +1,15 @@
 import type { DataSource } from 'typeorm';
 import type { NotifiedSite } from './signing-keys.js';
 
-/** Which kinds of signing keys a site has. */
+/** The kinds of signing keys that a site has. */
 export interface ExistingKeys {
   readonly apiKey: boolean;
   readonly webhookSecret: boolean;
 }
 
 /**
- * The previous release of identity publishes no webhook secrets. As long as this service knows none at all, it requires
- * none, so that a rollout may begin with this service.
+ * The previous release of identity publishes no webhook secrets. While this service has received none at all, it requires
+ * none: so a rollout may begin with this service.
  */
 export async function findExistingKeys(
   db: Pick<DataSource, 'query'>,

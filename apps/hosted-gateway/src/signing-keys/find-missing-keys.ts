@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import { findExistingKeys } from './find-existing-keys.query.js';
 import type { NotifiedSite, SigningKey } from './signing-keys.js';
 
-/** Tells which signing keys a site lacks, from this service's own copy of what identity published. */
+/** Finds the signing keys that a site lacks, in this service's own copy of the keys that identity published. */
 @Injectable()
 export class FindMissingKeys {
-  /** Sites that lack no key. A new key counts at once, a revocation a second later. */
+  /** Sites that lack no key. A new key has effect immediately, a revocation within one second. */
   private readonly complete: KeptForASecond<true>;
 
   constructor(

@@ -2,11 +2,11 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type WebhookSecretChanged, WebhookSecretChangedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Keeps which webhook secrets exist. Replay: the highest version of each row stays. */
+/** Records which webhook secrets exist. Replay: the highest version of each row wins. */
 @Controller()
 export class SigningKeysConsumer {
   @EventPattern(WebhookSecretChangedV1)
-  async keep(events: EventEnvelope<WebhookSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onChanged(events: EventEnvelope<WebhookSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: secret, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_webhook_secrets', { secret_id: secret.secretId }, aggregateVersion, {
         mode: secret.mode,

@@ -1,7 +1,7 @@
 import type { HostedApiVersion, Mode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 
-/** The site that a notification is signed for, and the version that decides which API key signs it (H5, E3). */
+/** The site of a notification, and the API version that decides which key signs it (H5, E3). */
 export interface NotifiedSite {
   readonly merchantId: number;
   readonly siteId: number;
@@ -9,11 +9,11 @@ export interface NotifiedSite {
   readonly apiVersion: HostedApiVersion;
 }
 
-/** The keys that sign a notification: part of the body's signature (E3), and of the headers (E4). */
+/** The keys that sign a notification: the API key signs the body (E3), the webhook secret signs the headers (E4). */
 export type SigningKey = 'api-key' | 'webhook-secret';
 
-/** Refuses a session whose payments could never be reported, and says what to do about it. */
-export function noSigningKey(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
+/** The error for a session whose notifications could never be signed; its message explains the remedy. */
+export function noSigningKeyError(site: NotifiedSite, missing: readonly SigningKey[]): DomainError {
   const named = missing.map((key) => nameOf(key, site)).join(' and ');
   return new DomainError('webhook.no-signing-key', {
     message:

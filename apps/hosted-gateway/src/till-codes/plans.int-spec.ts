@@ -1,4 +1,4 @@
-/** How the invoices of tills are looked up, in tables that have grown and were never analysed: as a connection plans it once. */
+/** Plans of the look-ups of tills' invoices in tables that have grown and were never analysed; a connection plans them once. */
 import { planOf } from '@svc/testing';
 import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { anInvoice, anInvoiceCreated } from '../../test/till-invoices.js';
@@ -31,7 +31,7 @@ async function fillTables(): Promise<void> {
   );
 }
 
-/** Every table is read by an index. */
+/** Every table is read with an index. */
 const WHOLE = /Seq Scan on (known_till_codes|invoice_payments|known_sites|known_merchants)/;
 
 describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => {
@@ -45,12 +45,12 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s', (which) => 
     ['with its versions', ({ payableId }) => invoices.versionsOf([payableId]), /known_till_codes_by_invoice/],
     [
       'for its payments',
-      (payable) => invoices.keepPayments([aPayment(payable, { version: 3 })]),
+      (payable) => invoices.upsertPayments([aPayment(payable, { version: 3 })]),
       /known_till_codes_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
     [
       'to be made, with what has overtaken it',
-      () => invoices.keepInvoices([anInvoiceCreated(gateway, merchant)]),
+      () => invoices.insertIfAbsent([anInvoiceCreated(gateway, merchant)]),
       /invoice_payments_by_invoice[^\n]*\n\s+Index Cond: \(invoice_reference = /,
     ],
   ])('an invoice is looked up %s, in an index', async (_, look, index) => {

@@ -10,30 +10,30 @@ import {
   TillCodeMadeV1,
 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
-import { KnownTillCodes } from './known-till-codes.js';
+import { TillCodes } from './till-codes.js';
 import { TillInvoiceRepository } from './till-invoice.repository.js';
 
-/** Keeps the codes of tills, their invoices, and what merchants let payers choose. */
+/** Stores the codes of tills, their invoices, and the options that merchants offer to payers. */
 @Controller()
 export class TillCodesConsumer {
   constructor(
-    @Inject(KnownTillCodes) private readonly tillCodes: KnownTillCodes,
+    @Inject(TillCodes) private readonly tillCodes: TillCodes,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
   ) {}
 
-  /** Replay: an invoice that is kept stays as it is. */
+  /** Replay: existing invoices stay unchanged. */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
   onInvoice(events: EventEnvelope<InvoiceCreated>[]): Promise<void> {
-    return this.invoices.keepInvoices(events.map(({ payload }) => payload));
+    return this.invoices.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
-  /** Replay: a code means one thing for ever, so one that is kept stays. */
+  /** Replay: the till of a code never changes, so existing rows stay. */
   @EventPattern(TillCodeMadeV1, { repeatable: true })
   onTill(events: EventEnvelope<TillCodeMade>[]): Promise<void> {
-    return this.tillCodes.keepTills(events.map(({ payload }) => payload));
+    return this.tillCodes.insertIfAbsent(events.map(({ payload }) => payload));
   }
 
-  /** Replay: the highest version of each merchant stays. */
+  /** Replay: the highest version of each merchant wins. */
   @EventPattern(MerchantChangedV1, { repeatable: true })
   async onMerchant(events: EventEnvelope<MerchantChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {

@@ -17,7 +17,7 @@ afterAll(() => gateway.stop());
 const open = (code: string) =>
   gateway.call('GET', `/c/${code}`, { headers: { accept: 'text/html,application/xhtml+xml' } });
 const shownOn = (text: string): string | undefined => /data-state="([^"]*)"/.exec(text)?.[1];
-/** Stands in for code-decoder. */
+/** Responds as code-decoder. */
 async function tillHas(reply: { invoiceReference?: string } | undefined): Promise<void> {
   asked = [];
   await gateway.responds(FindTillInvoiceV1, (request): ReplyEnvelope => {
@@ -26,11 +26,11 @@ async function tillHas(reply: { invoiceReference?: string } | undefined): Promis
       ? { ok: true, reply }
       : { ok: false, code: 'service.not-ready', message: 'Try again.', fields: [], retryAfterSeconds: 1 };
   });
-  // What was answered before is over.
+  // The cached response has expired.
   gateway.clock.advance(1_000);
 }
 
-test('the static code of a till leads to the page of its newest open invoice, which stays at its own address', async () => {
+test('the static code of a till redirects to the page of its newest open invoice, which has its own address', async () => {
   const [code, invoice] = [await aTill(gateway, merchant), await anInvoice(gateway, merchant)];
   await tillHas({ invoiceReference: invoice.payableId });
   const { status, headers } = await open(code);
@@ -40,12 +40,12 @@ test('the static code of a till leads to the page of its newest open invoice, wh
     'no-store',
   ]);
   expect(asked).toEqual([{ code }]);
-  // In the language that was chosen while the page waited.
+  // In the language that the payer chose on the waiting page.
   expect((await open(`${code}?lang=zu`)).headers['location']).toBe(`/c/${invoice.source.code}?lang=zu`);
   expect(shownOn((await open(invoice.source.code)).text)).toBe('open');
 });
 
-test('a till with nothing to pay says so, and looks again by itself: also while the event of the invoice is on its way', async () => {
+test('a till without an open invoice has a page that checks again, also until the event of the invoice arrives', async () => {
   const code = await aTill(gateway, merchant);
   for (const reply of [{}, { invoiceReference: anInvoiceCreated(gateway, merchant).payable.payableId }]) {
     await tillHas(reply);
@@ -65,7 +65,7 @@ test('a till with nothing to pay says so, and looks again by itself: also while 
   ).toBe(404);
 });
 
-test('code-decoder is asked once a second for all who wait at a till, and not for a code that is no till’s', async () => {
+test('queries code-decoder once a second for all phones at a till, and not for other codes', async () => {
   const code = await aTill(gateway, merchant);
   await tillHas({});
   await Promise.all(Array.from({ length: 20 }, () => open(code)));
@@ -79,7 +79,7 @@ test('code-decoder is asked once a second for all who wait at a till, and not fo
   expect(asked).toHaveLength(2);
 });
 
-test('a payer waits two seconds at most for code-decoder', async () => {
+test('a payer waits at most two seconds for code-decoder', async () => {
   const code = await aTill(gateway, merchant);
   await tillHas({});
   const request = jest.spyOn(gateway.service.app.get(Commands), 'request');
@@ -88,21 +88,21 @@ test('a payer waits two seconds at most for code-decoder', async () => {
   request.mockRestore();
 });
 
-test('without code-decoder a page says that it tries again', async () => {
+test('without code-decoder the page says that it retries', async () => {
   const code = await aTill(gateway, merchant);
   await tillHas(undefined);
   const { status, headers, text } = await open(code);
   expect([status, headers['content-type'], shownOn(text)]).toEqual([503, 'text/html; charset=utf-8', 'unavailable']);
 });
 
-test('it is known for ever', async () => {
+test('a static code never expires', async () => {
   const code = await aTill(gateway, merchant);
   await tillHas({});
   gateway.clock.advance(365 * 86_400_000);
   expect((await open(code)).status).toBe(200);
 });
 
-test('a code shows the name of its own merchant, whatever the number of its site', async () => {
+test('a code shows the name of its own merchant, also if two merchants have a site of the same number', async () => {
   const { siteId } = merchant;
   const twin = await gateway.aMerchant({ siteId, merchantName: 'Cape Cycles' });
   const second = await gateway.aMerchant({ merchantId: merchant.merchantId, merchantName: 'Karoo Books, Paarl' });
@@ -120,7 +120,7 @@ test('a code shows the name of its own merchant, whatever the number of its site
   }
 });
 
-test('an invoice that an earlier release kept has no page: its payer is told to use a payment app', async () => {
+test('an invoice stored by an earlier release has no page: the payer is advised to use a payment app', async () => {
   const code = newOwnCode();
   await gateway.dataSource.query(
     `INSERT INTO known_till_codes (code, merchant_id, site_id, amount, currency, expires_at) VALUES ($1, $2, $3, 8950, 'ZAR', $4)`,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Where the rows of an invoice and its payments are: somewhere else after each update. */
+/** Physical location of the rows of an invoice and its payments, which changes with each update. */
 const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknown[]> =>
   gateway.dataSource.query(
     `SELECT ctid::text FROM known_till_codes WHERE invoice_reference = $1
@@ -21,28 +21,28 @@ const rowsOf = ({ payableId }: PayableDescriptor<InvoiceSource>): Promise<unknow
     [payableId],
   );
 
-test('what is known already is not written again, and an older report changes nothing', async () => {
+test('known versions are not written again, and an outdated report changes nothing', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const { payableId } = invoice;
   const paid = aPayment(invoice, { version: 3 });
-  await invoices.keepPayments([paid]);
+  await invoices.upsertPayments([paid]);
   const before = await rowsOf(invoice);
   expect(before).toHaveLength(2);
   for (const version of [2, 3]) {
-    await invoices.keepPayments([{ ...paid, payable: { ...paid.payable, version } }]);
-    await invoices.keepPayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
+    await invoices.upsertPayments([{ ...paid, payable: { ...paid.payable, version } }]);
+    await invoices.updatePayable(gateway.dataSource, { payableId, state: 'closed', version, tries: 0 });
   }
   expect(await rowsOf(invoice)).toEqual(before);
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
 });
 
-test('of a batch the newest of each payment and invoice stays, in whatever order they come', async () => {
+test('of a batch the newest version of each payment and invoice wins, in any order', async () => {
   for (const reversed of [false, true]) {
     const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
     const begun = aPayment(one, { version: 2, state: 'processing' });
     const paid = { ...aPayment(one, { version: 3 }), paymentReference: begun.paymentReference };
     const told = [begun, paid, aPayment(other, { version: 2, state: 'processing' })];
-    await invoices.keepPayments(reversed ? told.toReversed() : told);
+    await invoices.upsertPayments(reversed ? told.toReversed() : told);
     expect(await invoices.find(one.payableId)).toMatchObject({
       payableState: 'paid',
       payments: [{ state: 'success' }],
@@ -56,14 +56,14 @@ test.each([[[3, 7]], [[7, 3]]])(
   async (versions) => {
     const invoice = await anInvoice(gateway, merchant);
     const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
-    await invoices.keepPayments([older]);
-    for (const version of versions) await invoices.keepPayments([aPayment(invoice, { version, state: 'failed' })]);
+    await invoices.upsertPayments([older]);
+    for (const version of versions) await invoices.upsertPayments([aPayment(invoice, { version, state: 'failed' })]);
     const { payments } = (await invoices.findByCode(invoice.source.code))!;
     expect(payments.map(({ payable }) => payable.version)).toEqual([7, 3, 9]);
   },
 );
 
-test('of a line only what the page shows is kept', async () => {
+test('stores only those fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
     { productCode: 'T', sku: 'S', unitPrice: '100' },

@@ -22,7 +22,7 @@ const FIND = `
                 ORDER BY accepted_at DESC, version DESC LIMIT 100) AS payments
     FROM known_till_codes c`;
 
-const KEEP_PAYMENTS = `
+const UPSERT_PAYMENTS = `
   WITH told AS (
     SELECT value AS snapshot, value->>'paymentReference' AS payment_reference,
            (value#>>'{source,invoiceReference}')::uuid AS invoice_reference, (value->>'paymentUTCDate')::timestamptz AS accepted_at,
@@ -39,25 +39,25 @@ const KEEP_PAYMENTS = `
     FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::int[]) AS newest(invoice_reference, state, version, tries)
    WHERE c.invoice_reference = newest.invoice_reference AND c.payable_version < newest.version`;
 
-/** The only place that reads and writes the invoices of tills and what is known of their payments. */
+/** The only place that reads and writes the invoices of tills and the copies of their payments. */
 @Injectable()
 export class TillInvoiceRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** For the payer, who owns nothing but its unguessable code. Not of a merchant whose events have not arrived: it has no name. */
+  /** For the payer: no owner is needed, because the code cannot be guessed. Undefined until the merchant's events, with its name, have arrived. */
   findByCode(code: string): Promise<TillInvoice | undefined> {
     return isOwnCode(code)
       ? this.findOne('c.code = $1 AND c.invoice_reference IS NOT NULL', code)
       : Promise.resolve(undefined);
   }
 
-  /** By its reference, which no payer is asked for: for who has found the invoice by its code, or by that of its till. */
+  /** By its reference. Only for callers that found the invoice by its own code or its till's code: payers never send the reference. */
   find(invoiceReference: string): Promise<TillInvoice | undefined> {
     return this.findOne('c.invoice_reference = $1', invoiceReference);
   }
 
-  /** An invoice that its payments have overtaken is as they left it. */
-  async keepInvoices(invoices: readonly InvoiceCreated[]): Promise<void> {
+  /** If payments of an invoice arrived before the invoice itself, it takes its state from them. */
+  async insertIfAbsent(invoices: readonly InvoiceCreated[]): Promise<void> {
     const rows = invoices.map(({ payable, lineItems }) => ({
       code: payable.source.code,
       merchantId: payable.merchantId,
@@ -91,14 +91,13 @@ export class TillInvoiceRepository {
   }
 
   /**
-   * Takes over what payment-processor said of payments, in one statement: each payment and each invoice keeps the newest version it
-   * was told of, so it may be told twice, late or out of order. In the order of the references, so that two statements never wait
-   * for each other in a circle.
+   * Stores the payments that payment-processor reported, in one statement. The newest version of each payment and invoice wins, so
+   * reports may arrive twice, late or out of order. Locks rows in the order of their references, so that two statements never deadlock.
    */
-  async keepPayments(payments: readonly InvoicePayment[]): Promise<void> {
+  async upsertPayments(payments: readonly InvoicePayment[]): Promise<void> {
     if (payments.length === 0) return;
     const newest = newestOf(payments, ({ source }) => source.invoiceReference);
-    await this.dataSource.query(KEEP_PAYMENTS, [
+    await this.dataSource.query(UPSERT_PAYMENTS, [
       newestOf(payments, ({ paymentReference }) => paymentReference).map(withoutCustomer),
       newest.map(({ source }) => source.invoiceReference),
       newest.map(({ payable }) => payable.state),
@@ -107,8 +106,8 @@ export class TillInvoiceRepository {
     ]);
   }
 
-  /** Charges that came too late were given back. Tells nothing of the payment that is not known already, or newer. */
-  async keepReversals(payments: readonly InvoicePayment[]): Promise<void> {
+  /** Stores reversals: payment-processor refunded charges that came too late. Changes no other data of a known payment. */
+  async upsertReversals(payments: readonly InvoicePayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.dataSource.query(
       `INSERT INTO invoice_payments AS kept (payment_reference, invoice_reference, snapshot, accepted_at, version, reversed_at)
@@ -120,8 +119,8 @@ export class TillInvoiceRepository {
     );
   }
 
-  /** As {@link keepPayments}, for a payable that changed without a payment. */
-  async keepPayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
+  /** Same as {@link upsertPayments}, for a payable that changed without a payment. */
+  async updatePayable(connection: Pick<EntityManager, 'query'>, payable: PayableSnapshot): Promise<void> {
     await connection.query(
       `UPDATE known_till_codes SET payable_state = $2, payable_version = $3, tries = $4
         WHERE invoice_reference = $1 AND payable_version < $3`,
@@ -129,7 +128,7 @@ export class TillInvoiceRepository {
     );
   }
 
-  /** Versions of the invoices that somebody watches, for all of them in one look. */
+  /** Versions of the invoices with open event streams, in one query. */
   async versionsOf(invoiceReferences: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.dataSource.query<{ id: string; version: number }[]>(
       `SELECT invoice_reference AS id, payable_version AS version FROM known_till_codes WHERE invoice_reference = ANY ($1::uuid[])`,
@@ -148,17 +147,17 @@ export class TillInvoiceRepository {
   }
 }
 
-/** The newest of each key, in the order of the keys. */
+/** The newest payment of each key, sorted by key. */
 function newestOf(payments: readonly InvoicePayment[], key: (payment: InvoicePayment) => string): InvoicePayment[] {
   const oldestFirst = payments.toSorted((one, other) => one.payable.version - other.payable.version);
   const newest = [...new Map(oldestFirst.map((payment) => [key(payment), payment])).values()];
   return newest.sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
-const NOBODY = { id: '', firstName: '', lastName: '' };
+const NO_CUSTOMER = { id: '', firstName: '', lastName: '' };
 
-/** That a partner made it is all that the page needs. */
+/** Removes the partner's customer: the page only needs to know that a partner made the payment. */
 function withoutCustomer(payment: InvoicePayment): AnyPaymentSnapshot {
   const { partner } = payment;
-  return partner ? { ...payment, partner: { ...partner, customer: NOBODY } } : payment;
+  return partner ? { ...payment, partner: { ...partner, customer: NO_CUSTOMER } } : payment;
 }

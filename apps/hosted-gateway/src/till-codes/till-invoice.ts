@@ -9,7 +9,7 @@ import type {
   PaymentSnapshot,
 } from '@svc/contracts';
 
-/** An invoice of a till, as its page needs it. */
+/** An invoice of a till, with the data that its page needs. */
 export interface TillInvoice {
   /** UUID; also the id of its payable. */
   readonly invoiceReference: string;
@@ -31,9 +31,9 @@ export interface TillInvoice {
   readonly triesMax: number;
   readonly payableState: PayableState;
   readonly payableVersion: number;
-  /** Payments begun so far, whoever made them. */
+  /** Number of payments started so far, by all payers and partners. */
   readonly tries: number;
-  /** What the merchant lets payers choose; nothing until identity's event has arrived. */
+  /** Options that the merchant offers to payers. Empty until the event of identity has arrived. */
   readonly features: MerchantFeatures;
   /** Cents. */
   readonly minimumAmount: number;
@@ -41,10 +41,10 @@ export interface TillInvoice {
   readonly payments: readonly AnyPaymentSnapshot[];
 }
 
-/** Of a line what the page shows. */
+/** The fields of a line item that the page shows. */
 export type TillLine = Pick<LineItem, 'name' | 'unitPrice' | 'quantity'>;
 
-/** One without a name has a code. */
+/** A line item without a name has a product code or a SKU. */
 export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: LineItem): TillLine {
   const label = name ?? productCode ?? sku;
   return {
@@ -56,11 +56,11 @@ export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: Line
 
 export type InvoicePayment = PaymentSnapshot<InvoiceSource>;
 
-export function isOfInvoice(payment: AnyPaymentSnapshot): payment is InvoicePayment {
+export function isInvoicePayment(payment: AnyPaymentSnapshot): payment is InvoicePayment {
   return payment.source.kind === 'invoice';
 }
 
-/** The debt of an invoice, as code-decoder described it to payment-processor. */
+/** The payable of an invoice, equal to the one that code-decoder sent to payment-processor. */
 export function payableOfInvoice(invoice: TillInvoice): PayableDescriptor<InvoiceSource> {
   const { invoiceReference, externalReference, siteReference, code } = invoice;
   return {

@@ -6,23 +6,23 @@ import { DataSource } from 'typeorm';
 import { findCardKey } from '../find-card-key.query.js';
 
 /**
- * The key that pages encrypt card data to. Without it no page can be shown, so the service is not ready. Every page and
- * every poll of one asks; a newer key may be shown a second later, since the older still opens.
+ * The public key with which pages encrypt card data. Without it no page can be shown, so the service is not ready. Cached, because
+ * every page and every poll reads it. A newer key may be used a second later, since the older one is still accepted.
  */
 @Injectable()
 export class CardKey extends ReadinessCheck {
-  private readonly kept: KeptForASecond<PublicKeyJwk>;
+  private readonly cache: KeptForASecond<PublicKeyJwk>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
     super();
-    this.kept = new KeptForASecond(clock, 1);
+    this.cache = new KeptForASecond(clock, 1);
   }
 
   async get(): Promise<PublicKeyJwk> {
-    const key = await this.kept.find('card-key', () => findCardKey(this.dataSource));
+    const key = await this.cache.find('card-key', () => findCardKey(this.dataSource));
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     return key;
   }

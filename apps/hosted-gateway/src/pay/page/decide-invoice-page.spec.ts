@@ -1,5 +1,5 @@
 import type { AnyPaymentSnapshot, LineItem, PublicKeyJwk } from '@svc/contracts';
-import { SESSION_TRIES_MAX } from '../../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { type TillInvoice, tillLineOf } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
@@ -40,7 +40,7 @@ function pageOf(
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
     ownReferences: [MINE],
-    isPressed: false,
+    isInFlight: false,
     now: NOW,
     ...facts,
   }) as unknown as { state: string };
@@ -53,7 +53,7 @@ const payment = (over: Partial<AnyPaymentSnapshot> = {}): AnyPaymentSnapshot =>
   }) as AnyPaymentSnapshot;
 const PARTNERS = { partner: {} } as Partial<AnyPaymentSnapshot>;
 
-test('the whole page: the order of the till, without a way to a store and without a code', () => {
+test('the whole page: the order of the till, without a link to a store and without a code', () => {
   expect(pageOf({})).toEqual({
     state: 'open',
     sessionId: 'i',
@@ -67,13 +67,13 @@ test('the whole page: the order of the till, without a way to a store and withou
     currencyISOCode: 'ZAR',
     customFields: [],
     lines: [],
-    givenBack: [],
+    reversedCharges: [],
     try: 1,
-    triesLeft: SESSION_TRIES_MAX,
+    triesLeft: MAX_SESSION_ATTEMPTS,
     expiresAt: after(1),
-    hasMoreTime: false,
+    canExtend: false,
     encryptionKey: {},
-    madeAt: after(0),
+    renderedAt: after(0),
     decline: undefined,
     choice: { amountMinCents: undefined, hasTip: false },
   });
@@ -126,7 +126,7 @@ test.each([
   expect(pageOf({ features })['choice']).toEqual(choice);
 });
 
-test('what is owed can always be paid, also where it is less than the minimum', () => {
+test('the whole amount can always be paid, even below the minimum', () => {
   expect(pageOf({ features: { amount: { editable: true } }, minimumAmount: 10_000 })['choice']).toEqual({
     amountMinCents: 8_950,
     hasTip: false,
@@ -137,7 +137,7 @@ describe('once it is paid', () => {
   const paid = (over?: Partial<AnyPaymentSnapshot>, facts?: Partial<PageFacts>) =>
     pageOf({ payableState: 'paid', payments: [payment(over)] }, facts);
 
-  test('its payer has a receipt of what was paid, which becomes an old one after a minute', () => {
+  test('its payer gets a receipt, which becomes already-paid after a minute', () => {
     const receipt = { paymentReference: 'p', charge: { at: after(0) }, amountCents: 8_800 };
     expect(paid()).toMatchObject({ state: 'succeeded', ...receipt });
     expect(paid({ modifiedUTCDate: after(-60_000) })).toMatchObject({ state: 'already-paid' });
@@ -148,20 +148,20 @@ describe('once it is paid', () => {
     ['with another browser', {}, { ownReferences: ['other'] }],
     ['with a browser that keeps nothing', {}, { ownReferences: [] }],
     ['through a partner', PARTNERS, {}],
-  ])('everybody else sees that it is, and what was owed: %s', (_, over, facts) => {
+  ])('all other people see that it is paid, and the amount: %s', (_, over, facts) => {
     const page = paid(over, facts);
     expect(page).toMatchObject({ state: 'already-paid', amountCents: 8_950 });
     expect([page['paymentReference'], page['charge']]).toEqual([undefined, undefined]);
   });
 
-  test('with the older of two tries, its payer has the receipt all the same', () => {
+  test('its payer also gets the receipt if the older of two attempts succeeded', () => {
     const payments = [payment({ reference: 'newer', state: 'failed' }), payment()];
     const page = pageOf({ payableState: 'paid', payments }, { ownReferences: ['newer', MINE] });
     expect(page).toMatchObject({ state: 'succeeded', paymentReference: 'p' });
   });
 });
 
-describe('what was bought', () => {
+describe('the basket', () => {
   const lineItems = [{ name: 'Rooibos', unitPrice: '4475', quantity: 2 }];
   const isShown = (invoice: Partial<TillInvoice>, facts?: Partial<PageFacts>) => {
     const page = pageOf({ lineItems, ...invoice }, facts);
@@ -170,7 +170,7 @@ describe('what was bought', () => {
   const paid = { payableState: 'paid', payments: [payment()] } as const;
   const old = payment({ modifiedUTCDate: after(-60_000) });
   const failed = payment({ state: 'failed' });
-  const tries = Array.from({ length: SESSION_TRIES_MAX }, () => failed);
+  const tries = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => failed);
   const verificationUrl = 'https://bank.example/1';
   const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
 
@@ -181,7 +181,7 @@ describe('what was bought', () => {
     ['verification', { tries: 1, payments: [waiting] }],
     ['succeeded', paid],
     ['already-paid', { ...paid, payments: [old] }],
-  ])('is shown while it can be paid, and to who has paid it: %s', (state, invoice) =>
+  ])('is visible while the invoice can be paid, and to its payer: %s', (state, invoice) =>
     expect(isShown(invoice)).toEqual([state, true]),
   );
 
@@ -191,26 +191,26 @@ describe('what was bought', () => {
     ['cancelled', { payableState: 'closed' }, {}],
     ['expired', { expiresAt: NOW }, {}],
     ['refused', { tries: 5, payments: tries }, {}],
-  ])('is not shown to others, nor after it was closed: %s', (state, invoice, facts) =>
+  ])('is not visible to others, nor after the invoice was closed: %s', (state, invoice, facts) =>
     expect(isShown(invoice, facts)).toEqual([state, false]),
   );
 });
 
-describe('of a payment that failed', () => {
+describe('after a failed payment', () => {
   const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<AnyPaymentSnapshot>;
 
-  test('its payer is told why; everybody else goes on with the next try', () => {
+  test('its payer sees the reason; all others see the form with the next attempt', () => {
     const payments = [payment(failed)];
     expect(pageOf({ tries: 1, payments })).toMatchObject({ state: 'declined', try: 2, decline: { message: 'x' } });
     expect(pageOf({ tries: 1, payments }, { ownReferences: ['other'] })).toMatchObject({ state: 'open', try: 2 });
     expect(pageOf({ tries: 1, payments: [payment({ ...failed, ...PARTNERS })] }).state).toBe('open');
-    // Its tries are known before its payments are.
+    // The attempt count arrives before the payments.
     expect(pageOf({ tries: 1 }).state).toBe('open');
   });
 
   test.each([
-    [SESSION_TRIES_MAX - 1, 0, 100, 1],
-    [1, 60, 100, SESSION_TRIES_MAX - 1],
+    [MAX_SESSION_ATTEMPTS - 1, 0, 100, 1],
+    [1, 60, 100, MAX_SESSION_ATTEMPTS - 1],
     [0, 98, 100, 2],
     [0, 3, 4, 1],
   ])('%d of pages and %d of partners, of %d in all, leave %d tries', (ofPages, ofPartners, triesMax, left) => {
@@ -222,19 +222,21 @@ describe('of a payment that failed', () => {
     expect(pageOf({ tries: ofPages + ofPartners, triesMax, payments })['triesLeft']).toBe(left);
   });
 
-  test('the fifth of pages is the last one', () => {
-    const payments = Array.from({ length: SESSION_TRIES_MAX }, () => payment(failed));
+  test('the fifth attempt of the page is the last one', () => {
+    const payments = Array.from({ length: MAX_SESSION_ATTEMPTS }, () => payment(failed));
     expect(pageOf({ tries: 5, payments }).state).toBe('refused');
   });
 
-  test('who was given back a charge is told', () => {
+  test('shows a reversed charge only to its payer', () => {
     const payments = [payment({ ...failed, reversedUTCDate: after(0) })];
-    const told = [MINE, 'other'].map((own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['givenBack']);
+    const told = [MINE, 'other'].map(
+      (own) => pageOf({ tries: 1, payments }, { ownReferences: [own] })['reversedCharges'],
+    );
     expect(told).toEqual([[expect.objectContaining({ at: after(0) })], []]);
   });
 });
 
-test('a payer who is at the bank can go on there, and nobody else is led there', () => {
+test('a payer in verification can continue at the bank; others get no link to it', () => {
   const verificationUrl = 'https://bank.example/1';
   const waiting = payment({ state: 'verificationRequired', verificationUrl, verificationUntilUTCDate: after(1) });
   const invoice = { tries: 1, payments: [waiting] };

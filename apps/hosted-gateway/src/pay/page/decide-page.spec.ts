@@ -1,5 +1,5 @@
 import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
-import { SESSION_TRIES_MAX } from '../../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -25,7 +25,7 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     encryptionKey: {} as PublicKeyJwk,
     wantsAnotherCard: false,
     ownReferences: [],
-    isPressed: false,
+    isInFlight: false,
     now: NOW,
     ...facts,
   }) as unknown as { state: string };
@@ -40,7 +40,7 @@ const verification = (until: number, over: Partial<PaymentSnapshot> = {}): Payme
     ...over,
   });
 
-describe('each time on the page ends at the exact millisecond', () => {
+describe('each period on the page ends at the exact millisecond', () => {
   test.each([
     ['open', 1],
     ['expired', 0],
@@ -59,7 +59,7 @@ describe('each time on the page ends at the exact millisecond', () => {
     });
   });
 
-  test('of several payments, the one that is processing is late or not', () => {
+  test('of several payments, only the processing one can be late', () => {
     const old = payment({ state: 'failed', errors: [], modifiedUTCDate: after(-60_000) });
     const underWay = payment({ state: 'processing', modifiedUTCDate: after(-1) });
     for (const payments of [
@@ -86,14 +86,14 @@ describe('each time on the page ends at the exact millisecond', () => {
 });
 
 test.each([
-  ['declined', SESSION_TRIES_MAX - 1],
-  ['refused', SESSION_TRIES_MAX],
+  ['declined', MAX_SESSION_ATTEMPTS - 1],
+  ['refused', MAX_SESSION_ATTEMPTS],
 ])('the page is %s after %d tries', (state, tries) => {
   const failed = payment({ state: 'failed', errors: [] });
   expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
 });
 
-test('a charge was given back where a payment says so, and only then: with its tip, its card and the time', () => {
+test('shows exactly the reversed charges: with tip, card and time', () => {
   const failed = payment({ state: 'failed', errors: [] });
   const of = { amount: 900, tipAmount: 90, currencyISOCode: 'ZAR', paymentMethodLabel: '**** 0119' };
   const reversed = payment({
@@ -103,12 +103,14 @@ test('a charge was given back where a payment says so, and only then: with its t
     paymentMethodType: 'Card',
     ...of,
   });
-  const seen = [[], [failed], [failed, reversed]].map((payments) => pageOf({ session: { payments } })['givenBack']);
+  const seen = [[], [failed], [failed, reversed]].map(
+    (payments) => pageOf({ session: { payments } })['reversedCharges'],
+  );
   const told = { amountCents: 990, currencyISOCode: 'ZAR', cardLabel: '**** 0119', at: after(0) };
   expect(seen).toEqual([[], [], [told]]);
 });
 
-test('nothing leads to the shop while the bank may be asked to charge', () => {
+test('has no link to the shop while the bank may still charge', () => {
   const pages = [payment({ state: 'processing' }), verification(1)].map((each) =>
     pageOf({ session: { payments: [each] } }),
   );
@@ -120,14 +122,14 @@ describe('the whole page', () => {
   const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
   const declined = payment({ state: 'failed', errors: [{ message: 'No money' }] as PaymentSnapshot['errors'] });
 
-  test('of a payer who came from the shop has the form, why the card was declined, and the code', () => {
+  test('after a redirect from the shop has the form, the decline reason, and the code', () => {
     expect(pageOf({ session: { ...session, payments: [declined] } })).toMatchObject({
       state: 'declined',
       sessionVersion: 3,
       merchantName: 'Shop',
       siteName: undefined,
       try: 2,
-      triesLeft: SESSION_TRIES_MAX - 1,
+      triesLeft: MAX_SESSION_ATTEMPTS - 1,
       expiresAt: after(1),
       decline: { message: 'No money' },
       code: expect.stringMatching(/^https:\/\/codes\.example\/.*C$/) as string,
@@ -137,7 +139,7 @@ describe('the whole page', () => {
     expect('code' in pageOf({ session: { ...session, code: null } })).toBe(false);
   });
 
-  test('of a payer who scanned the code has neither code nor a way to the shop', () => {
+  test('after a scan has neither code nor a link to the shop', () => {
     const address = { code: 'C' } as unknown as PageFacts['address'];
     const form = pageOf({ address, session });
     const receipt = pageOf({ address, session: { ...session, payments: [payment({ state: 'success' })] } });
@@ -147,7 +149,7 @@ describe('the whole page', () => {
     expect(pageOf({ session: { ...session, payments: [payment({ state: 'success' })] } })).toHaveProperty('returnUrl');
   });
 
-  test('of a closed session says only that', () => {
+  test('of a closed session shows only its state', () => {
     const page = pageOf({ session: { ...session, payableState: 'closed' } });
     expect(page).toMatchObject({ state: 'cancelled', merchantName: 'Shop' });
   });
@@ -155,7 +157,7 @@ describe('the whole page', () => {
   test.each([
     ['shop', undefined, '?sessionId=s&card=another'],
     ['code', { code: 'C' }, '?card=another'],
-  ])('of a payer at the bank, who came by the %s, has the way to another card', (_, address, url) => {
+  ])('of a payer in verification, from the %s, has the link to another card', (_, address, url) => {
     const facts = { session: { ...session, payments: [verification(1)] }, ...(address ? { address } : {}) };
     expect(pageOf(facts)).toMatchObject({
       anotherCardUrl: url,
@@ -165,22 +167,22 @@ describe('the whole page', () => {
   });
 
   test.each([
-    ['a press of Pay is being passed on', { isPressed: true, session }],
+    ['a press of Pay is being passed on', { isInFlight: true, session }],
     ['the payable is paid, and the payment not known yet', { session: { ...session, payableState: 'paid' } }],
   ] as [string, Facts][])('is not late while %s', (_, facts) => {
     expect(pageOf(facts)).toMatchObject({ state: 'processing', isLate: false });
   });
 });
 
-test('a payer who is to be verified by no known time is not sent to the bank', () => {
+test('without a deadline a payer is not sent to the bank for verification', () => {
   const { verificationUntilUTCDate: _, ...waiting } = verification(1);
   expect(pageOf({ session: { tries: 1, payments: [waiting] } }).state).toBe('open');
 });
 
-test('another card can be used while the session is payable, and only then', () => {
+test('another card can only be used while the session is payable', () => {
   const waiting = { tries: 1, payments: [verification(1)] };
   const expired = { expiresAt: NOW };
-  const seen = [waiting, { ...waiting, tries: SESSION_TRIES_MAX }, { ...waiting, ...expired }].map((session) => [
+  const seen = [waiting, { ...waiting, tries: MAX_SESSION_ATTEMPTS }, { ...waiting, ...expired }].map((session) => [
     pageOf({ session }).state,
     'anotherCardUrl' in pageOf({ session }),
     pageOf({ session, wantsAnotherCard: true }).state,
@@ -192,7 +194,7 @@ test('another card can be used while the session is payable, and only then', () 
   ]);
 });
 
-test('of two payments the one that was accepted later decides, and a partner’s never', () => {
+test('of two payments the one accepted later decides, never that of a partner', () => {
   const earlier = payment({ state: 'failed', errors: [], paymentUTCDate: after(-2) });
   const later = verification(1, { paymentReference: 'q', paymentUTCDate: after(-1) });
   for (const payments of [
@@ -205,7 +207,7 @@ test('of two payments the one that was accepted later decides, and a partner’s
   expect(pageOf({ session: { tries: 1, payments: [partners] } }).state).toBe('open');
 });
 
-describe('the way back to the store (H6)', () => {
+describe('the link back to the store (H6)', () => {
   const failed = (accepted: number, reference: string): PaymentSnapshot =>
     payment({ state: 'failed', errors: [], paymentReference: reference, paymentUTCDate: after(accepted) });
   const paid = (accepted: number): PaymentSnapshot =>
@@ -221,7 +223,7 @@ describe('the way back to the store (H6)', () => {
     ['before', [failed(-1, 'A'), paid(-2)]],
     ['after', [failed(-3, 'A'), paid(-2)]],
     ['between', [failed(-1, 'B'), paid(-2), failed(-3, 'A')]],
-  ])('a success that was accepted %s the failures decides, in whatever order they are known', (_, payments) => {
+  ])('a success accepted %s the failures decides, in any order', (_, payments) => {
     for (const payableState of ['paid', 'open'] as const)
       for (const known of [payments, payments.toReversed()]) {
         const page = pageOf({ session: { payableState, tries: 3, payments: known } });
@@ -239,7 +241,7 @@ describe('the way back to the store (H6)', () => {
     ['a payment is processing', { session: { payableState: 'reserved', payments: [underWay, failed(-2, 'A')] } }],
     ['the payable is reserved', { session: { payableState: 'reserved', payments: [failed(-2, 'A')] } }],
     ['the payable is paid, and the payment not known yet', { session: { payableState: 'paid', payments: [] } }],
-    ['a press of Pay is being passed on', { isPressed: true, session: { payments: [failed(-2, 'A')] } }],
+    ['a press of Pay is being passed on', { isInFlight: true, session: { payments: [failed(-2, 'A')] } }],
     ['the payment is known before its payable', { session: { payableState: 'open', payments: [underWay] } }],
   ])('none is offered while %s', (_, facts) => {
     const page = pageOf(facts);

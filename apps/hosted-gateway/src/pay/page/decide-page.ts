@@ -1,10 +1,10 @@
 import type { AnyPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
 import type {
-  ChargeShown,
-  DeclineShown,
-  GivenBack,
-  OrderShown,
+  ChargeDetails,
+  DeclineDetails,
+  ReversedCharge,
+  OrderDetails,
   PayablePage,
   ProcessingPage,
   SessionPage,
@@ -14,39 +14,39 @@ import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import { sessionState } from '../../sessions/session.js';
 import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
 import { linkToMerchant } from './payer-links.js';
-import { isInvoice, payableIdOf, type ShownPayable, triesLeftOf } from '../payables/shown-payable.js';
+import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from '../payables/shown-payable.js';
 
-/** How long after a success the page is the receipt that leads back by itself; later it says that all is paid. */
+/** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
 const RECEIPT_MS = 60_000;
-/** A payment that has taken longer than a bank usually does: the page says so, and that nobody should pay again. */
-const LATE_MS = 10_000;
+/** After this time a payment is late: the page says that it takes longer than usual, and that the payer must not pay again. */
+const LATE_AFTER_MS = 10_000;
 
 export interface PageFacts {
-  readonly session: ShownPayable;
-  /** By which the payer came: of a device that scanned the code no way leads to the shop, whose browser it is not. */
+  readonly session: PagePayable;
+  /** The address of the page. A device that scanned the code gets no link to the shop, because it is not the browser of the shop. */
   readonly address: PayerAddress;
-  /** What codes begin with (D5). */
+  /** Base URL of codes (D5). */
   readonly codesUrl: string;
   readonly encryptionKey: PublicKeyJwk;
-  /** Asks for the form although a verification is open. */
+  /** The payer requested the form although a verification is open. */
   readonly wantsAnotherCard: boolean;
   /**
-   * Of the payments that this browser made last. The payers of a till's invoice are different people: each is shown its own
-   * payment, and of the others only that there is nothing left to pay.
+   * References of the payments that this browser made last. The payers of a till's invoice are different people: each sees its own
+   * payment. Of the others' payments it only sees that nothing is left to pay.
    */
   readonly ownReferences: readonly string[];
-  /** A press of Pay is just being passed on. */
-  readonly isPressed: boolean;
+  /** A pay request of this process is in flight. */
+  readonly isInFlight: boolean;
   readonly now: Date;
 }
 
-/** Decides what the payer sees, from what is known of the session or invoice. Pure: the same facts give the same page. */
+/** Decides what the payer sees. Pure: the same facts give the same page. */
 export function decidePage(facts: PageFacts): SessionPage {
   const page = pageOf(facts);
   return isInvoice(facts.session) && !showsBasket(page) ? withoutBasket(page) : page;
 }
 
-/** To who can still pay it, and to who has: a code is in a shop window, and who opens it later needs not know what was bought. */
+/** The basket is visible while the invoice can be paid, and to its payer afterwards. Other people may open the code later: they must not see what was bought. */
 function showsBasket(page: SessionPage): boolean {
   if (page.state === 'already-paid') return page.paymentReference !== undefined;
   return page.state !== 'refused' && page.state !== 'expired' && page.state !== 'cancelled';
@@ -62,32 +62,32 @@ function pageOf(facts: PageFacts): SessionPage {
   const paid = payments.find(isSuccess);
   const isOwn = ownPayments(facts);
   const order = orderOf(facts, paid ?? latestOf(payments));
-  // Neither when nor how, where it is somebody else's payment.
+  // Of another payer's payment the page shows neither the time nor the card.
   if (paid)
-    return isInvoice(session) && !isOwn(paid) ? { ...order, state: 'already-paid' } : receiptOf(facts, order, paid);
+    return isInvoice(session) && !isOwn(paid) ? { ...order, state: 'already-paid' } : receiptPage(facts, order, paid);
   const state = sessionState(session, now);
   switch (state) {
     case 'open':
     case 'expired':
-      return pageOfFree(facts, order, latestOf(payments.filter(isOwn)));
+      return formPage(facts, order, latestOf(payments.filter(isOwn)));
     case 'processing': {
       const underWay = payments.find((payment) => payment.state === 'processing');
-      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_MS;
+      const isLate = underWay !== undefined && now.getTime() - Date.parse(underWay.modifiedUTCDate) >= LATE_AFTER_MS;
       return processingPage(order, isLate);
     }
     case 'completed':
-      // The session can be told of the success before the payment's own row is there; it is on its way.
+      // The state of the session may arrive before the row of its successful payment.
       return processingPage(order, false);
     default:
       return { ...order, state };
   }
 }
 
-function receiptOf({ session, address, now }: PageFacts, order: OrderShown, paid: AnyPaymentSnapshot): SessionPage {
+function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: AnyPaymentSnapshot): SessionPage {
   const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
     ...order,
-    // With what the payer of an invoice has chosen; of a session there is nothing to choose.
+    // Of an invoice the amount that the payer chose. Of a session the amount is fixed.
     ...(isInvoice(session) ? { amountCents: paid.amount + paid.tipAmount } : {}),
     state: isJustNow ? 'succeeded' : 'already-paid',
     paymentReference: paid.paymentReference,
@@ -98,31 +98,31 @@ function receiptOf({ session, address, now }: PageFacts, order: OrderShown, paid
   };
 }
 
-function processingPage(order: OrderShown, isLate: boolean): ProcessingPage {
-  return { ...withoutWayBack(order), state: 'processing', isLate };
+function processingPage(order: OrderDetails, isLate: boolean): ProcessingPage {
+  return { ...withoutStoreLink(order), state: 'processing', isLate };
 }
 
-/** No link to the store: it would show an order that is not paid, while the bank may still approve the charge. */
-function withoutWayBack({ backToStoreUrl: _, ...order }: OrderShown): Omit<OrderShown, 'backToStoreUrl'> {
+/** Removes the link to the store: it would show an unpaid order while the bank may still approve the charge. */
+function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<OrderDetails, 'backToStoreUrl'> {
   return order;
 }
 
-/** Nobody holds the payable: the form, unless the payer was sent to the bank and can still go on there. */
-function pageOfFree(facts: PageFacts, order: OrderShown, latest: AnyPaymentSnapshot | undefined): SessionPage {
+/** The payable is not reserved: shows the form, unless the payer was sent to the bank and can still continue there. */
+function formPage(facts: PageFacts, order: OrderDetails, latest: AnyPaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
-  // The payment can be known before its payable is.
-  if (facts.isPressed || session.payments.some(({ state }) => state === 'processing'))
+  // A payment may arrive before the state of its payable.
+  if (facts.isInFlight || session.payments.some(({ state }) => state === 'processing'))
     return processingPage(order, false);
-  const triesLeft = triesLeftOf(session);
+  const triesLeft = attemptsLeftOf(session);
   const isPayable = sessionState(session, now) === 'open' && triesLeft > 0;
   const canGoOn = verificationUrl !== undefined && Date.parse(until) > now.getTime();
-  // A session does not expire while its payer is at the bank (H2).
+  // A session does not expire while its payer is on the bank's page (H2).
   if (canGoOn && !(facts.wantsAnotherCard && isPayable)) {
     const query = isScanned(address) ? '' : `sessionId=${payableIdOf(session)}&`;
     const another = isPayable ? { anotherCardUrl: `?${query}card=another` } : {};
     const charge = chargeOf(latest!, latest!.paymentUTCDate);
-    return { ...withoutWayBack(order), state: 'verification', verificationUrl, until, charge, ...another };
+    return { ...withoutStoreLink(order), state: 'verification', verificationUrl, until, charge, ...another };
   }
   if (!isPayable) return { ...order, state: triesLeft > 0 ? 'expired' : 'refused' };
   const isOthersOnly = latest === undefined && (session.payments.length > 0 || isInvoice(session));
@@ -133,9 +133,9 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: AnyPaymentSnaps
     try: session.tries + 1,
     triesLeft,
     expiresAt: session.expiresAt.toISOString(),
-    hasMoreTime: !isInvoice(session) && !session.extended,
+    canExtend: !isInvoice(session) && !session.extended,
     encryptionKey,
-    madeAt: now.toISOString(),
+    renderedAt: now.toISOString(),
     decline: isDeclined ? declineOf(latest) : undefined,
     ...(isScanned(address) || session.code === null ? {} : { code: ownCodeText(session.code, facts.codesUrl) }),
     ...(isInvoice(session) ? { choice: choiceOf(session) } : {}),
@@ -143,8 +143,8 @@ function pageOfFree(facts: PageFacts, order: OrderShown, latest: AnyPaymentSnaps
   return form;
 }
 
-/** @param decisive the payment that succeeded, however many were made after it; otherwise the latest (H6) */
-function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): OrderShown {
+/** @param decisive the successful payment, even if later ones failed; otherwise the latest payment (H6) */
+function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): OrderDetails {
   const { session, address } = facts;
   const isOwn = ownPayments(facts);
   return {
@@ -154,34 +154,34 @@ function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): Or
     merchantName: session.merchantName,
     amountCents: session.amount,
     currencyISOCode: session.currencyISOCode,
-    givenBack: session.payments.filter(isOwn).flatMap((payment) => givenBackOf(payment)),
+    reversedCharges: session.payments.filter(isOwn).flatMap((payment) => reversedChargesOf(payment)),
     ...(session.mode === 'test' ? { isTest: true } : {}),
     ...(isInvoice(session) ? invoiceOrder(session) : sessionOrder(session, address, decisive)),
   };
 }
 
-function chargeOf({ paymentMethodType, paymentMethodLabel }: AnyPaymentSnapshot, at: string): ChargeShown {
+function chargeOf({ paymentMethodType, paymentMethodLabel }: AnyPaymentSnapshot, at: string): ChargeDetails {
   return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
 }
 
-function givenBackOf(payment: AnyPaymentSnapshot): GivenBack[] {
+function reversedChargesOf(payment: AnyPaymentSnapshot): ReversedCharge[] {
   const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
   if (reversedUTCDate === undefined) return [];
   return [{ ...chargeOf(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
 }
 
-function declineOf(latest: AnyPaymentSnapshot | undefined): DeclineShown | undefined {
+function declineOf(latest: AnyPaymentSnapshot | undefined): DeclineDetails | undefined {
   const [error] = latest?.errors ?? [];
   return latest && error && { ...error, paymentReference: latest.paymentReference };
 }
 
-type OfSource = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
+type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToStoreUrl' | 'locale';
 
 function sessionOrder(
   session: SessionWithPayments,
   address: PayerAddress,
   decisive: AnyPaymentSnapshot | undefined,
-): Pick<OrderShown, OfSource> {
+): Pick<OrderDetails, SourceFields> {
   const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
     siteName: session.siteName ?? undefined,
@@ -197,15 +197,15 @@ function isSuccess({ state }: AnyPaymentSnapshot): boolean {
 }
 
 /**
- * A partner verifies its own customer, and tells him why his card was declined: neither is this payer's affair. Of a session the
- * payments on the page are all this payer's, with whichever device.
+ * Payments of partners are left out: a partner handles the verification and the decline of its own customer. For a session, all
+ * payments from the page belong to this payer, on any device.
  */
 function ownPayments({ session, ownReferences }: PageFacts): (payment: AnyPaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
     partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
 }
 
-/** By when it was accepted: an older one may change later, when its verification runs out. */
+/** The latest by acceptance time. The time of the last change is not usable: an older payment may change later, when its verification expires. */
 function latestOf(payments: readonly AnyPaymentSnapshot[]): AnyPaymentSnapshot | undefined {
   return payments.reduce<AnyPaymentSnapshot | undefined>(
     (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),

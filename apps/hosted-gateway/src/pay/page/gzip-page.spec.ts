@@ -10,12 +10,12 @@ const textOf = (pieces: readonly PagePiece[]): string =>
   pieces.map((piece) => (typeof piece === 'string' ? piece : piece.content)).join('');
 
 describe('a compressed page', () => {
-  it('is what was compressed, wherever its fixed parts stand, and without them', () => {
+  it('decompresses to the original, with fixed parts anywhere or without any', () => {
     for (const pieces of [[], [''], ['text'], [STYLE], ['a', STYLE, 'b', SCRIPT, 'c'], ['€ “', STYLE, '', STYLE, '😀']])
       for (let time = 1; time <= 2; time++) expect(gunzipSync(gzipPage(pieces)).toString()).toBe(textOf(pieces));
   });
 
-  it('is that for every text and every part of it', () => {
+  it('does so for every text and every split into parts', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(
       fc.property(fc.array(fc.oneof(text, text.map(part)), { maxLength: 7 }), (pieces) =>
@@ -24,12 +24,12 @@ describe('a compressed page', () => {
     );
   });
 
-  it('is hardly larger than one that is compressed as a whole', () => {
+  it('is hardly larger than a page compressed as a whole', () => {
     const pieces = [`<p>${'order '.repeat(50)}</p>`, STYLE, `<p>${'card '.repeat(50)}</p>`, SCRIPT];
     expect(gzipPage(pieces).length).toBeLessThan(gzipSync(textOf(pieces), { level: 9 }).length + 150);
   });
 
-  it('costs a small part of what it would cost to compress all of it each time', () => {
+  it('takes a fraction of the time to compress the whole page', () => {
     const script = Array.from({ length: 20_000 }, (_, index) => (index * 2_654_435_761).toString(36)).join(';');
     const pieces = ['<p>order</p>', part(script)];
     const millisecondsOf = (compress: () => unknown): number => {

@@ -1,24 +1,24 @@
 /**
- * Compresses a page whose largest parts, its style and its script, are the same in each page: those are compressed once, as small as
- * can be, and the rest as it is asked for. A gzip stream is a row of deflate blocks; blocks that refer to nothing before them, and
- * end at a byte, can be put behind others.
+ * Compresses a page. Its largest parts, style and script, are the same in every page: they are compressed once, at the best
+ * level, and only the rest is compressed for each request. This works because a gzip stream is a sequence of deflate blocks: blocks
+ * that refer to no earlier data and end at a byte boundary can be concatenated.
  */
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import type { PagePart, PagePiece } from '../../page-views/pay-page-model.js';
+import type { PageAsset, PagePiece } from '../../page-views/pay-page-model.js';
 
-/** Of RFC 1952: deflate, no name, no time, compressed as small as can be, on Unix. */
+/** Header of RFC 1952: deflate, no name, no time, best compression, Unix. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 3]);
-/** An empty last block. */
+/** An empty final block. */
 const END = Buffer.from([3, 0]);
 
 interface Deflated {
   readonly plain: Buffer;
   readonly blocks: Buffer;
 }
-const kept = new WeakMap<PagePart, Deflated>();
+const deflatedAssets = new WeakMap<PageAsset, Deflated>();
 
 export function gzipPage(pieces: readonly PagePiece[]): Buffer {
-  const deflated = pieces.map((piece) => (typeof piece === 'string' ? deflate(piece) : keptOf(piece)));
+  const deflated = pieces.map((piece) => (typeof piece === 'string' ? deflate(piece) : deflateOnce(piece)));
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(deflated.reduce((checksum, { plain }) => crc32(plain, checksum), 0));
   trailer.writeUInt32LE(
@@ -28,13 +28,13 @@ export function gzipPage(pieces: readonly PagePiece[]): Buffer {
   return Buffer.concat([HEADER, ...deflated.map(({ blocks }) => blocks), END, trailer]);
 }
 
-function keptOf(part: PagePart): Deflated {
-  const known = kept.get(part) ?? deflate(part.content, constants.Z_BEST_COMPRESSION);
-  kept.set(part, known);
+function deflateOnce(part: PageAsset): Deflated {
+  const known = deflatedAssets.get(part) ?? deflate(part.content, constants.Z_BEST_COMPRESSION);
+  deflatedAssets.set(part, known);
   return known;
 }
 
-/** @param level where none is given, the smallest that is worth its time: 9 would save 30 bytes of 3,200 */
+/** @param level the default is a compromise: level 9 would save only 30 of 3,200 bytes */
 function deflate(text: string, level = 4): Deflated {
   const plain = Buffer.from(text);
   return { plain, blocks: deflateRawSync(plain, { level, finishFlush: constants.Z_SYNC_FLUSH }) };

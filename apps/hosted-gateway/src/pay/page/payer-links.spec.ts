@@ -10,7 +10,7 @@ const queryOf = (address: string, latest?: PaymentSnapshot): Record<string, stri
   Object.fromEntries(new URL(linkToMerchant(address, session, latest)).searchParams);
 const ids = { sessionId: session.sessionId, merchantOrderId: 'order 17&é' };
 
-test('the merchant learns session and order, and keeps its own parameters and fragment (H6)', () => {
+test('adds session and order, and keeps the merchant’s own parameters and fragment (H6)', () => {
   expect(queryOf('https://shop.example/cart?lang=en&x=1')).toEqual({ lang: 'en', x: '1', ...ids });
   expect(linkToMerchant('https://shop.example/cart#top', session, undefined)).toMatch(
     /^https:\/\/shop\.example\/cart\?.*#top$/,
@@ -28,11 +28,11 @@ test.each([
   });
 });
 
-test.each(['processing', 'verificationRequired'] as const)('nothing is said of one that is %s', (state) => {
+test.each(['processing', 'verificationRequired'] as const)('adds nothing about a payment that is %s', (state) => {
   expect(queryOf('https://shop.example/return', payment(state))).toEqual(ids);
 });
 
-test('a parameter of our name that the merchant put there is ours afterwards, once', () => {
+test('replaces a merchant’s parameter that has the same name', () => {
   const link = linkToMerchant(
     'https://shop.example/?paymentStatus=Success&paymentStatus=x',
     session,

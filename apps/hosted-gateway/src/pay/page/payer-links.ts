@@ -2,8 +2,8 @@ import { type AnyPaymentSnapshot, isFinal } from '@svc/contracts';
 import type { Session } from '../../sessions/session.js';
 
 /**
- * The merchant's address with what the merchant needs to recognise the order (H6): sessionId, merchantOrderId and,
- * after a payment, paymentReference and paymentStatus. Parameters the merchant put there stay.
+ * The merchant's address with parameters that identify the order (H6): sessionId, merchantOrderId and,
+ * after a payment, paymentReference and paymentStatus. The merchant's own parameters stay.
  */
 export function linkToMerchant(address: string, session: Session, latest: AnyPaymentSnapshot | undefined): string {
   const url = new URL(address);

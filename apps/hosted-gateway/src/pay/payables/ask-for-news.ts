@@ -3,61 +3,61 @@ import { type AnyPaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { payableIdOf, type ShownPayable } from './shown-payable.js';
-import { ShownPayables } from './shown-payables.js';
+import { payableIdOf, type PagePayable } from './shown-payable.js';
+import { PagePayableRepository } from './shown-payables.js';
 
-/** A payment that is younger is answered by its own call. */
-const ASK_AFTER_MS = 2_000;
-/** Longest that a page waits for news before it shows what is known. */
-const WAIT_MS_MAX = 1_000;
+/** A younger payment is not refreshed: the reply to its own charge command is still expected. */
+const MIN_AGE_MS = 2_000;
+/** A page waits at most this long for the refresh, then it shows the last known state. */
+const MAX_WAIT_MS = 1_000;
 
 /**
- * Somebody looks at a session or an invoice of which the bank still owes an answer: an unknown outcome, or a payer who was sent to be
- * verified. Then payment-processor asks the bank now (P1). Whatever goes wrong with that, they see what is known.
+ * When a payer or a merchant reads a session or an invoice with an unfinished payment (unknown result, or verification in progress),
+ * payment-processor queries the bank immediately (P1). If this fails, the caller gets the last known state.
  */
 @Injectable()
-export class AskForNews {
-  private readonly asking = new Map<string, Promise<void>>();
+export class RefreshPayments {
+  private readonly inFlight = new Map<string, Promise<void>>();
 
   constructor(
-    @Inject(ShownPayables) private readonly shownPayables: ShownPayables,
+    @Inject(PagePayableRepository) private readonly payables: PagePayableRepository,
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {}
 
-  /** What is known after asking, which is bounded in time. Costs nothing where there is nothing to ask. */
-  async about<Shown extends ShownPayable>(shown: Shown): Promise<Shown> {
-    if (!shown.payments.some((payment) => this.isOwed(payment))) return shown;
-    await within(WAIT_MS_MAX, this.ask(payableIdOf(shown)));
-    return this.shownPayables.findAgain(shown);
+  /** Refreshes unfinished payments, within a time limit, and returns the newest state. Without unfinished payments it costs nothing. */
+  async refresh<P extends PagePayable>(payable: P): Promise<P> {
+    if (!payable.payments.some((payment) => this.needsRefresh(payment))) return payable;
+    await within(MAX_WAIT_MS, this.requestRefresh(payableIdOf(payable)));
+    return this.payables.reload(payable);
   }
 
-  /** As {@link about}, for a merchant who looks at one payment. Whether it was asked about. */
-  async aboutPayment(payment: AnyPaymentSnapshot): Promise<boolean> {
-    if (!this.isOwed(payment)) return false;
-    await within(WAIT_MS_MAX, this.ask(payment.payable.payableId));
+  /** Same as {@link refresh}, for a merchant that reads one payment. True if the payment was refreshed. */
+  async refreshPayment(payment: AnyPaymentSnapshot): Promise<boolean> {
+    if (!this.needsRefresh(payment)) return false;
+    await within(MAX_WAIT_MS, this.requestRefresh(payment.payable.payableId));
     return true;
   }
 
-  private isOwed({ state, modifiedUTCDate }: AnyPaymentSnapshot): boolean {
+  private needsRefresh({ state, modifiedUTCDate }: AnyPaymentSnapshot): boolean {
     if (state === 'verificationRequired') return true;
-    return state === 'processing' && Date.parse(modifiedUTCDate) <= this.clock.later(-ASK_AFTER_MS).getTime();
+    return state === 'processing' && Date.parse(modifiedUTCDate) <= this.clock.later(-MIN_AGE_MS).getTime();
   }
 
-  /** However many look at the same moment, one asks. */
-  private ask(payableId: string): Promise<void> {
-    const asking =
-      this.asking.get(payableId) ??
+  /** Concurrent callers share one request for each payable. */
+  private requestRefresh(payableId: string): Promise<void> {
+    const request =
+      this.inFlight.get(payableId) ??
       this.commands
         .request(CheckPaymentsV1, { payableId })
-        .then((payments) => this.shownPayables.keepPayments(payments))
+        .then((payments) => this.payables.upsertPayments(payments))
         .catch((error: unknown) =>
           this.log.info({ err: error }, 'payment update unavailable, the page shows the last known state'),
         )
-        .finally(() => this.asking.delete(payableId));
-    this.asking.set(payableId, asking);
-    return asking;
+        .finally(() => this.inFlight.delete(payableId));
+    this.inFlight.set(payableId, request);
+    return request;
   }
 }
 

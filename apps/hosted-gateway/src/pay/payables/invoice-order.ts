@@ -1,12 +1,12 @@
-import type { OrderShown, PaymentChoice } from '../../page-views/pay-page-model.js';
+import type { OrderDetails, PaymentChoice } from '../../page-views/pay-page-model.js';
 import type { TillInvoice, TillLine } from '../../till-codes/till-invoice.js';
 
-/** What the page shows of an invoice: the till, the merchant's reference, and the lines as a till prints them. */
+/** The part of an invoice that the page shows: the till, the merchant's reference, and the line items. */
 export function invoiceOrder({
   siteReference,
   externalReference,
   lineItems,
-}: TillInvoice): Pick<OrderShown, 'siteName' | 'merchantOrderId' | 'customFields' | 'lines' | 'isAtTill'> {
+}: TillInvoice): Pick<OrderDetails, 'siteName' | 'merchantOrderId' | 'customFields' | 'lines' | 'isAtTill'> {
   return {
     isAtTill: true,
     siteName: siteReference,
@@ -16,7 +16,7 @@ export function invoiceOrder({
   };
 }
 
-/** What the merchant lets the payer choose, as payment-processor will check it. */
+/** The options of the payer: amount and tip. payment-processor enforces the same rules. */
 export function choiceOf({ features, minimumAmount, amount }: TillInvoice): PaymentChoice {
   return {
     amountMinCents: features.amount?.editable === true ? Math.min(amount, minimumAmount) : undefined,
@@ -24,8 +24,8 @@ export function choiceOf({ features, minimumAmount, amount }: TillInvoice): Paym
   };
 }
 
-/** Rounded to cents, half away from zero; what is beyond all amounts is shown as the largest. */
-function lineOf({ name, unitPrice, quantity = 1 }: TillLine): NonNullable<OrderShown['lines']>[number] {
+/** Line total, rounded to cents (half away from zero), capped at the largest safe integer. */
+function lineOf({ name, unitPrice, quantity = 1 }: TillLine): NonNullable<OrderDetails['lines']>[number] {
   const exact = Number(unitPrice) * quantity;
   const cents = Math.min(Math.round(Math.abs(exact)), Number.MAX_SAFE_INTEGER);
   return { label: name ?? '', quantity, amountCents: exact < 0 ? 0 - cents : cents };

@@ -1,29 +1,29 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Presses of Pay that this process is just passing on. What the database knows of one comes with the answer or an event,
- * a moment later: a reload in that moment must not be shown a form. Other processes learn of it by the event alone; there
- * the page's own script covers the moment.
+ * Pay requests of this process that are in flight. The database gets their result with the reply or an event,
+ * a moment later: a reload in that moment must not show a form. Other processes only receive the event; for them
+ * the page's script bridges that moment.
  */
 @Injectable()
-export class PressesUnderWay {
-  /** Numbers of the tries, by session. */
-  private readonly tries = new Map<string, number[]>();
+export class InFlightPayments {
+  /** Attempt numbers, by id of the payable. */
+  private readonly attempts = new Map<string, number[]>();
 
-  /** @param triesKnown tries of the session that the database knows of: what became of those is read there */
+  /** @param triesKnown number of attempts in the database: the results of those are read there */
   has(sessionId: string, triesKnown: number): boolean {
-    return this.tries.get(sessionId)?.some((one) => one > triesKnown) ?? false;
+    return this.attempts.get(sessionId)?.some((one) => one > triesKnown) ?? false;
   }
 
-  async during<T>(sessionId: string, tryNumber: number, press: () => Promise<T>): Promise<T> {
-    const tries = this.tries.get(sessionId) ?? [];
-    this.tries.set(sessionId, tries);
+  async track<T>(sessionId: string, tryNumber: number, pay: () => Promise<T>): Promise<T> {
+    const tries = this.attempts.get(sessionId) ?? [];
+    this.attempts.set(sessionId, tries);
     tries.push(tryNumber);
     try {
-      return await press();
+      return await pay();
     } finally {
       tries.splice(tries.indexOf(tryNumber), 1);
-      if (tries.length === 0) this.tries.delete(sessionId);
+      if (tries.length === 0) this.attempts.delete(sessionId);
     }
   }
 }

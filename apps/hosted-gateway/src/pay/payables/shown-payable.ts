@@ -1,32 +1,32 @@
 import type { SessionWithPayments } from '../../sessions/session.repository.js';
-import { SESSION_TRIES_MAX } from '../../sessions/tries.js';
+import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import type { TillInvoice } from '../../till-codes/till-invoice.js';
 
-/** What the payer's page is about: a session, or the invoice of a till. Both are a payable, and have the same states. */
-export type ShownPayable = SessionWithPayments | TillInvoice;
+/** The payable of a payment page: a session or the invoice of a till. Both have the same states. */
+export type PagePayable = SessionWithPayments | TillInvoice;
 
-export function isInvoice(shown: ShownPayable): shown is TillInvoice {
-  return 'invoiceReference' in shown;
+export function isInvoice(payable: PagePayable): payable is TillInvoice {
+  return 'invoiceReference' in payable;
 }
 
-export function payableIdOf(shown: ShownPayable): string {
-  return isInvoice(shown) ? shown.invoiceReference : shown.sessionId;
+export function payableIdOf(payable: PagePayable): string {
+  return isInvoice(payable) ? payable.invoiceReference : payable.sessionId;
 }
 
 /**
- * Tries that a page has left. Those of an invoice are counted apart from partners': its payers are other people, and who has seen
- * the code of a till can use up no more of its tries than these.
+ * Attempts left on a page. For an invoice, attempts on the page are counted separately from those of partners, because the payers
+ * are different people: a person who has seen the code can use up only the attempts of the page.
  */
-export function triesLeftOf(shown: ShownPayable): number {
-  if (!isInvoice(shown)) return SESSION_TRIES_MAX - shown.tries;
-  const ofPage = shown.payments.filter(({ partner }) => partner === undefined);
+export function attemptsLeftOf(payable: PagePayable): number {
+  if (!isInvoice(payable)) return MAX_SESSION_ATTEMPTS - payable.tries;
+  const ofPage = payable.payments.filter(({ partner }) => partner === undefined);
   const failed = ofPage.filter(({ state }) => state === 'failed').length;
   const unsuccessful = ofPage.filter(({ state }) => ['failed', 'verificationRequired'].includes(state)).length;
-  return Math.min(SESSION_TRIES_MAX - failed, UNSUCCESSFUL_MAX - unsuccessful, shown.triesMax - shown.tries);
+  return Math.min(MAX_SESSION_ATTEMPTS - failed, MAX_UNSUCCESSFUL - unsuccessful, payable.triesMax - payable.tries);
 }
 
 /**
- * Payments of an invoice's page that failed or wait for their payer at the bank. A payment that waits has used a try of the payable
- * and is no failure for 15 minutes: without this bound a stranger could use up all of them, so that no app can pay either.
+ * Limit for payments of an invoice's page that failed or wait for verification. A waiting payment uses an attempt of the payable, but
+ * does not fail for 15 minutes. Without this limit a stranger could use up all attempts, and apps could not pay either.
  */
-const UNSUCCESSFUL_MAX = 2 * SESSION_TRIES_MAX;
+const MAX_UNSUCCESSFUL = 2 * MAX_SESSION_ATTEMPTS;

@@ -3,49 +3,49 @@ import { type AnyPaymentSnapshot, isHosted, type PayableSnapshot } from '@svc/co
 import { DataSource } from 'typeorm';
 import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
-import { isOfInvoice } from '../../till-codes/till-invoice.js';
+import { isInvoicePayment } from '../../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
-import { isInvoice, type ShownPayable } from './shown-payable.js';
+import { isInvoice, type PagePayable } from './shown-payable.js';
 
-/** Finds and keeps both, so that the page and its calls need not know which of them it is. */
+/** Finds and updates sessions and invoices alike, so that the page need not distinguish them. */
 @Injectable()
-export class ShownPayables {
+export class PagePayableRepository {
   constructor(
     @Inject(SessionRepository) private readonly sessions: SessionRepository,
     @Inject(TillInvoiceRepository) private readonly invoices: TillInvoiceRepository,
     @Inject(DataSource) private readonly dataSource: DataSource,
   ) {}
 
-  /** An invoice is found by its code alone: its reference is known to every partner that has decoded it. */
-  async findAt(address: PayerAddress): Promise<ShownPayable | undefined> {
-    const session = await this.sessions.findAt(address);
+  /** An invoice is only found by its code: every partner that decoded it knows its reference. */
+  async findByAddress(address: PayerAddress): Promise<PagePayable | undefined> {
+    const session = await this.sessions.findByAddress(address);
     return session ?? (isScanned(address) ? this.invoices.findByCode(address.code) : undefined);
   }
 
-  /** As it is now. */
-  async findAgain<Shown extends ShownPayable>(shown: Shown): Promise<Shown> {
-    const found = isInvoice(shown)
-      ? await this.invoices.find(shown.invoiceReference)
-      : await this.sessions.findWithPayments(shown.sessionId);
-    return (found as Shown | undefined) ?? shown;
+  /** Reads the current state. */
+  async reload<P extends PagePayable>(payable: P): Promise<P> {
+    const found = isInvoice(payable)
+      ? await this.invoices.find(payable.invoiceReference)
+      : await this.sessions.findWithPayments(payable.sessionId);
+    return (found as P | undefined) ?? payable;
   }
 
-  async keepPayment(payment: AnyPaymentSnapshot): Promise<void> {
-    if (isHosted(payment)) await this.sessions.keepPayment(payment);
-    else await this.keepPayments([payment]);
+  async upsertPayment(payment: AnyPaymentSnapshot): Promise<void> {
+    if (isHosted(payment)) await this.sessions.upsertPayment(payment);
+    else await this.upsertPayments([payment]);
   }
 
-  async keepPayments(payments: readonly AnyPaymentSnapshot[]): Promise<void> {
-    await this.sessions.keepPayments(payments.filter(isHosted));
-    await this.invoices.keepPayments(payments.filter(isOfInvoice));
+  async upsertPayments(payments: readonly AnyPaymentSnapshot[]): Promise<void> {
+    await this.sessions.upsertPayments(payments.filter(isHosted));
+    await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }
 
-  /** As {@link keepPayments}, for an invoice that changed without a payment. */
-  keepPayable(payable: PayableSnapshot): Promise<void> {
-    return this.invoices.keepPayable(this.dataSource, payable);
+  /** Same as {@link upsertPayments}, for an invoice that changed without a payment. */
+  updateInvoice(payable: PayableSnapshot): Promise<void> {
+    return this.invoices.updatePayable(this.dataSource, payable);
   }
 
-  /** Versions of what somebody watches. */
+  /** Versions of the payables with open event streams. */
   async versionsOf(payableIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const sessions = await this.sessions.versionsOf(payableIds);
     const others = payableIds.filter((id) => !sessions.has(id));

@@ -1,4 +1,4 @@
-import { readDecoded, UnreadableAnswer } from './read-decoded.js';
+import { parseDecodeResponse, InvalidResponseError } from './parse-decode-response.js';
 
 const MERCHANT = {
   merchantReference: 'm',
@@ -13,14 +13,14 @@ const answer = (invoice: object = {}, merchant: object = {}) => ({
   invoice: { ...INVOICE, ...invoice },
 });
 
-test('what is required is enough; the date gets its milliseconds', () => {
-  expect(readDecoded(answer())).toEqual({
+test('accepts the required members alone, and adds milliseconds to the date', () => {
+  expect(parseDecodeResponse(answer())).toEqual({
     merchant: MERCHANT,
     invoice: { ...INVOICE, createdUTCDate: '2026-01-01T00:00:00.000Z' },
   });
 });
 
-test('everything optional is kept, null is absent, what nobody knows is gone', () => {
+test('keeps optional members, and removes null and unknown members', () => {
   const lineItems = [{ name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 0.5 }];
   const optional = { origin: 'o', originReference: 'r', invoiceReference: 'i', orderReference: 'q', state: 'closed' };
   const features = {
@@ -28,7 +28,7 @@ test('everything optional is kept, null is absent, what nobody knows is gone', (
     orderReference: { label: 'Table', editable: false, required: true },
     tip: { enabled: true },
   };
-  const { merchant, invoice } = readDecoded(
+  const { merchant, invoice } = parseDecodeResponse(
     answer(
       { ...optional, lineItems: [{ ...lineItems[0], unitPrice: 7, colour: 'red' }], evil: 1 },
       { features: { ...features, evil: {} }, evil: 1 },
@@ -39,7 +39,7 @@ test('everything optional is kept, null is absent, what nobody knows is gone', (
 
   const nulls = Object.fromEntries(Object.keys({ ...optional, lineItems }).map((name) => [name, null]));
   expect(
-    readDecoded(answer(nulls, { features: { tip: null, amount: { editable: null } }, currencySymbol: null })),
+    parseDecodeResponse(answer(nulls, { features: { tip: null, amount: { editable: null } }, currencySymbol: null })),
   ).toEqual({
     merchant: { ...MERCHANT, currencySymbol: '$', features: { amount: {} } },
     invoice: { ...INVOICE, createdUTCDate: '2026-01-01T00:00:00.000Z' },
@@ -48,10 +48,10 @@ test('everything optional is kept, null is absent, what nobody knows is gone', (
 
 const problemOf = (value: unknown): string => {
   try {
-    readDecoded(value);
+    parseDecodeResponse(value);
   } catch (error) {
-    expect(error).toBeInstanceOf(UnreadableAnswer);
-    expect((error as Error).name).toBe('UnreadableAnswer');
+    expect(error).toBeInstanceOf(InvalidResponseError);
+    expect((error as Error).name).toBe('InvalidResponseError');
     return (error as Error).message;
   }
   return 'nothing';
@@ -59,7 +59,7 @@ const problemOf = (value: unknown): string => {
 const LINE = { sku: 's', unitPrice: '1' };
 const NO_TEXT: readonly unknown[] = [7, '', ' ', 'a\u0000b', {}];
 
-/** Members of the answer, and what they may not be. The problem names the member. */
+/** Members of the response with invalid values. The error message names the member. */
 const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly unknown[]])[] = [
   ['merchantReference', (value) => answer({}, { merchantReference: value }), [...NO_TEXT, 'x'.repeat(101)]],
   ['merchantName', (value) => answer({}, { merchantName: value }), [...NO_TEXT, 'x'.repeat(201)]],
@@ -94,45 +94,45 @@ const OPTIONAL: typeof REQUIRED = [
   ],
 ];
 
-test.each(REQUIRED)('%s is required, and named where it is not readable', (name, of, values) => {
-  for (const value of [undefined, null, ...values]) expect(problemOf(of(value))).toBe(`${name} is not readable.`);
+test.each(REQUIRED)('%s is required, and the error names it', (name, of, values) => {
+  for (const value of [undefined, null, ...values]) expect(problemOf(of(value))).toBe(`${name} is not valid.`);
 });
 
-test.each(OPTIONAL)('%s may be absent or null, and is named where it is not readable', (name, of, values) => {
+test.each(OPTIONAL)('%s may be absent or null, and the error names an invalid value', (name, of, values) => {
   for (const value of [undefined, null]) expect(problemOf(of(value))).toBe('nothing');
-  for (const value of values) expect(problemOf(of(value))).toBe(`${name} is not readable.`);
+  for (const value of values) expect(problemOf(of(value))).toBe(`${name} is not valid.`);
 });
 
 test.each<[string, unknown, string]>([
-  ['nothing', undefined, 'answer is no object.'],
-  ['a text', 'text', 'answer is no object.'],
-  ['a list', [], 'answer is no object.'],
-  ['no merchant', { invoice: INVOICE }, 'merchant is no object.'],
-  ['null for a merchant', { invoice: INVOICE, merchant: null }, 'merchant is no object.'],
-  ['no invoice', { merchant: MERCHANT }, 'invoice is no object.'],
-  ['a currency in small letters', answer({ currencyISOCode: 'usd' }), 'invoice.currencyISOCode is not readable.'],
-  ['a currency of four letters', answer({ currencyISOCode: 'USDX' }), 'invoice.currencyISOCode is not readable.'],
-  ['a currency with a blank', answer({}, { currencyISOCode: ' USD' }), 'merchant.currencyISOCode is not readable.'],
+  ['nothing', undefined, 'answer is not an object.'],
+  ['a text', 'text', 'answer is not an object.'],
+  ['a list', [], 'answer is not an object.'],
+  ['no merchant', { invoice: INVOICE }, 'merchant is not an object.'],
+  ['null for a merchant', { invoice: INVOICE, merchant: null }, 'merchant is not an object.'],
+  ['no invoice', { merchant: MERCHANT }, 'invoice is not an object.'],
+  ['a currency in small letters', answer({ currencyISOCode: 'usd' }), 'invoice.currencyISOCode is not valid.'],
+  ['a currency of four letters', answer({ currencyISOCode: 'USDX' }), 'invoice.currencyISOCode is not valid.'],
+  ['a currency with a blank', answer({}, { currencyISOCode: ' USD' }), 'merchant.currencyISOCode is not valid.'],
   ['a line without code', answer({ lineItems: [{ unitPrice: '1' }] }), 'A line item has no code.'],
-  ['a line of text', answer({ lineItems: ['x'] }), 'lineItems is no object.'],
-  ['features of text', answer({}, { features: 'all' }), 'features is no object.'],
-  ['amount of text', answer({}, { features: { amount: 'yes' } }), 'features.amount is no object.'],
-  ['a tip of text', answer({}, { features: { tip: 'yes' } }), 'features.tip is no object.'],
+  ['a line of text', answer({ lineItems: ['x'] }), 'lineItems is not an object.'],
+  ['features of text', answer({}, { features: 'all' }), 'features is not an object.'],
+  ['amount of text', answer({}, { features: { amount: 'yes' } }), 'features.amount is not an object.'],
+  ['a tip of text', answer({}, { features: { tip: 'yes' } }), 'features.tip is not an object.'],
   [
     'an orderReference that is a list',
     answer({}, { features: { orderReference: [] } }),
-    'features.orderReference is no object.',
+    'features.orderReference is not an object.',
   ],
 ])('%s is not passed on', (_, value, problem) => expect(problemOf(value)).toBe(problem));
 
-test('what is as long as may be is passed on', () => {
+test('accepts values of maximum length', () => {
   const name = 'x'.repeat(200);
   const lineItems = Array(500).fill({ ...LINE, name, categories: Array(50).fill('x'.repeat(100)) });
-  const { invoice, merchant } = readDecoded(answer({ lineItems, state: 'open' }, { merchantName: name }));
+  const { invoice, merchant } = parseDecodeResponse(answer({ lineItems, state: 'open' }, { merchantName: name }));
   expect(invoice.lineItems).toEqual(lineItems);
   expect(invoice.state).toBe('open');
   expect(merchant.merchantName).toBe(name);
-  expect(readDecoded(answer({ lineItems: [{ productCode: 'p', unitPrice: '007' }] })).invoice.lineItems).toStrictEqual([
-    { productCode: 'p', unitPrice: '7' },
-  ]);
+  expect(
+    parseDecodeResponse(answer({ lineItems: [{ productCode: 'p', unitPrice: '007' }] })).invoice.lineItems,
+  ).toStrictEqual([{ productCode: 'p', unitPrice: '7' }]);
 });

@@ -2,10 +2,10 @@ import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerLimitDetail } from '@nestjs/throttler';
 import { DomainError } from '@svc/kernel';
 
-/** Bounds how often one address (of IPv6: one network of 64 bits) may call, by the limits that the route does not skip. */
+/** Rate limit for each IP address (IPv6: each /64 network). Applies the throttlers that the route does not skip. */
 @Injectable()
-export class AddressLimit extends ThrottlerGuard {
-  /** One count for all calls of an address: the library's own key counts each controller method by itself. */
+export class AddressRateLimitGuard extends ThrottlerGuard {
+  /** One counter for each address. The library's default key would count each controller method separately. */
   protected override generateKey(_: ExecutionContext, tracker: string, name: string): string {
     return `${name} ${tracker}`;
   }

@@ -1,4 +1,4 @@
-import { type Alternative, type CodeFragments, matchedAlternative } from './support-test.js';
+import { type CodeFormat, type CodeFragments, matchCodeFormat } from './code-format.js';
 
 const FRAGMENTS: CodeFragments = {
   hosts: ['pay.svc.example/c/', 'qr.tapp.example', 'a+b.example?'],
@@ -6,8 +6,8 @@ const FRAGMENTS: CodeFragments = {
 };
 const D = '12345678901234567890';
 
-/** Codes, and the alternative of the specification that each matches. */
-const CODES: readonly (readonly [string, Alternative | undefined])[] = [
+/** Codes, and the format of the specification that each matches. */
+const CODES: readonly (readonly [string, CodeFormat | undefined])[] = [
   // 1: a host fragment of the service or of a provider
   [`https://pay.svc.example/c/${D}`, 'host'],
   [`http://pay.svc.example/c/${D}?x=1`, 'host'],
@@ -98,14 +98,14 @@ const CODES: readonly (readonly [string, Alternative | undefined])[] = [
   ['💳'.repeat(10), undefined],
 ];
 
-test('the table has at least sixty codes, with each alternative good and bad', () => {
+test('the table has at least sixty codes, with matches and near misses of each format', () => {
   expect(CODES.length).toBeGreaterThanOrEqual(60);
   expect(new Set(CODES.map(([, alternative]) => alternative)).size).toBe(7);
 });
 
-test.each(CODES)('%j matches %s', (code, alternative) => expect(matchedAlternative(code, FRAGMENTS)).toBe(alternative));
+test.each(CODES)('%j matches %s', (code, alternative) => expect(matchCodeFormat(code, FRAGMENTS)).toBe(alternative));
 
-/** The specification's six patterns as they stand there; what the code does must be the same. */
+/** The six patterns of the specification, for comparison. */
 function asSpecified(code: string): boolean {
   const literal = (fragments: readonly string[]): string =>
     fragments.map((fragment) => fragment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
@@ -119,11 +119,11 @@ function asSpecified(code: string): boolean {
   ].some((pattern) => new RegExp(pattern).test(code.trim()));
 }
 
-test.each(CODES.map(([code]) => code))('%j is judged as the patterns of the specification judge it', (code) => {
-  expect(matchedAlternative(code, FRAGMENTS) !== undefined).toBe(asSpecified(code));
+test.each(CODES.map(([code]) => code))('%j gets the same result as with the patterns of the specification', (code) => {
+  expect(matchCodeFormat(code, FRAGMENTS) !== undefined).toBe(asSpecified(code));
 });
 
-/** Texts on which a pattern with two ways to match would take the square of the length, or worse. */
+/** Texts for which a pattern with two ways to match would take quadratic time or worse. */
 const ADVERSARIAL: readonly (readonly [string, (length: number) => string])[] = [
   ['digits', (length) => '1'.repeat(length)],
   ['digits and an x', (length) => `${'1'.repeat(length - 1)}x`],
@@ -138,12 +138,12 @@ const ADVERSARIAL: readonly (readonly [string, (length: number) => string])[] = 
   ['a text, blanks, a text', (length) => `x${' '.repeat(length - 2)}x`],
 ];
 
-/** The fastest of many runs: what the machine did meanwhile only makes the others slower. */
+/** The fastest of many runs, because other load on the machine only makes runs slower. */
 function fastestMs(text: string): number {
   let fastest = Infinity;
   for (let run = 0; run < 40; run++) {
     const from = performance.now();
-    matchedAlternative(text, FRAGMENTS);
+    matchCodeFormat(text, FRAGMENTS);
     fastest = Math.min(fastest, performance.now() - from);
   }
   return fastest;
@@ -153,7 +153,7 @@ test.each(ADVERSARIAL)(
   '2 KiB of %s cost less than a millisecond, and 64 times as much at most about 64 times that',
   (_, make) => {
     expect(fastestMs(make(2_048))).toBeLessThan(1);
-    // A square would be 4 096 times; the clock's own step is added, since 2 KiB may cost less than it shows.
+    // Quadratic time would be 4 096 times. The clock's resolution is added, because 2 KiB may take less than that.
     expect(fastestMs(make(131_072))).toBeLessThan(64 * 4 * (fastestMs(make(2_048)) + 0.005));
   },
 );

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { AddressLimit } from '../address-limit.guard.js';
+import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { SiteRequest } from '../sessions/site.guard.js';
 
 /**
- * Bounds how often a site in one mode may ask for its deliveries, from whatever addresses. Runs after SiteGuard.
+ * Rate limit for the deliveries API, for each site and mode, independent of the IP address. Runs after SiteGuard.
  *
  * @throws request.rate-limited
  */
 @Injectable()
-export class SiteLimit extends AddressLimit {
+export class SiteRateLimitGuard extends AddressRateLimitGuard {
   protected override getTracker(request: Record<string, unknown>): Promise<string> {
     const { site } = request as unknown as SiteRequest;
     if (!site) throw new Error('SiteGuard has not run.');

@@ -15,20 +15,20 @@ import {
 } from '@svc/contracts';
 import { currencySymbol } from '../merchants/currency-symbol.js';
 
-/** Of one line item; a provider's may have more than our own. */
-const CATEGORIES_MAX = 50;
+/** Limit for one line item. A provider may send more than our own limit. */
+const MAX_CATEGORIES = 50;
 
-/** Why a provider's answer cannot be passed on. Names the member, never its value. */
-export class UnreadableAnswer extends Error {
-  override readonly name = 'UnreadableAnswer';
+/** The response of a provider is invalid. The message names the member, never its value. */
+export class InvalidResponseError extends Error {
+  override readonly name = 'InvalidResponseError';
 }
 
 /**
- * A provider's JSON as the response of the specification: every required member there and of its type, optional ones
- * that are null absent, unknown ones gone. What somebody else's server says is input like any other. Throws
- * {@link UnreadableAnswer}.
+ * Validates a provider's JSON, which is untrusted input, as a response of the specification: required members must be present
+ * and of the right type. Optional members that are null are removed, and so are unknown members. Throws
+ * {@link InvalidResponseError}.
  */
-export function readDecoded(value: unknown): DecodeResponse {
+export function parseDecodeResponse(value: unknown): DecodeResponse {
   const { merchant, invoice } = objectOf(value, 'answer');
   return { merchant: readMerchant(objectOf(merchant, 'merchant')), invoice: readInvoice(objectOf(invoice, 'invoice')) };
 }
@@ -83,10 +83,10 @@ function readInvoice(members: Members): Invoice {
 function readLineItem(value: unknown): LineItem {
   const members = objectOf(value, 'lineItems');
   const [productCode, sku] = [optional(members, 'productCode', isIdentifier), optional(members, 'sku', isIdentifier)];
-  if (productCode === undefined && sku === undefined) throw new UnreadableAnswer('A line item has no code.');
-  const categories = optional(members, 'categories', isListOf(CATEGORIES_MAX));
+  if (productCode === undefined && sku === undefined) throw new InvalidResponseError('A line item has no code.');
+  const categories = optional(members, 'categories', isListOf(MAX_CATEGORIES));
   if (categories?.some((category) => !isIdentifier(category)))
-    throw new UnreadableAnswer('categories is not readable.');
+    throw new InvalidResponseError('categories is not valid.');
   return {
     ...present({ name: optional(members, 'name', isName), productCode, sku }),
     unitPrice: String(Number(required(members, 'unitPrice', isUnitPrice))),
@@ -96,13 +96,13 @@ function readLineItem(value: unknown): LineItem {
 
 function currencyOf(members: Members, of: string): string {
   const code = required(members, 'currencyISOCode', (value): value is string => typeof value === 'string');
-  if (!/^[A-Z]{3}$/.test(code)) throw new UnreadableAnswer(`${of}.currencyISOCode is not readable.`);
+  if (!/^[A-Z]{3}$/.test(code)) throw new InvalidResponseError(`${of}.currencyISOCode is not valid.`);
   return code;
 }
 
 function required<T>(members: Members, name: string, is: (value: unknown) => value is T): T {
   const value = members[name];
-  if (!is(value)) throw new UnreadableAnswer(`${name} is not readable.`);
+  if (!is(value)) throw new InvalidResponseError(`${name} is not valid.`);
   return value;
 }
 
@@ -112,7 +112,7 @@ function optional<T>(members: Members, name: string, is: (value: unknown) => val
 
 function objectOf(value: unknown, name: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UnreadableAnswer(`${name} is no object.`);
+    throw new InvalidResponseError(`${name} is not an object.`);
   return value as Members;
 }
 

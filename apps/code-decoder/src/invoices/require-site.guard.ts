@@ -10,11 +10,11 @@ import { DomainError } from '@svc/kernel';
 import type { InvoiceOwner } from './invoice.repository.js';
 
 /**
- * 404 where the merchant, who was let in, has no such site.
+ * Responds 404 if the authenticated merchant has no such site.
  *
  * @throws resource.not-found The merchant has no such site.
  */
-class KnownSiteGuard implements CanActivate {
+class RequireSiteGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { siteId, siteExists } = merchantOf(context);
     if (siteId === undefined || !siteExists)
@@ -23,12 +23,12 @@ class KnownSiteGuard implements CanActivate {
   }
 }
 
-/** On a controller: for merchants, on the path of one of their sites (A7). */
+/** Controller decorator: only for merchants, on the path of one of their sites (A7). */
 export function ForSites(): ClassDecorator & MethodDecorator {
-  return applyDecorators(UseGuards(MerchantKeyGuard, KnownSiteGuard));
+  return applyDecorators(UseGuards(MerchantKeyGuard, RequireSiteGuard));
 }
 
-/** Parameter decorator: the site of the path, as {@link ForSites} let it in. */
+/** Parameter decorator: the site of the path, checked by {@link ForSites}. */
 export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext): InvoiceOwner => {
   const { merchantId, siteId, mode } = merchantOf(context);
   if (siteId === undefined) throw new Error('@CallingSite() needs @ForSites().');

@@ -1,2 +1,0 @@
-/** Failed payments after which a session is refused (H2). */
-export const SESSION_TRIES_MAX = 5;
