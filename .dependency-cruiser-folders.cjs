@@ -14,7 +14,7 @@ const IN_NO_FOLDER = [
 /** A merchant, its sites and their secrets change together, under the lock of the merchant. */
 const ONE_AGGREGATE = '^apps/identity/src/(merchants|sites|webhook-secrets)$';
 
-/** Types of events and of HTTP bodies share parts in both directions (`Voucher`, `PaymentSnapshot`). */
+/** Types of events and of HTTP bodies share parts in both directions (`Voucher`, `HostedPaymentSnapshot`). */
 const ONE_VOCABULARY = '^libs/contracts/src/(events|http)(/|$)';
 
 /** @type {import('dependency-cruiser').IConfiguration} */

@@ -1,6 +1,6 @@
 /** Kills every process of a distributed platform, one after the other, each during unfinished payments. */
 import { waitUntil } from '@svc/testing';
-import type { Supervised } from '../tools/svc/processes/processes.ts';
+import type { SupervisedAppName } from '../tools/svc/processes/processes.ts';
 import { FaultDrill } from './faults/fault-drill.js';
 
 describe('a fault', () => {
@@ -12,7 +12,7 @@ describe('a fault', () => {
   afterAll(() => drill?.stop());
   beforeEach(() => drill.begin());
 
-  it.each<Supervised>([
+  it.each<SupervisedAppName>([
     'front',
     'identity',
     'hosted-gateway',

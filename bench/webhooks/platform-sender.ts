@@ -1,6 +1,6 @@
 /** Webhooks as the platform sends them: from an event in payment-processor's log to the merchant's acknowledgement. */
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { platform } from '../platforms/platform.ts';
 import type { Merchant, RunningSystem } from '../platforms/system.ts';
 import { BATCH_SIZE, CONCURRENCY, newPaymentReference, type Sender } from './sender.ts';
@@ -27,7 +27,7 @@ export const platformSender: Sender = {
 };
 
 /** Writes the events that payment-processor appends when a payment succeeds. */
-async function appendEvents({ sql }: RunningSystem, payments: readonly PaymentSnapshot[]): Promise<void> {
+async function appendEvents({ sql }: RunningSystem, payments: readonly HostedPaymentSnapshot[]): Promise<void> {
   const events = payments.map((payload) => ({ id: randomUUID(), aggregate_id: payload.reference, payload }));
   await sql(
     `INSERT INTO payment_processor.event_log (id, type, aggregate_id, aggregate_version, occurred_at, payload)
@@ -37,7 +37,7 @@ async function appendEvents({ sql }: RunningSystem, payments: readonly PaymentSn
   );
 }
 
-function newSnapshot({ merchantId, siteId }: Merchant, notificationUrl: string): PaymentSnapshot {
+function newSnapshot({ merchantId, siteId }: Merchant, notificationUrl: string): HostedPaymentSnapshot {
   const sessionId = randomUUID();
   const now = new Date().toISOString();
   return {

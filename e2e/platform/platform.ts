@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { type Lock, acquireLock } from '../../tools/svc/base/lock.ts';
-import type { Processes, Supervised, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
+import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../../tools/svc/demo/seed.ts';
 import type { Mode } from '../../tools/svc/platform/services.ts';
 
@@ -172,7 +172,7 @@ export class Platform {
     return JSON.parse(readFileSync(join(this.dataDir, 'run', 'processes.json'), 'utf8')) as Processes;
   }
 
-  process(app: Supervised): SupervisedProcess {
+  process(app: SupervisedAppName): SupervisedProcess {
     const known = this.processes()[app];
     if (known === undefined) throw new Error(`${app} does not run`);
     return known;

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepare } from '../svc/install/prepare.ts';
-import { makeDataDir, readSettings } from '../svc/settings/settings.ts';
+import { createDataDir, readSettings } from '../svc/settings/settings.ts';
 import { createSteps } from '../svc/base/steps.ts';
 import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
 import { openBaselineCache } from './runs/baseline-cache.ts';
@@ -77,7 +77,7 @@ function changed(mutants: readonly Mutant[], { changedSince }: Options): readonl
 async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>();
   if (mutants.length === 0) return verdicts;
-  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  const settings = createDataDir(readSettings(root, process.env, process.cwd()));
   const steps = createSteps();
   await prepare(settings, steps, { build: false });
   const folders = [...new Set(mutants.map(({ file }) => packageOf(file)))];

@@ -1,7 +1,7 @@
 /** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
 import { HELP, parseCommand, type Command } from './arguments.ts';
-import { makeDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
+import { createDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
 import { SvcError, asSvcError } from './base/svc-error.ts';
 
 // A closed pipe (| head) is not an error.
@@ -25,7 +25,7 @@ async function run(command: Command): Promise<number> {
   if (process.platform === 'win32') throw new SvcError('Windows is not supported', { hint: 'use WSL 2' });
   const configured = readSettings(root, process.env, process.cwd());
   const isReadOnly = ['status', 'logs', 'demo', 'admin'].includes(command.name);
-  const settings = isReadOnly ? resolveDataDir(configured) : makeDataDir(configured);
+  const settings = isReadOnly ? resolveDataDir(configured) : createDataDir(configured);
   switch (command.name) {
     case 'up':
       return (await import('./platform/up.ts')).up(settings, command);

@@ -59,7 +59,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
       return answer;
     };
     for (const operation of operations) {
-      const good = document.good(operation, caller.known);
+      const good = document.validRequest(operation, caller.known);
       const answer = await send(operation, good, caller.credentials);
       examples.record(name, operation, good, answer);
       if (answer.status >= 300 && caller.neverDone[operation.operationId] === undefined)
@@ -70,7 +70,7 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
         await send(operation, good, { ...caller.credentials, accept });
       for (const credentials of caller.wrong)
         examples.record(name, operation, good, await send(operation, good, credentials));
-      for (const request of fc.sample(document.damaged(operation, caller.known), { numRuns: DAMAGED_OF_EACH, seed }))
+      for (const request of fc.sample(document.invalidRequests(operation, caller.known), { numRuns: DAMAGED_OF_EACH, seed }))
         await send(operation, request, caller.credentials);
     }
     lines.push(lineOf(name, operations.length, statuses));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Known } from '@svc/testing/documented-api';
+import type { KnownValues } from '@svc/testing/documented-api';
 import { waitUntil } from '@svc/testing';
 import { TwoMerchants } from './hosted-callers.js';
 import { ADMIN_KEY, type Answer, type Call, type MainApi } from './main-api.js';
@@ -14,7 +14,7 @@ export interface DocumentedCaller {
   /** Credentials with access to all objects in `known`. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly wrong: readonly Readonly<Record<string, string>>[];
-  readonly known: Known;
+  readonly known: KnownValues;
   /** Operations that cannot succeed in this test, with the reason. */
   readonly neverDone: Readonly<Record<string, string>>;
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { anEvent, DistributedServices, isReady, standInFor, statusOf, tell, waitUntil } from '@svc/testing';
+import { anEvent, DistributedServices, isReady, stubService, statusOf, appendEvents, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 
-const identity = standInFor('identity');
+const identity = stubService('identity');
 
 let services: DistributedServices;
 beforeAll(async () => (services = await DistributedServices.start()), 90_000);
@@ -37,7 +37,7 @@ test('with an empty database it is ready only after it knows all existing sites 
       hash: hashApiKey(key),
       revoked: false,
     } as const;
-    await tell(before, anEvent(SiteChangedV1, String(siteId), 1, site), anEvent(ApiKeyChangedV1, keyId, 1, ofKey));
+    await appendEvents(before, anEvent(SiteChangedV1, String(siteId), 1, site), anEvent(ApiKeyChangedV1, keyId, 1, ofKey));
   }
   const tillOf = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
   const asks = (service: RunningService, index: number) =>

@@ -7,7 +7,7 @@ import {
   PayableClosedV1,
   type PayableSnapshot,
   PaymentProcessingV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   type PayableSource,
   SiteChangedV1,
@@ -132,7 +132,7 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
   };
 }
 
-function aPayment(source: PayableSource, payable: PayableSnapshot): PaymentSnapshot<PayableSource> {
+function aPayment(source: PayableSource, payable: PayableSnapshot): HostedPaymentSnapshot<PayableSource> {
   const success = payable.state === 'paid';
   return {
     reference: randomUUID(),

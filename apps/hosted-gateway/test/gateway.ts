@@ -10,7 +10,7 @@ import {
   CheckPaymentsV1,
   type CommandType,
   type PayableDescriptor,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   paymentError,
   type PublicKeyJwk,
   SessionCreatedV1,
@@ -138,8 +138,8 @@ export function aSessionRequest(over: Record<string, unknown> = {}): Record<stri
 /** A payment of a session, or of an invoice, as payment-processor would report it; `version` is the payable's. */
 export function aPayment<Source extends PayableSource = HostedSessionSource>(
   payable: PayableDescriptor<Source>,
-  over: Partial<PaymentSnapshot<Source>> & { version: number; tries?: number },
-): PaymentSnapshot<Source> {
+  over: Partial<HostedPaymentSnapshot<Source>> & { version: number; tries?: number },
+): HostedPaymentSnapshot<Source> {
   const { version, tries = 1, ...rest } = over;
   const state = rest.state ?? 'success';
   return {

@@ -1,4 +1,4 @@
-import { BODY_DEPTH_MAX } from '@svc/service';
+import { MAX_BODY_DEPTH } from '@svc/service';
 
 /** Type of a value in a response. */
 export type FieldType = 'text' | 'uuid' | 'date' | 'jwt' | 'seconds' | { readonly [member: string]: FieldType };
@@ -86,7 +86,7 @@ export const AUTHENTICATION: readonly AuthenticationRow[] = [
 export const NO_TEXT: readonly unknown[] = [null, 7, true, {}, ['text'], [], { toString: 'text' }];
 
 /** JSON nested deeper than the limit of a body. */
-export function nested(depth = BODY_DEPTH_MAX + 1): unknown {
+export function nested(depth = MAX_BODY_DEPTH + 1): unknown {
   let value: unknown = 'deep';
   for (let i = 0; i < depth; i++) value = { deeper: value };
   return value;

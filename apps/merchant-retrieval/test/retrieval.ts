@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   ApiKeyChangedV1,
   type EventEnvelope,
   type Mode,
@@ -109,8 +109,8 @@ export async function keyIdOf({ dataSource }: TestService, apiKey: string): Prom
 export function paymentAt(
   { merchantId, sites }: Merchant,
   at: Date,
-  over: Partial<AnyPaymentSnapshot> = {},
-): AnyPaymentSnapshot {
+  over: Partial<PaymentSnapshot> = {},
+): PaymentSnapshot {
   return {
     ...anAnonymousPayment(),
     paymentReference: newPaymentReference(at),
@@ -123,7 +123,7 @@ export function paymentAt(
 }
 
 /** The three look-ups that find a payment, behind the path of its merchant or site. */
-export function lookUpsOf(payment: AnyPaymentSnapshot): readonly string[] {
+export function lookUpsOf(payment: PaymentSnapshot): readonly string[] {
   if (payment.source.kind !== 'session') throw new Error('It is no hosted payment.');
   const { sessionId, merchantOrderId } = payment.source;
   return [

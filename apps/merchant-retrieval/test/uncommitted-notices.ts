@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { NoticeRepository } from '../src/stream/notice.repository.js';
 import type { Retrieval } from './retrieval.js';
@@ -6,7 +6,7 @@ import type { Retrieval } from './retrieval.js';
 /** Writes the notices of events in a transaction that is open until `commit`. */
 export async function uncommitted(
   { dataSource, clock }: Retrieval,
-  events: readonly EventEnvelope<AnyPaymentSnapshot>[],
+  events: readonly EventEnvelope<PaymentSnapshot>[],
 ): Promise<{ readonly commit: () => Promise<void> }> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();

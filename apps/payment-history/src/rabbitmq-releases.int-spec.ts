@@ -2,7 +2,7 @@ import { Controller, Module } from '@nestjs/common';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import type { RunningService, ServiceDefinition } from '@svc/service';
-import { anEvent, DistributedServices, isReady, standInFor, tell, waitUntil } from '@svc/testing';
+import { anEvent, DistributedServices, isReady, stubService, appendEvents, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';
@@ -39,7 +39,7 @@ const newerRelease: ServiceDefinition<PaymentHistoryConfig> = {
   module: NewerModule,
   migrations: [...paymentHistoryService.migrations, Added1763500007999],
 };
-const processor = standInFor('payment-processor');
+const processor = stubService('payment-processor');
 let services: DistributedServices;
 let env: Readonly<Record<string, string>>;
 let paying: RunningService;
@@ -56,7 +56,7 @@ afterAll(() => services.close());
 let published = 0;
 async function publish(count: number): Promise<void> {
   const events = Array.from({ length: count }, () => anEvent(AddedV1, `${published}`, 1, { nr: published++ }));
-  await tell(paying, ...events);
+  await appendEvents(paying, ...events);
 }
 
 async function recorded(): Promise<number[]> {

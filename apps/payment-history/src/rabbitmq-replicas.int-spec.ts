@@ -1,5 +1,5 @@
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   type PartnerPayment,
   SinglePaymentStatus,
@@ -7,7 +7,7 @@ import {
 } from '@svc/contracts';
 import { SystemClock } from '@svc/kernel';
 import type { RunningService } from '@svc/service';
-import { aPayment, DistributedServices, isReady, standInFor, statusOf, tell, told, waitUntil } from '@svc/testing';
+import { aPayment, DistributedServices, isReady, stubService, statusOf, appendEvents, paymentEvent, waitUntil } from '@svc/testing';
 import { DataSource } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import { anOrganisation, type Organisation } from '../test/organisation.js';
@@ -16,8 +16,8 @@ import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 import type { RebuildState } from '@svc/messaging';
 
-const identity = standInFor('identity');
-const processor = standInFor('payment-processor');
+const identity = stubService('identity');
+const processor = stubService('payment-processor');
 const SETTINGS = { SVC_ADMIN_KEY: ADMIN_KEY };
 /** More than the broker gives one replica at once. */
 const PAYMENTS = 600;
@@ -40,7 +40,7 @@ beforeAll(async () => {
   processorEnv = await services.environment(processor);
   paying = await services.start(processor, processorEnv);
 
-  const deliver = (...events: EventEnvelope[]): Promise<void> => tell(who, ...events);
+  const deliver = (...events: EventEnvelope[]): Promise<void> => appendEvents(who, ...events);
   ours = await anOrganisation({ clock: new SystemClock(), deliver });
   payments = Array.from({ length: PAYMENTS }, (_, i) => aPaymentOfOurs(i));
   for (let i = 0; i < PAYMENTS; i += 100) await pay(...payments.slice(i, i + 100));
@@ -54,9 +54,9 @@ const aPaymentOfOurs = (minute: number): PartnerPayment =>
     paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + minute * 60_000).toISOString(),
   });
 
-function pay(...made: readonly AnyPaymentSnapshot[]): Promise<void> {
-  const begun = made.map((payment) => told({ ...payment, state: 'processing', processedAmount: 0 }, 1));
-  return tell(paying, ...begun, ...made.map((payment) => told(payment, 2)));
+function pay(...made: readonly PaymentSnapshot[]): Promise<void> {
+  const begun = made.map((payment) => paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1));
+  return appendEvents(paying, ...begun, ...made.map((payment) => paymentEvent(payment, 2)));
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>

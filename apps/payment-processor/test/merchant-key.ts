@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, type Mode } from '@svc/contracts';
-import { anEvent, type HttpAnswer, httpClient } from '@svc/testing';
+import { anEvent, type HttpResponse, httpClient } from '@svc/testing';
 import type { Processor } from './processor.js';
 
 export interface KeyOwner {
@@ -16,8 +16,8 @@ export interface RefundClient {
   readonly keyId: string;
   readonly apiKey: string;
   /** `POST …/refunds?svcId=`, by default of 100 cents with a new key. */
-  refund(svcId: string, body?: object, idempotencyKey?: string, merchantId?: number): Promise<HttpAnswer>;
-  list(svcId: string): Promise<HttpAnswer>;
+  refund(svcId: string, body?: object, idempotencyKey?: string, merchantId?: number): Promise<HttpResponse>;
+  list(svcId: string): Promise<HttpResponse>;
 }
 
 /** Publishes an API key as identity does. */

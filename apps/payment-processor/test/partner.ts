@@ -16,19 +16,19 @@ import {
   TokenKeyChangedV1,
   type TokenType,
 } from '@svc/contracts';
-import { anEvent, type HttpAnswer, httpClient } from '@svc/testing';
+import { anEvent, type HttpResponse, httpClient } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { anInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';
 import type { Processor } from './processor.js';
 
-type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpAnswer>;
+type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpResponse>;
 
 /** A caller of the main API: a partner's server, or one of its customers. */
 export interface Caller {
   readonly call: Call;
   /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
-  pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpAnswer>;
+  pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpResponse>;
 }
 
 export interface PartnerUnderTest extends Caller {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CardKeyPublishedV1,
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type ChargeCard,
   ChargeCardV1,
   type ChargeInvoice,
@@ -22,7 +22,7 @@ import {
   type PayableDescriptor,
   type PayableSnapshot,
   type PayableSource,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   type PublicKeyJwk,
   type ShowPayment,
   ShowPaymentV1,
@@ -44,12 +44,12 @@ export const CODES_URL = 'https://pay.svc.example';
 export interface Processor extends TestService {
   readonly cardKey: PublicKeyJwk;
   /** Encrypts the card for this payable and try, and requests the charge, as a page does for a click on Pay. */
-  pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<PaymentSnapshot>;
+  pay(payable: PayableDescriptor<PayableSource>, options?: PayOptions): Promise<HostedPaymentSnapshot>;
   /** The same on the page of an invoice; by default its amount without a tip. */
   payInvoice(
     payable: PayableDescriptor<InvoiceSource>,
     options?: Omit<PayOptions, 'command'> & { readonly command?: Partial<ChargeInvoice> },
-  ): Promise<AnyPaymentSnapshot>;
+  ): Promise<PaymentSnapshot>;
   /** Sends the command of code-decoder. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
   /** Requests to close the payable. */
@@ -57,9 +57,9 @@ export interface Processor extends TestService {
   /** Requests to open the payable. */
   open(command: OpenPayable): Promise<OpenedPayable>;
   /** Polls the payable, as a client does. */
-  check(payable: PayableDescriptor<PayableSource>): Promise<PaymentSnapshot[]>;
+  check(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
   /** Confirms or refuses on the bank's page, as the payer. */
-  answerChallenge(payment: Pick<AnyPaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
+  answerChallenge(payment: Pick<PaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
   /** Payment references of charges in the acquirer's own books that were not reversed. */
   charged(): string[];
   /** The file with the bank's books. */
@@ -165,7 +165,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     findPayable: (payableId) => commands.request(FindPayableV1, { payableId }),
     close: (payable) => commands.request(ClosePayableV1, { payable }),
     open: (command) => commands.request(OpenPayableV1, command),
-    check: async ({ payableId }) => (await commands.request(CheckPaymentsV1, { payableId })) as PaymentSnapshot[],
+    check: async ({ payableId }) => (await commands.request(CheckPaymentsV1, { payableId })) as HostedPaymentSnapshot[],
     answerChallenge: async ({ verificationUrl = '' }, answer) => {
       const { status } = await fetch(verificationUrl, {
         method: 'POST',

@@ -43,13 +43,13 @@ test('every response matches the reference of the transformer', async () => {
     return status;
   };
   for (const operation of document.operations) {
-    const good = document.good(operation, known);
+    const good = document.validRequest(operation, known);
     const status = await send(operation, good, authorised);
     if (status !== 200)
       problems.add(`${operation.operationId} was never done: ${status}; ${good.path} ${good.body ?? ''}`);
     for (const headers of [{}, { 'x-api-key': 'wrong' }, { ...authorised, 'x-till': 'x'.repeat(200) }])
       await send(operation, good, headers);
-    for (const request of fc.sample(document.damaged(operation, known), { numRuns: DAMAGED_OF_EACH, seed }))
+    for (const request of fc.sample(document.invalidRequests(operation, known), { numRuns: DAMAGED_OF_EACH, seed }))
       await send(operation, request, authorised);
   }
   const counted = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} × ${status}`);

@@ -5,8 +5,8 @@ import {
   type Mode,
   PaymentFailedV1,
   PaymentReversedV1,
-  type AnyPaymentSnapshot,
   type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   SealingKeyPublishedV1,
   SigningSecretChangedV1,
@@ -125,7 +125,7 @@ export class DispatcherUnderTest {
   payment(
     url: string,
     change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {},
-  ): PaymentSnapshot {
+  ): HostedPaymentSnapshot {
     const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
     return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
@@ -146,21 +146,21 @@ export class DispatcherUnderTest {
   }
 
   /** The event of a final payment. */
-  paidEvent(payment: AnyPaymentSnapshot): EventEnvelope<AnyPaymentSnapshot> {
+  paidEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
   }
 
-  async paid(...payments: AnyPaymentSnapshot[]): Promise<void> {
+  async paid(...payments: PaymentSnapshot[]): Promise<void> {
     await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
   }
 
   /** Delivers a reversal of the charge. */
-  async reversed(payment: AnyPaymentSnapshot): Promise<void> {
+  async reversed(payment: PaymentSnapshot): Promise<void> {
     await this.test.deliver(anEvent(PaymentReversedV1, payment.reference, 1, payment));
   }
 
-  async rowOf({ paymentReference }: PaymentSnapshot): Promise<NotificationRow> {
+  async rowOf({ paymentReference }: HostedPaymentSnapshot): Promise<NotificationRow> {
     const [row] = await this.test.dataSource.query<NotificationRow[]>(
       `SELECT * FROM notifications WHERE payment_reference = $1`,
       [paymentReference],
@@ -169,7 +169,7 @@ export class DispatcherUnderTest {
     return row;
   }
 
-  async attemptsOf({ paymentReference }: PaymentSnapshot): Promise<AttemptRow[]> {
+  async attemptsOf({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
     return this.test.dataSource.query(
       `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.try`,
       [paymentReference],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HostedApiVersion, Mode, PaymentSnapshot } from '@svc/contracts';
+import type { HostedApiVersion, Mode, HostedPaymentSnapshot } from '@svc/contracts';
 
 export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 
@@ -13,7 +13,7 @@ export function aPayment(
     apiVersion,
     mode,
   }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
-): PaymentSnapshot {
+): HostedPaymentSnapshot {
   const success = state === 'success';
   return {
     reference: randomUUID(),

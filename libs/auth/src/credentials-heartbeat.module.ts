@@ -5,7 +5,7 @@ import {
   type RepeatableContext,
   EventPattern,
   HeartbeatMonitor,
-  keepHeartbeats,
+  storeHeartbeats,
   MESSAGING_LOG,
   type MessagingLog,
 } from '@svc/messaging';
@@ -18,7 +18,7 @@ const PUBLISHER = 'identity';
 export class CredentialsHeartbeatConsumer {
   @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
   keep(events: EventEnvelope<Record<string, never>>[], { connection }: RepeatableContext): Promise<void> {
-    return keepHeartbeats(connection, PUBLISHER, events);
+    return storeHeartbeats(connection, PUBLISHER, events);
   }
 }
 

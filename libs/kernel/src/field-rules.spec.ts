@@ -10,7 +10,7 @@ const problem = (field: string): FieldProblem => ({ field, message: `${field} is
 const rule = rulesFor<Request>();
 const order = rule(['from', 'to'], ({ from = 0, to = 0 }) => (from > to ? problem('to') : undefined));
 const items = rule(['items'], ({ items = [] }) => (items.length > 1 ? [problem('items')] : []));
-const late: FieldRule<Request> = { reads: ['from'], onlyBesideOthers: true, check: () => [problem('late')] };
+const late: FieldRule<Request> = { reads: ['from'], onlyWithOtherErrors: true, check: () => [problem('late')] };
 
 const fieldsOf = (request: Request, malformed: string[] = [], rules = [late, order, items]): string[] =>
   ruleProblems(request, rules, malformed.map(problem)).map(({ field }) => field);

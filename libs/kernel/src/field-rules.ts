@@ -11,7 +11,7 @@ export interface FieldRule<Request> {
    * If true, the rule is checked only if the request is refused anyway. For conditions that change with time, such as the expiry of
    * a card: a repeat of an accepted request must not be refused (C7).
    */
-  readonly onlyBesideOthers?: boolean;
+  readonly onlyWithOtherErrors?: boolean;
   /**
    * Returns every problem that the rule finds. Throws if the caller has no permission, which comes before validation errors (C5).
    */
@@ -37,7 +37,7 @@ export function ruleProblems<Request>(
     paths.some((each) => each === path || each.startsWith(`${path}.`) || each.startsWith(`${path}[`));
   const found = (wanted: readonly FieldRule<Request>[]): FieldProblem[] =>
     wanted.filter(({ reads }) => !reads.some(isMalformed)).flatMap((rule) => rule.check(request, isMalformed));
-  const problems = found(rules.filter(({ onlyBesideOthers }) => !onlyBesideOthers));
+  const problems = found(rules.filter(({ onlyWithOtherErrors }) => !onlyWithOtherErrors));
   if (problems.length + malformed.length === 0) return [];
-  return [...problems, ...found(rules.filter(({ onlyBesideOthers }) => onlyBesideOthers))];
+  return [...problems, ...found(rules.filter(({ onlyWithOtherErrors }) => onlyWithOtherErrors))];
 }

@@ -2,7 +2,7 @@ export * from './clock.js';
 export * from './codes/code-parameter.js';
 export * from './domain-error.js';
 export * from './field-rules.js';
-export * from './kept-for-a-second.js';
+export * from './ttl-cache.js';
 export * from './merchant-url.js';
 export * from './payments/notification-id.js';
 export * from './payments/payment-notice.js';

@@ -20,7 +20,7 @@ export class PeriodicJob {
   }
 
   /** Runs after the current run, without the pause. */
-  soon(): void {
+  trigger(): void {
     this.signal.nudge();
   }
 

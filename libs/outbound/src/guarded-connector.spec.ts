@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import { AddressRefused, guardedConnector, guardedLookup, resolveWith } from './guarded-connector.js';
+import { AddressRefusedError, guardedConnector, guardedLookup, resolveWith } from './guarded-connector.js';
 
 const PRODUCTION = { allowLoopback: false, plain: false };
 
@@ -37,7 +37,7 @@ describe('a name', () => {
   it('in development leads to loopback, and without TLS to nothing else', async () => {
     expect(await lookUp(['127.0.0.1'], false, { allowLoopback: true, plain: true })).toBe('127.0.0.1');
     await expect(lookUp(['8.8.8.8'], false, { allowLoopback: true, plain: true })).rejects.toBeInstanceOf(
-      AddressRefused,
+      AddressRefusedError,
     );
   });
 
@@ -91,7 +91,7 @@ describe('a connection to a literal address', () => {
       });
       const callback = jest.fn();
       connect({ hostname, protocol: 'https:', port: '443' }, callback);
-      expect(callback).toHaveBeenCalledWith(expect.any(AddressRefused), null);
+      expect(callback).toHaveBeenCalledWith(expect.any(AddressRefusedError), null);
     },
   );
 });

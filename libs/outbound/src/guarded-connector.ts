@@ -6,7 +6,7 @@ import { type AddressPolicy, type AddressRefusal, checkAddress } from './address
 /** Returns every address of a host name; throws if there is none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
-export class AddressRefused extends Error {
+export class AddressRefusedError extends Error {
   override readonly name = 'AddressRefused';
 
   constructor(readonly refusal: AddressRefusal) {
@@ -47,7 +47,7 @@ export function guardedConnector({
     // The lookup is never called for a literal address.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
     const refusal = isIP(host) === 0 ? undefined : checkAddress(host, { ...policy, plain });
-    if (refusal) return callback(new AddressRefused(refusal), null);
+    if (refusal) return callback(new AddressRefusedError(refusal), null);
     return (plain ? connectors.plain : connectors.tls)(options, callback);
   };
 }
@@ -59,7 +59,7 @@ export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain:
         const refusal = addresses.map((address) => checkAddress(address, policy)).find((found) => found !== undefined);
         const [first] = addresses;
         if (first === undefined) return callback(new Error('The name has no address.'), '');
-        if (refusal) return callback(new AddressRefused(refusal), '');
+        if (refusal) return callback(new AddressRefusedError(refusal), '');
         if (options.all)
           return callback(
             null,
@@ -73,7 +73,7 @@ export function guardedLookup(resolve: Resolve, policy: AddressPolicy & { plain:
 }
 
 const LOOKUP_TIMEOUT_MS = 1_000;
-const ADDRESSES_MAX = 16;
+const MAX_ADDRESSES = 16;
 
 /**
  * Queries the name servers (those of the machine, or the given ones) instead of getaddrinfo, which blocks one of four threads while
@@ -89,6 +89,6 @@ export function resolveWith(servers?: readonly string[]): Resolve {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
     const addresses = [...(v4.status === 'fulfilled' ? v4.value : []), ...(v6.status === 'fulfilled' ? v6.value : [])];
     if (addresses.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error('The name has no address.');
-    return addresses.slice(0, ADDRESSES_MAX);
+    return addresses.slice(0, MAX_ADDRESSES);
   };
 }

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as fc from 'fast-check';
-import { ANSWER_MS_MAX, batched, WAIT_MS_MAX, WAITING_BATCHES_MAX } from './batched.js';
+import { RESPONSE_TIMEOUT_MS, batched, MAX_WAIT_MS, MAX_WAITING_BATCHES } from './batched.js';
 import { isDatabaseUnavailable } from './transaction.js';
 
 interface Item {
@@ -183,7 +183,7 @@ describe('a batch that fails', () => {
       const { batches, work } = heldWork();
       const call = batched(work, { ...settings, atOnce: 1 });
       const first = call(item(1)).catch((error: unknown) => error);
-      jest.advanceTimersByTime(ANSWER_MS_MAX - 1);
+      jest.advanceTimersByTime(RESPONSE_TIMEOUT_MS - 1);
       const second = call(item(2));
       await turn();
       expect(idsOf(batches)).toEqual([[1]]);
@@ -202,7 +202,7 @@ describe('a batch that fails', () => {
       const late = call(item(2)).catch((error: unknown) => error);
       jest.advanceTimersByTime(1);
       const inTime = call(item(3));
-      jest.advanceTimersByTime(WAIT_MS_MAX);
+      jest.advanceTimersByTime(MAX_WAIT_MS);
       batches[0]!.end();
       expect(isDatabaseUnavailable(await late)).toBe(true);
       await turn();
@@ -215,13 +215,13 @@ describe('a batch that fails', () => {
   it('does not gather calls without end', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, max: 1, atOnce: 1 });
-    const results = Array.from({ length: WAITING_BATCHES_MAX + 1 }, (_, id) => call(item(id)));
+    const results = Array.from({ length: MAX_WAITING_BATCHES + 1 }, (_, id) => call(item(id)));
     await expect(call(item(999))).rejects.toMatchObject({ code: 'ETIMEDOUT' });
     for (let index = 0; index < results.length; index++) {
       batches[index]!.end();
       await turn();
     }
-    expect(await Promise.all(results)).toHaveLength(WAITING_BATCHES_MAX + 1);
+    expect(await Promise.all(results)).toHaveLength(MAX_WAITING_BATCHES + 1);
   });
 
   it('is told when the work returns another number of results', async () => {

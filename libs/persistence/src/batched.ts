@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { mayRunAgain, sqlState } from './transaction.js';
+import { isRetryableConflict, sqlState } from './transaction.js';
 
 export interface BatchSettings<Item> {
   /**
@@ -14,11 +14,11 @@ export interface BatchSettings<Item> {
 }
 
 /** Slightly longer than the statement timeout of PostgreSQL (data-source.ts): after it the connection counts as lost. */
-export const ANSWER_MS_MAX = 20_000;
+export const RESPONSE_TIMEOUT_MS = 20_000;
 /** The same as for a connection of the pool (data-source.ts): a call that has waited longer is refused. */
-export const WAIT_MS_MAX = 5_000;
+export const MAX_WAIT_MS = 5_000;
 /** Number of full batches that may wait; further calls are refused. */
-export const WAITING_BATCHES_MAX = 100;
+export const MAX_WAITING_BATCHES = 100;
 
 /**
  * Combines concurrent calls into one statement. A call runs at once if fewer than `atOnce` batches are running and none of them has
@@ -58,7 +58,7 @@ export function batched<Item, Result>(
       if (results.length !== calls.length) throw new Error(`${results.length} results for ${calls.length} items.`);
       calls.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
-      if (isFirst && mayRunAgain(error)) await run(calls, false);
+      if (isFirst && isRetryableConflict(error)) await run(calls, false);
       else if (calls.length > 1 && isRowAtFault(error)) for (const call of calls) await call.inItsContext(run, [call]);
       else for (const { reject } of calls) reject(error);
     }
@@ -66,7 +66,7 @@ export function batched<Item, Result>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      if (waiting.length >= max * WAITING_BATCHES_MAX) return reject(noAnswer('is too busy'));
+      if (waiting.length >= max * MAX_WAITING_BATCHES) return reject(noAnswer('is too busy'));
       const since = performance.now();
       waiting.push({ row: key?.(item), item, since, resolve, reject, inItsContext: AsyncLocalStorage.snapshot() });
       start();
@@ -77,7 +77,7 @@ export function batched<Item, Result>(
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(noAnswer('has not answered')), ANSWER_MS_MAX);
+    timer = setTimeout(() => reject(noAnswer('has not answered')), RESPONSE_TIMEOUT_MS);
   });
   return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
 }
@@ -104,7 +104,7 @@ function take<Item, Result>(
 ): Call<Item, Result>[] {
   const taken: Call<Item, Result>[] = [];
   const rows = new Set(underWay);
-  const oldest = performance.now() - WAIT_MS_MAX;
+  const oldest = performance.now() - MAX_WAIT_MS;
   const left = waiting.filter((call) => {
     if (call.since < oldest) call.reject(noAnswer('is too busy'));
     else if (taken.length === max || (call.row !== undefined && rows.has(call.row))) return true;

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
-import { LOOK_UP_PLANS } from './planner-settings.js';
+import { LOOKUP_PLANNER_SETTINGS } from './planner-settings.js';
 import { PreparingClient } from './preparing-client.js';
 import { readOnlyError } from './transaction.js';
 
@@ -51,7 +51,7 @@ export function newDataSource(settings: DataSourceSettings): DataSource {
     extra: {
       Client: PreparingClient,
       onConnect: refuseReadOnly,
-      options: settings.planner === 'default' ? undefined : asOptions(LOOK_UP_PLANS),
+      options: settings.planner === 'default' ? undefined : asOptions(LOOKUP_PLANNER_SETTINGS),
       // A hanging statement or idle transaction would delay the relays of all services.
       statement_timeout: 15_000,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,

@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.js';
  * plan that was made while a table was small would use a sequential scan, also after the table has grown, so these are disabled. If
  * PostgreSQL must use a disabled path, its high cost would trigger JIT compilation, so JIT is disabled too.
  */
-export const LOOK_UP_PLANS = {
+export const LOOKUP_PLANNER_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',

@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { isConnectionUnusable, isDatabaseUnavailable, mayWorkLater, readOnlyError } from './transaction.js';
+import { isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError, readOnlyError } from './transaction.js';
 
 const sql = (code: string): Error => new QueryFailedError('SELECT 1', [], Object.assign(new Error(), { code }));
 
@@ -20,7 +20,7 @@ test.each([
   ['23505', 'a broken constraint', { unusable: false, unavailable: false, later: false }],
 ])('%s, %s', (code, _, expected) => {
   const error = sql(code);
-  const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, mayWorkLater].map((is) =>
+  const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map((is) =>
     is(error),
   );
   expect({ unusable, unavailable, later }).toEqual(expected);
@@ -36,7 +36,7 @@ test.each(['timeout expired', 'Connection terminated unexpectedly', 'Client was 
 );
 
 test.each([undefined, null, 'text', {}, new Error('something else')])('%p says nothing about the database', (error) => {
-  expect([isConnectionUnusable(error), isDatabaseUnavailable(error), mayWorkLater(error)]).toEqual([
+  expect([isConnectionUnusable(error), isDatabaseUnavailable(error), isTemporaryDatabaseError(error)]).toEqual([
     false,
     false,
     false,

@@ -22,13 +22,13 @@ export async function inTransaction<T>(dataSource: DataSource, work: (tx: Transa
     try {
       return await dataSource.transaction((tx) => work(tx as Transaction));
     } catch (error) {
-      if (run === RUNS_MAX || !mayRunAgain(error)) throw error;
+      if (run === RUNS_MAX || !isRetryableConflict(error)) throw error;
     }
   }
 }
 
 /** Whether PostgreSQL has rolled the transaction back for a temporary reason, so that a retry can succeed. */
-export function mayRunAgain(error: unknown): boolean {
+export function isRetryableConflict(error: unknown): boolean {
   return RUN_AGAIN.has(sqlState(error)) || isPartitionViolation(error);
 }
 
@@ -98,7 +98,7 @@ const LOST_CONNECTION =
   /Connection terminated|timeout exceeded when trying to connect|timeout expired|Driver not Connected|Cannot use a pool after|is not queryable/i;
 
 /** Whether a retry may succeed: the database is unavailable, or there was a conflict or a lock timeout. */
-export function mayWorkLater(error: unknown): boolean {
+export function isTemporaryDatabaseError(error: unknown): boolean {
   const state = sqlState(error);
   return isDatabaseUnavailable(error) || RUN_AGAIN.has(state) || TIMED_OUT.has(state);
 }

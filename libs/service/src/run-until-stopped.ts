@@ -14,18 +14,18 @@ export async function runUntilStopped(start: () => Promise<() => Promise<void>>)
         .then(stopTelemetry)
         .then(
           () => process.exit(0),
-          (error: unknown) => fail(error),
+          (error: unknown) => exitWithError(error),
         );
     };
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   } catch (error) {
-    fail(error);
+    exitWithError(error);
   }
 }
 
 /** Ends the process: one line for an expected error, all details for any other. */
-export function fail(error: unknown): void {
+export function exitWithError(error: unknown): void {
   const expected = error instanceof ConfigError || isDatabaseUnavailable(error) || isAddressInUse(error);
   console.error(expected ? `Cannot start: ${(error as Error).message || (error as { code?: string }).code}` : error);
   process.exit(1);

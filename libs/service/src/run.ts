@@ -1,6 +1,6 @@
 import type { ServiceConfig } from './configuration/config.js';
 import { ConfigError } from './configuration/config-error.js';
-import { fail, runUntilStopped } from './run-until-stopped.js';
+import { exitWithError, runUntilStopped } from './run-until-stopped.js';
 import { migrateService, startService, type ServiceDefinition } from './service.js';
 
 /**
@@ -10,7 +10,7 @@ import { migrateService, startService, type ServiceDefinition } from './service.
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   const [task] = process.argv.slice(2);
   if (task === 'migrate') return runMigrations(definition);
-  if (task !== undefined) return fail(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
+  if (task !== undefined) return exitWithError(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
   await runUntilStopped(async () => {
     const service = await startService(definition, { env: process.env });
     const { SVC_PORT, SVC_LISTEN_ADDRESS } = service.app.get(definition.config);
@@ -28,6 +28,6 @@ async function runMigrations<C extends ServiceConfig>(definition: ServiceDefinit
     const ran = await migrateService(definition, process.env);
     console.log(`${definition.name}: ${ran.length === 0 ? 'up to date' : ran.join(', ')}`);
   } catch (error) {
-    fail(error);
+    exitWithError(error);
   }
 }

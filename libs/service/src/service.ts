@@ -32,7 +32,7 @@ export interface ServiceDefinition<C extends ServiceConfig = ServiceConfig> exte
   readonly gatherMs?: number;
 }
 
-export interface ServiceSurroundings {
+export interface ServiceOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Used where SVC_AMQP_URL is not set; without either, the service reaches no other. */
   readonly broker?: Broker;
@@ -53,7 +53,7 @@ export interface RunningService {
 /** Creates a service that is ready for requests (through `app.inject`, a listener, or a proxy) but does not listen yet. */
 export async function startService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
-  { env, broker: embedded = new EmbeddedBroker(), clock = new SystemClock() }: ServiceSurroundings,
+  { env, broker: embedded = new EmbeddedBroker(), clock = new SystemClock() }: ServiceOptions,
 ): Promise<RunningService> {
   const config = loadConfig(definition.config, env);
   const log = newLog(definition.name, config.SVC_LOG_LEVEL);
@@ -122,7 +122,7 @@ function rabbitMqOf(service: string, config: ServiceConfig, log: ServiceLog): Ra
 /** Migrates the service's schema; it reads only the variables of the database. Returns the migrations that ran. */
 export async function migrateService<C extends ServiceConfig>(
   definition: ServiceDefinition<C>,
-  env: ServiceSurroundings['env'],
+  env: ServiceOptions['env'],
 ): Promise<string[]> {
   const { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX } = env;
   const config = loadConfig(DatabaseConfig, { SVC_DATABASE_URL, SVC_DATABASE_POOL_MAX });

@@ -52,7 +52,7 @@ export interface Response {
 }
 
 /** Values that exist in the running API, by the name of a field or parameter, or by `operationId.name`. */
-export type Known = Readonly<Record<string, unknown>>;
+export type KnownValues = Readonly<Record<string, unknown>>;
 
 /** Text that is no valid name, address or number. */
 const HOSTILE: fc.Arbitrary<unknown> = fc.oneof(
@@ -83,7 +83,7 @@ export class DocumentedApi {
   }
 
   /** A request that should succeed: with the known values, and otherwise only required ones. */
-  good({ operationId, method, path, parameters = [], requestBody }: Operation, known: Known): Request {
+  validRequest({ operationId, method, path, parameters = [], requestBody }: Operation, known: KnownValues): Request {
     const find = (name: string): unknown => known[`${operationId}.${name}`] ?? known[name];
     const given = (where: Parameter['in']): [string, string][] =>
       parameters
@@ -95,8 +95,8 @@ export class DocumentedApi {
   }
 
   /** Requests that should mostly fail: fields and parameters removed, replaced, added; invalid bodies. */
-  damaged(operation: Operation, known: Known): fc.Arbitrary<Request> {
-    const good = this.good(operation, known);
+  invalidRequests(operation: Operation, known: KnownValues): fc.Arbitrary<Request> {
+    const good = this.validRequest(operation, known);
     const names = (operation.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name);
     // Another value than those of the enum is a path that the document does not describe.
     const isListed = operation.parameters?.some((each) => each.in === 'path' && each.schema['enum'] !== undefined);

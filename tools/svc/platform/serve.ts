@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Service, type Settings, SERVICES, makeDataDir, pathsOf, readSettings, urlOf } from '../settings/settings.ts';
+import { type Service, type Settings, SERVICES, createDataDir, pathsOf, readSettings, urlOf } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError, asSvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';
@@ -34,7 +34,7 @@ async function serve(name: string | undefined): Promise<void> {
   const app = SERVICES.find((service) => service === name?.replace(/^@svc\//, ''));
   if (app === undefined)
     throw new SvcError(`there is no app "${name ?? ''}"`, { hint: `there are ${SERVICES.join(', ')}`, exitCode: 2 });
-  const settings = makeDataDir(readSettings(root, process.env, process.cwd()));
+  const settings = createDataDir(readSettings(root, process.env, process.cwd()));
   const port = settings.ports.alone[app];
   await requireFreePorts({ [app]: port });
 

@@ -6,7 +6,7 @@ import { SERVICES } from '../settings/settings.ts';
 
 /** In start order; they stop in reverse. */
 export const SUPERVISED_APPS = ['simulated-acquirer', ...SERVICES, 'front'] as const;
-export type Supervised = (typeof SUPERVISED_APPS)[number];
+export type SupervisedAppName = (typeof SUPERVISED_APPS)[number];
 
 export interface SupervisedProcess extends ProcessRecord {
   readonly port: number;
@@ -17,17 +17,17 @@ export interface SupervisedProcess extends ProcessRecord {
 /** `./svc restart` writes it for the supervisor. */
 export interface RestartRequest {
   readonly id: string;
-  readonly apps: readonly Supervised[];
+  readonly apps: readonly SupervisedAppName[];
 }
 
 export interface RestartOutcome {
   readonly id: string;
-  readonly restarted: Supervised[];
+  readonly restarted: SupervisedAppName[];
   /** The app that did not become ready in time; the supervisor did not restart the apps after it. */
-  readonly failed: Supervised | undefined;
+  readonly failed: SupervisedAppName | undefined;
 }
 
-export type Processes = Partial<Record<Supervised, SupervisedProcess>>;
+export type Processes = Partial<Record<SupervisedAppName, SupervisedProcess>>;
 
 const STOP_SECONDS = 15;
 

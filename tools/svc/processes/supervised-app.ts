@@ -8,12 +8,12 @@ import { environmentFor } from './env-files.ts';
 import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
-import type { Supervised, SupervisedProcess } from './processes.ts';
+import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
 import { isAnswering } from './ports.ts';
 
 export interface SupervisedAppPlan {
-  readonly app: Supervised;
+  readonly app: SupervisedAppName;
   readonly root: string;
   /** Arguments of Node.js (programs.ts). */
   readonly program: readonly string[];

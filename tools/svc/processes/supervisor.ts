@@ -11,7 +11,7 @@ import {
   writeProcesses,
   type RestartOutcome,
   type RestartRequest,
-  type Supervised,
+  type SupervisedAppName,
 } from './processes.ts';
 import { SERVICES, pathsOf, readSettings } from '../settings/settings.ts';
 import { programArguments } from './programs.ts';
@@ -26,7 +26,7 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
     JSON.stringify({ level, time: new Date().toISOString(), service: 'supervisor', ...fields, msg: message }),
   );
 
-const apps = new Map<Supervised, SupervisedApp>();
+const apps = new Map<SupervisedAppName, SupervisedApp>();
 for (const app of SUPERVISED_APPS) {
   const envFile = join(paths.env, `${app}.env`);
   const plan = { app, root, program: programArguments(root, app), envFile, port: portOf(app), log, onChange: write };
@@ -43,7 +43,7 @@ process.on('SIGUSR2', () => {
 for (const app of apps.values()) app.start();
 log('info', 'processes started', { apps: SUPERVISED_APPS });
 
-function portOf(app: Supervised): number {
+function portOf(app: SupervisedAppName): number {
   if (app === 'front') return settings.ports.api;
   return app === 'simulated-acquirer' ? settings.ports.acquirer : settings.ports.alone[app];
 }
@@ -80,7 +80,7 @@ async function handleRestartRequest(): Promise<void> {
 }
 
 /** The front queues requests for the app during its restart, so that none reaches a process that is closing. */
-async function withRequestsQueued(name: Supervised, restart: () => Promise<boolean>): Promise<boolean> {
+async function withRequestsQueued(name: SupervisedAppName, restart: () => Promise<boolean>): Promise<boolean> {
   const front = apps.get('front');
   if (name === 'front' || name === 'simulated-acquirer') return restart();
   await front?.sendMessage({ close: name }, (reply) => (reply as { closed?: unknown }).closed === name);

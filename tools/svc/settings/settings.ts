@@ -89,7 +89,7 @@ export function resolveDataDir(settings: Settings): Settings {
   return existsSync(settings.dataDir) ? { ...settings, dataDir: realpathSync(settings.dataDir) } : settings;
 }
 
-export function makeDataDir(settings: Settings): Settings {
+export function createDataDir(settings: Settings): Settings {
   try {
     mkdirSync(settings.dataDir, { recursive: true });
     return resolveDataDir(settings);

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Inject, Param } from '@nestjs/common';
 import { type AuthenticatedPartner, ForPartners, Partner } from '@svc/auth';
 import type { DecodeResponse } from '@svc/contracts';
-import { codeOfParameter } from '@svc/kernel';
+import { decodeCodeParameter } from '@svc/kernel';
 import { DecodeCode } from './decode-code.js';
 
 /** Decodes QR codes, for partners and their customers. */
@@ -23,6 +23,6 @@ export class CodesController {
   @Get('*')
   @Header('cache-control', 'no-store')
   decode(@Partner() partner: AuthenticatedPartner, @Param('*') code: string): Promise<DecodeResponse> {
-    return this.decodeCode.execute(partner.mode, codeOfParameter(code));
+    return this.decodeCode.execute(partner.mode, decodeCodeParameter(code));
   }
 }

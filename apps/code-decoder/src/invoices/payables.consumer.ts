@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   PayableClosedV1,
   type PayableSnapshot,
@@ -24,18 +24,18 @@ export class PayablesConsumer {
   ) {}
 
   @EventPattern(PaymentProcessingV1, { repeatable: true, origin: { source: 'invoice' } })
-  onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.updateInvoices(events);
   }
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  async onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  async onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.updateInvoices(events);
     await this.closeSessions(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  async onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  async onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.updateInvoices(events);
     await this.closeSessions(events);
   }
@@ -48,14 +48,14 @@ export class PayablesConsumer {
     await this.sessionCodes.close(closed.map(({ payable, at }) => ({ sessionId: payable.payableId, at })));
   }
 
-  private updateInvoices(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private updateInvoices(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const payments = events.map(({ payload }) => payload).filter(({ source }) => source.kind === 'invoice');
     return this.invoices.applyPayableChanges(
       payments.map(({ payable, modifiedUTCDate }) => ({ payable, at: modifiedUTCDate })),
     );
   }
 
-  private closeSessions(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private closeSessions(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const over = events
       .map(({ payload }) => payload)
       .filter(({ source, payable }) => source.kind === 'session' && ['paid', 'refused'].includes(payable.state));

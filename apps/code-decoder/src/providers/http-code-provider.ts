@@ -1,5 +1,5 @@
 import type { Mode } from '@svc/contracts';
-import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector } from '@svc/outbound';
+import { type AddressPolicy, AddressRefusedError, checkUrl, guardedConnector } from '@svc/outbound';
 import { Agent, type Dispatcher } from 'undici';
 import type { CodeFragments } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
@@ -87,7 +87,7 @@ function toBase64Url(code: string): string {
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof AddressRefused) return `its address is not allowed (${error.refusal})`;
+  if (error instanceof AddressRefusedError) return `its address is not allowed (${error.refusal})`;
   if (error instanceof SyntaxError) return 'the response is not JSON';
   return error instanceof Error && error.name === 'InvalidResponseError' ? error.message : 'the connection failed';
 }

@@ -1,5 +1,5 @@
 import { qrSvg } from '@svc/kernel';
-import { acceptedForm } from '@svc/service';
+import { negotiateMediaType } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Media types of a code (D6); the first is the default. */
@@ -8,7 +8,7 @@ export type CodeMediaType = (typeof MEDIA_TYPES)[number];
 
 /** Media type from `Accept`. Call it before creating anything, because it throws for an unsupported type. */
 export function acceptedMediaType(request: FastifyRequest): CodeMediaType {
-  return acceptedForm(request, MEDIA_TYPES);
+  return negotiateMediaType(request, MEDIA_TYPES);
 }
 
 /** Sends the JSON object, the text of the code, or its QR code. */

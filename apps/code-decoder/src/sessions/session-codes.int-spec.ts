@@ -5,7 +5,7 @@ import {
   PayableClosedV1,
   type PayableDescriptor,
   PaymentFailedV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   SessionCreatedV1,
   SessionExtendedV1,
@@ -57,7 +57,7 @@ const stateOf = async (code: string): Promise<string | number> => {
 };
 
 function aPayment(payable: PayableDescriptor, state: 'success' | 'failed', left: 'paid' | 'open' | 'refused') {
-  const payment: PaymentSnapshot = {
+  const payment: HostedPaymentSnapshot = {
     reference: randomUUID(),
     paymentReference: newPaymentReference(decoder.clock.now()),
     mode: payable.mode,

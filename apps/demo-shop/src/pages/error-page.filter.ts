@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
-import { asDomainError, SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { toDomainError, SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';
@@ -15,7 +15,7 @@ export class ErrorPageFilter implements ExceptionFilter {
   async catch(exception: unknown, host: ArgumentsHost): Promise<void> {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = asDomainError(exception);
+    const error = toDomainError(exception);
     const { httpStatus } = error.entry;
     if (httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');

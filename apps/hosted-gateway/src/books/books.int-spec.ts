@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type AnyPaymentSnapshot, DigestSessionsV1, ListSessionsV1, type Mode, SessionCreatedV1 } from '@svc/contracts';
+import { type PaymentSnapshot, DigestSessionsV1, ListSessionsV1, type Mode, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { anAnonymousPayment, told } from '@svc/testing';
+import { anAnonymousPayment, paymentEvent } from '@svc/testing';
 import { type Gateway, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
@@ -17,10 +17,10 @@ afterAll(() => gateway.stop());
 const DAY = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
 let merchantId = 0;
 
-async function pay(over: Partial<AnyPaymentSnapshot>): Promise<AnyPaymentSnapshot> {
+async function pay(over: Partial<PaymentSnapshot>): Promise<PaymentSnapshot> {
   const paymentReference = newPaymentReference(new Date());
   const payment = { ...anAnonymousPayment(), reference: randomUUID(), paymentReference, ...over };
-  await gateway.deliver(told(payment));
+  await gateway.deliver(paymentEvent(payment));
   return payment;
 }
 const digestsOf = async (merchant: number) =>

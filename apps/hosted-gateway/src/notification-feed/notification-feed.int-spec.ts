@@ -1,4 +1,4 @@
-import { notificationFields, type PaymentSnapshot } from '@svc/contracts';
+import { notificationFields, type HostedPaymentSnapshot } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { planOf, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
@@ -57,9 +57,9 @@ const readOnce = (count: number, after?: string): Promise<Told> =>
   });
 
 async function payment(
-  change: Partial<PaymentSnapshot> & { version?: number } = {},
+  change: Partial<HostedPaymentSnapshot> & { version?: number } = {},
   sessionId?: string,
-): Promise<PaymentSnapshot> {
+): Promise<HostedPaymentSnapshot> {
   const payable = await gateway.payableOf(sessionId ?? (await gateway.createSession(merchant)));
   return aPayment(payable, { version: 3, ...change });
 }

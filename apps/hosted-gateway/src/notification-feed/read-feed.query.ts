@@ -1,4 +1,4 @@
-import { type Mode, type NotificationFeed, notificationFields, type PaymentSnapshot } from '@svc/contracts';
+import { type Mode, type NotificationFeed, notificationFields, type HostedPaymentSnapshot } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { START_CURSOR, type FeedCursor, decodeCursor, encodeCursor } from './feed-cursor.js';
@@ -13,7 +13,7 @@ export interface FeedOwner {
 const PAGE_SIZE = 100;
 
 interface FeedRow extends FeedCursor {
-  readonly snapshot: PaymentSnapshot;
+  readonly snapshot: HostedPaymentSnapshot;
   readonly superseded: boolean;
 }
 

@@ -14,7 +14,7 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentReversedV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterAll(() => gateway.stop());
 
 type Payable = PayableDescriptor<InvoiceSource>;
-type Payment = PaymentSnapshot<InvoiceSource>;
+type Payment = HostedPaymentSnapshot<InvoiceSource>;
 const at = ({ source }: Payable): string => `/c/${source.code}`;
 const cookieOf = (reference: string) => ({ cookie: `other=1; svc-payment=${reference}` });
 const open = (invoice: Payable, headers: Record<string, string> = {}) => gateway.call('GET', at(invoice), { headers });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   ChargeCardV1,
   type ChargeInvoice,
   ChargeInvoiceV1,
@@ -36,7 +36,7 @@ export interface PayCommand {
 
 /** The payment, and the session or invoice after it. */
 export interface PayResult {
-  readonly payment: AnyPaymentSnapshot;
+  readonly payment: PaymentSnapshot;
   readonly payable: PagePayable;
 }
 
@@ -87,7 +87,7 @@ export class PayOnPage {
     invoice: TillInvoice,
     { reference, amount = invoice.amount, tipAmount = 0 }: PayCommand,
     order: Omit<ChargeInvoice, 'payable' | 'amount' | 'tipAmount'>,
-  ): Promise<AnyPaymentSnapshot> {
+  ): Promise<PaymentSnapshot> {
     // The payable allows more attempts than the page. So a stranger who uses up those of the page cannot prevent payments with apps.
     const isRepeat = invoice.payments.some((payment) => payment.reference === reference);
     if (attemptsLeftOf(invoice) <= 0 && !isRepeat) throw new DomainError('payable.refused');

@@ -5,7 +5,7 @@ import {
   type ChargeCard,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -30,7 +30,7 @@ const press = (sessionId: string, over: Record<string, unknown> = {}, headers: R
     headers,
     payload: { reference: randomUUID(), try: 1, encryptedCard: 'a.b.c', ...over },
   });
-const endsWith = (over: Partial<PaymentSnapshot> & { version: number }): Promise<void> =>
+const endsWith = (over: Partial<HostedPaymentSnapshot> & { version: number }): Promise<void> =>
   gateway.charges(({ payable, reference, try: tries }) => ({
     ok: true,
     reply: aPayment(payable, { reference, tries, ...over }),

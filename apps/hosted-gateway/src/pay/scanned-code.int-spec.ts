@@ -3,7 +3,7 @@ import {
   type HostedSessionSource,
   type PayableDescriptor,
   PaymentFailedV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
@@ -41,7 +41,7 @@ const PARTNER = { organisationId: randomUUID(), customer: { id: 'c-1', firstName
 const ofPartner = (
   payable: PayableDescriptor,
   over: Parameters<typeof aPayment<HostedSessionSource>>[1],
-): PaymentSnapshot =>
+): HostedPaymentSnapshot =>
   aPayment(payable, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'web', ...over });
 
 test('each session has its own code, and keeps it when the request is repeated', async () => {

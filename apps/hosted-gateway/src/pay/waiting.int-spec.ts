@@ -6,7 +6,7 @@ import type { PassThrough } from 'node:stream';
 import {
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentReversedV1,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
@@ -39,7 +39,7 @@ const press = (sessionId: string, nth = 1) =>
 
 const BROWSER = { chosen: undefined, accepted: undefined, ownReferences: [] };
 const VERIFICATION_URL = 'https://bank.example/challenges/1';
-const waits = (over: Partial<PaymentSnapshot> & { version: number; tries?: number }): typeof over => ({
+const waits = (over: Partial<HostedPaymentSnapshot> & { version: number; tries?: number }): typeof over => ({
   state: 'verificationRequired',
   verificationUrl: VERIFICATION_URL,
   verificationUntilUTCDate: gateway.clock.later(900_000).toISOString(),
@@ -48,7 +48,7 @@ const waits = (over: Partial<PaymentSnapshot> & { version: number; tries?: numbe
   ...over,
 });
 /** A session whose payer was sent to the bank. */
-async function challenged(tries = 1): Promise<{ sessionId: string; payment: PaymentSnapshot }> {
+async function challenged(tries = 1): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> {
   const sessionId = await gateway.createSession(merchant);
   const payment = aPayment(await gateway.payableOf(sessionId), waits({ version: 2 * tries + 1, tries }));
   const waiting = { ...payment, payable: { ...payment.payable, state: 'open' as const } };
@@ -122,7 +122,7 @@ describe('a payer in verification', () => {
 });
 
 describe('a payment with an unknown result', () => {
-  const unknown = async (): Promise<{ sessionId: string; payment: PaymentSnapshot }> => {
+  const unknown = async (): Promise<{ sessionId: string; payment: HostedPaymentSnapshot }> => {
     const sessionId = await gateway.createSession(merchant);
     const known = { state: 'processing' as const, modifiedUTCDate: gateway.clock.nowISO(), version: 2 };
     const payment = aPayment(await gateway.payableOf(sessionId), known);
@@ -160,7 +160,7 @@ describe('a payment with an unknown result', () => {
   test('is refreshed when its merchant reads the session or the payment', async () => {
     const looks = [
       ({ sessionId }: { sessionId: string }) => `/api/v3.1/payments?sessionId=${sessionId}`,
-      ({ payment }: { payment: PaymentSnapshot }) => `/api/v3.1/payments/${payment.paymentReference}`,
+      ({ payment }: { payment: HostedPaymentSnapshot }) => `/api/v3.1/payments/${payment.paymentReference}`,
     ];
     for (const look of looks) {
       const { sessionId, payment } = await unknown();

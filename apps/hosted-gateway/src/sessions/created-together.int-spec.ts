@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { backendsThatWait, cutTheOneThatWaits, type HeldRows, hold, waitUntil } from '@svc/testing';
+import { waitForBlockedBackends, terminateBlockedBackend, type HeldLocks, holdLocks, waitUntil } from '@svc/testing';
 import { type Answer, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { inTrace, startTraces, traceparentOf } from '../../test/traces.js';
 import type { Session } from './session.js';
@@ -38,8 +38,8 @@ const aSession = (over: Partial<Session> = {}): Session => ({
   ...over,
 });
 /** Simulates another process that inserts sessions with these requestIds and does not commit. */
-const beginElsewhere = (requestIds: readonly string[]): Promise<HeldRows> =>
-  hold(
+const beginElsewhere = (requestIds: readonly string[]): Promise<HeldLocks> =>
+  holdLocks(
     gateway.dataSource,
     `INSERT INTO sessions
      SELECT (jsonb_populate_record(s, jsonb_build_object('session_id', gen_random_uuid(), 'request_id', id, 'code', null))).*
@@ -61,10 +61,10 @@ const kept = (ids: readonly string[]): Promise<{ id: string; events: number }[]>
 test('of a hundred sessions with one that the database rejects, only that one fails', async () => {
   const bad = 60;
   const given = Array.from({ length: 100 }, (_, nth) => aSession(nth === bad ? { amount: 0 } : {}));
-  const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const inserts = countInserts();
   const results = Promise.allSettled(given.map((session) => sessions.create(session, FINGERPRINT)));
-  await backendsThatWait(gateway.dataSource, AT_ONCE);
+  await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
   await lock.release();
   for (const [nth, result] of (await results).entries())
     expect(result).toMatchObject(
@@ -83,11 +83,11 @@ test('handles new requests, retries, conflicts, and two concurrent requests with
   const [known, racing, clashing] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await create(known);
   const before = await gateway.published(SessionCreatedV1);
-  const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const inserts = countInserts();
   const called = jest.spyOn(sessions, 'create');
   const alone = Array.from({ length: AT_ONCE }, () => create(randomUUID()));
-  await backendsThatWait(gateway.dataSource, AT_ONCE);
+  await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
   const together = [
     create(randomUUID()),
     create(known),
@@ -125,14 +125,14 @@ test('a broken connection creates no session and causes no automatic retry; each
   const inserts = countInserts();
   const called = jest.spyOn(sessions, 'create');
   const alone = held.map((requestId) => create(requestId));
-  await backendsThatWait(gateway.dataSource, AT_ONCE);
+  await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
   const together = others.map((requestId) => create(requestId));
   await waitUntil('all to be under way', 10_000, () =>
     Promise.resolve(called.mock.calls.length === held.length + others.length),
   );
   await first.release();
   for (const { status } of await Promise.all(alone)) expect(status).toBe(201);
-  await cutTheOneThatWaits(gateway.dataSource);
+  await terminateBlockedBackend(gateway.dataSource);
   for (const { status, headers } of await Promise.all(together))
     expect([status, headers['retry-after']]).toEqual([503, '1']);
   expect(inserts()).toBe(AT_ONCE + 1);
@@ -145,9 +145,9 @@ test('a broken connection creates no session and causes no automatic retry; each
 test('each event has the trace of its own request', async () => {
   const endTraces = startTraces();
   const given = Array.from({ length: 9 }, () => aSession());
-  const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+  const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
   const results = given.map((session, nth) => inTrace(nth + 1, () => sessions.create(session, FINGERPRINT)));
-  await backendsThatWait(gateway.dataSource, AT_ONCE);
+  await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
   await lock.release();
   await Promise.all(results);
   endTraces();
@@ -168,9 +168,9 @@ test('each statement that inserts a session wakes the relay once; retries do not
     [false, 0],
   ] as const) {
     committed.mockClear();
-    const lock = await hold(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
+    const lock = await holdLocks(gateway.dataSource, `LOCK TABLE sessions IN SHARE MODE`);
     const results = given.map((session) => sessions.create({ ...session, sessionId: randomUUID() }, FINGERPRINT));
-    await backendsThatWait(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
     expect(committed).not.toHaveBeenCalled();
     await lock.release();
     expect(await Promise.all(results)).toEqual(given.map(() => created));

@@ -1,8 +1,8 @@
 /** Concurrent writes of payments and reads of sessions share a statement, and each call gets its own result. */
 import { randomInt, randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
+import { waitForBlockedBackends, terminateBlockedBackend, holdLocks, type HeldLocks } from '@svc/testing';
 import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
@@ -38,11 +38,11 @@ async function createSessions(count: number): Promise<Session[]> {
   await Promise.all(given.map((session) => newRepository().create(session, 'f'.repeat(64))));
   return given;
 }
-const paid = (session: Session, version = 2): PaymentSnapshot => aPayment(payableOf(session), { version });
+const paid = (session: Session, version = 2): HostedPaymentSnapshot => aPayment(payableOf(session), { version });
 const idsOf = (given: readonly Session[]): string[] => given.map(({ sessionId }) => sessionId);
 /** Simulates another process that has changed these sessions and does not commit. */
-const changeElsewhere = (given: readonly Session[]): Promise<HeldRows> =>
-  hold(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [idsOf(given)]);
+const changeElsewhere = (given: readonly Session[]): Promise<HeldLocks> =>
+  holdLocks(gateway.dataSource, `SELECT FROM sessions WHERE session_id = ANY ($1::uuid[]) FOR UPDATE`, [idsOf(given)]);
 /** Payments and versions of the sessions, in their order. */
 async function kept(given: readonly Session[]): Promise<unknown[]> {
   const rows = await gateway.dataSource.query<{ id: string; version: number; payments: string[] }[]>(
@@ -72,7 +72,7 @@ describe('payments', () => {
     );
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
     const results = Promise.allSettled(payments.map((payment) => sessions.upsertPayment(payment)));
-    await backendsThatWait(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
     await lock.release();
     for (const [nth, result] of (await results).entries())
       expect(result).toMatchObject(
@@ -96,7 +96,7 @@ describe('payments', () => {
     const lock = await changeElsewhere(given.slice(0, AT_ONCE));
     const payments = [...given.slice(0, AT_ONCE).map((session) => paid(session)), paid(fresh), stale, second, first];
     const results = payments.map((payment) => sessions.upsertPayment(payment));
-    await backendsThatWait(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
     await lock.release();
     await Promise.all(results);
     expect((await kept([older]))[0]).toEqual([5, known.paymentReference]);
@@ -118,10 +118,10 @@ describe('payments', () => {
     const statements = countOf(KEEPS);
     const alone = payments.slice(0, AT_ONCE).map((payment) => sessions.upsertPayment(payment));
     const together = Promise.allSettled(payments.slice(AT_ONCE).map((payment) => sessions.upsertPayment(payment)));
-    await backendsThatWait(gateway.dataSource, AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
     await first.release();
     await Promise.all(alone);
-    await cutTheOneThatWaits(gateway.dataSource);
+    await terminateBlockedBackend(gateway.dataSource);
     for (const result of await together) expect(result).toMatchObject({ status: 'rejected', reason: CUT_OFF });
     expect(statements()).toBe(AT_ONCE + 1);
     await second.release();
@@ -135,7 +135,7 @@ describe('payments', () => {
     const payments = given.map((session) => paid(session));
     const query = jest.spyOn(gateway.dataSource, 'query');
     await sessions.upsertPayments(payments);
-    const [snapshots, ids] = query.mock.calls[0]![1] as [PaymentSnapshot[], string[]];
+    const [snapshots, ids] = query.mock.calls[0]![1] as [HostedPaymentSnapshot[], string[]];
     expect(ids).toEqual(idsOf(given).sort());
     const references = payments.map(({ paymentReference }) => paymentReference).sort();
     expect(snapshots.map(({ paymentReference }) => paymentReference)).toEqual(references);
@@ -144,7 +144,7 @@ describe('payments', () => {
 
 describe('sessions', () => {
   const FINDS = 'CROSS JOIN LATERAL (SELECT session_id';
-  const lockAll = (): Promise<HeldRows> => hold(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
+  const lockAll = (): Promise<HeldLocks> => holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
 
   test('each call gets its own session with payments, or undefined', async () => {
     const given = await createSessions(12);
@@ -157,7 +157,7 @@ describe('sessions', () => {
     const lock = await lockAll();
     const statements = countOf(FINDS);
     const results = addresses.map((address) => sessions.findByAddress(address));
-    await backendsThatWait(gateway.dataSource, 2 * AT_ONCE);
+    await waitForBlockedBackends(gateway.dataSource, 2 * AT_ONCE);
     await lock.release();
     const found = await Promise.all(results);
     const none = [undefined, undefined];
@@ -181,9 +181,9 @@ describe('sessions', () => {
     const lock = await lockAll();
     const statements = countOf(FINDS);
     const results = Promise.allSettled(given.map(({ sessionId }) => sessions.findWithPayments(sessionId)));
-    const pids = await backendsThatWait(gateway.dataSource, AT_ONCE);
+    const pids = await waitForBlockedBackends(gateway.dataSource, AT_ONCE);
     for (const pid of pids) await gateway.dataSource.query(`SELECT pg_terminate_backend($1, 10000)`, [pid]);
-    await cutTheOneThatWaits(gateway.dataSource);
+    await terminateBlockedBackend(gateway.dataSource);
     for (const result of await results) expect(result).toMatchObject({ status: 'rejected', reason: CUT_OFF });
     expect(statements()).toBeLessThanOrEqual(AT_ONCE + 2);
     await lock.release();

@@ -1,6 +1,6 @@
 /** Reports of payment-processor that are repeated, late, out of order, or delivered to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
-import { type EventEnvelope, PayableClosedV1, type PaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
+import { type EventEnvelope, PayableClosedV1, type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
@@ -20,8 +20,8 @@ const newRepository = (): SessionRepository =>
 
 interface Reports {
   readonly sessionId: string;
-  readonly begun: PaymentSnapshot;
-  readonly paid: PaymentSnapshot;
+  readonly begun: HostedPaymentSnapshot;
+  readonly paid: HostedPaymentSnapshot;
 }
 async function reports(): Promise<Reports> {
   const sessionId = await gateway.createSession(merchant);

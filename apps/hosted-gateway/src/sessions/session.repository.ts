@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   type Mode,
   type PayableSnapshot,
   type PayableState,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   SessionCreatedV1,
   SessionExtendedV1,
 } from '@svc/contracts';
@@ -34,7 +34,7 @@ interface PayableFields {
   readonly payableState: PayableState;
   readonly payableVersion: number;
   readonly tries: number;
-  readonly payments: readonly AnyPaymentSnapshot[];
+  readonly payments: readonly PaymentSnapshot[];
 }
 
 /** Applies a payment to a session that was already read, as {@link SessionRepository.upsertPayments} does in the database: the newest version wins. */
@@ -78,7 +78,7 @@ const PAYMENTS = `ARRAY(SELECT CASE WHEN reversed_at IS NULL THEN snapshot
 
 export interface SessionWithPayments extends Session {
   /** Newest first. */
-  readonly payments: readonly PaymentSnapshot[];
+  readonly payments: readonly HostedPaymentSnapshot[];
 }
 
 /**
@@ -151,7 +151,7 @@ export class SessionRepository {
   });
   private readonly findById = batched((ids: readonly string[]) => this.findAll(FIND_BY_ID, ids), BATCH_OPTIONS);
   private readonly findByCode = batched((codes: readonly string[]) => this.findAll(FIND_BY_CODE, codes), BATCH_OPTIONS);
-  private readonly upsertBatched = batched((payments: readonly PaymentSnapshot[]) => this.upsertAll(payments), {
+  private readonly upsertBatched = batched((payments: readonly HostedPaymentSnapshot[]) => this.upsertAll(payments), {
     ...BATCH_OPTIONS,
     key: ({ source }) => source.sessionId,
   });
@@ -221,8 +221,8 @@ export class SessionRepository {
     return row;
   }
 
-  async findPayment(owner: SessionOwner, paymentReference: string): Promise<PaymentSnapshot | undefined> {
-    const [row] = await this.dataSource.query<{ snapshot: PaymentSnapshot }[]>(
+  async findPayment(owner: SessionOwner, paymentReference: string): Promise<HostedPaymentSnapshot | undefined> {
+    const [row] = await this.dataSource.query<{ snapshot: HostedPaymentSnapshot }[]>(
       `SELECT p.snapshot FROM hosted_payments p JOIN sessions s USING (session_id)
         WHERE p.payment_reference = $1 AND s.merchant_id = $2 AND s.site_id = $3 AND s.mode = $4`,
       [paymentReference, owner.merchantId, owner.siteId, owner.mode],
@@ -231,7 +231,7 @@ export class SessionRepository {
   }
 
   /** Same as {@link upsertPayments} for the result of one pay request; concurrent calls share a statement. */
-  async upsertPayment(payment: PaymentSnapshot): Promise<void> {
+  async upsertPayment(payment: HostedPaymentSnapshot): Promise<void> {
     if (!this.isKnown(payment)) await this.upsertBatched(payment);
   }
 
@@ -243,10 +243,10 @@ export class SessionRepository {
    * Locks sessions in the order of their ids, then payments in the order of their references, whatever the order of the
    * arguments. So two statements with common rows can wait for each other, but never deadlock.
    */
-  async upsertPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
+  async upsertPayments(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
     const unknown = payments.filter((payment) => !this.isKnown(payment));
     if (unknown.length === 0) return;
-    const newestOf = (key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] =>
+    const newestOf = (key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] =>
       inOrder([...new Map([...unknown].sort(byVersion).map((payment) => [key(payment), payment])).values()], key);
     await this.dataSource.query(UPSERT_PAYMENTS, [
       newestOf(({ paymentReference }) => paymentReference),
@@ -259,7 +259,7 @@ export class SessionRepository {
    * Stores reversals: payment-processor refunded charges that came too late. Changes no other data of a known payment. Locks
    * rows in the order of {@link upsertPayments}.
    */
-  async upsertReversals(payments: readonly PaymentSnapshot[]): Promise<void> {
+  async upsertReversals(payments: readonly HostedPaymentSnapshot[]): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO hosted_payments AS kept (payment_reference, session_id, snapshot, accepted_at, version, reversed_at)
        SELECT value->>'paymentReference', (value#>>'{source,sessionId}')::uuid, value - 'reversedUTCDate',
@@ -296,16 +296,16 @@ export class SessionRepository {
     return keys.map((_, index) => found.get(index + 1));
   }
 
-  private async upsertAll(payments: readonly PaymentSnapshot[]): Promise<undefined[]> {
+  private async upsertAll(payments: readonly HostedPaymentSnapshot[]): Promise<undefined[]> {
     await this.upsertPayments(payments);
     return payments.map(() => undefined);
   }
 
-  private isKnown({ paymentReference, payable }: PaymentSnapshot): boolean {
+  private isKnown({ paymentReference, payable }: HostedPaymentSnapshot): boolean {
     return (this.knownVersions.get(paymentReference) ?? 0) >= payable.version;
   }
 
-  private remember({ paymentReference, payable }: PaymentSnapshot): void {
+  private remember({ paymentReference, payable }: HostedPaymentSnapshot): void {
     if (this.knownVersions.size >= MAX_KNOWN_VERSIONS)
       this.knownVersions.delete(this.knownVersions.keys().next().value!);
     this.knownVersions.set(paymentReference, Math.max(payable.version, this.knownVersions.get(paymentReference) ?? 0));
@@ -320,16 +320,16 @@ export class SessionRepository {
   }
 }
 
-function byVersion(one: PaymentSnapshot, other: PaymentSnapshot): number {
+function byVersion(one: HostedPaymentSnapshot, other: HostedPaymentSnapshot): number {
   return one.payable.version - other.payable.version;
 }
 
-function inOrder(payments: readonly PaymentSnapshot[], key: (payment: PaymentSnapshot) => string): PaymentSnapshot[] {
+function inOrder(payments: readonly HostedPaymentSnapshot[], key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] {
   return [...payments].sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 
 /** Session, state, version and attempts of the payables, as one array for each column. */
-function columnsOf(payments: readonly PaymentSnapshot[]): unknown[] {
+function columnsOf(payments: readonly HostedPaymentSnapshot[]): unknown[] {
   return [
     payments.map(({ source }) => source.sessionId),
     payments.map(({ payable }) => payable.state),

@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   CardKeyPublishedV1,
   type EventEnvelope,
-  isHosted,
+  isHostedPayment,
   PayableClosedV1,
   type PayableSnapshot,
   PaymentFailedV1,
@@ -29,30 +29,30 @@ export class SessionsConsumer {
   ) {}
 
   @EventPattern(PaymentProcessingV1, REPEATABLE)
-  onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
   @EventPattern(PaymentVerificationRequiredV1, REPEATABLE)
-  onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onVerificationRequired(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
   /** Replay: the time of a reversal never changes. */
   @EventPattern(PaymentReversedV1, REPEATABLE)
-  async onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  async onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
-    await this.sessions.upsertReversals(payments.filter(isHosted));
+    await this.sessions.upsertReversals(payments.filter(isHostedPayment));
     await this.invoices.upsertReversals(payments.filter(isInvoicePayment));
   }
 
   @EventPattern(PaymentSucceededV1, REPEATABLE)
-  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
   @EventPattern(PaymentFailedV1, REPEATABLE)
-  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsertPayments(events);
   }
 
@@ -76,9 +76,9 @@ export class SessionsConsumer {
     }
   }
 
-  private async upsertPayments(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private async upsertPayments(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     const payments = events.map((event) => event.payload);
-    await this.sessions.upsertPayments(payments.filter(isHosted));
+    await this.sessions.upsertPayments(payments.filter(isHostedPayment));
     await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }
 }

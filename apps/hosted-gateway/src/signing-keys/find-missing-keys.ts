@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, KeptForASecond } from '@svc/kernel';
+import { Clock, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { findExistingKeys } from './find-existing-keys.query.js';
 import type { NotifiedSite, SigningKey } from './signing-keys.js';
@@ -8,13 +8,13 @@ import type { NotifiedSite, SigningKey } from './signing-keys.js';
 @Injectable()
 export class FindMissingKeys {
   /** Sites that lack no key. A new key has effect immediately, a revocation within one second. */
-  private readonly complete: KeptForASecond<true>;
+  private readonly complete: TtlCache<true>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
-    this.complete = new KeptForASecond(clock);
+    this.complete = new TtlCache(clock);
   }
 
   async execute(site: NotifiedSite): Promise<readonly SigningKey[]> {

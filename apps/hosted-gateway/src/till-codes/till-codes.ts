@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FindTillInvoiceV1, type TillCodeMade } from '@svc/contracts';
-import { Clock, isOwnCode, KeptForASecond } from '@svc/kernel';
+import { Clock, isOwnCode, TtlCache } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { TillCodeRepository } from './till-code.repository.js';
 import type { TillInvoice } from './till-invoice.js';
@@ -18,7 +18,7 @@ const RESPONSE_TIMEOUT_MS = 2_000;
 @Injectable()
 export class TillCodes {
   /** At most one query per second to code-decoder for each till, independent of the number of waiting phones. */
-  private readonly openInvoices: KeptForASecond<{ invoiceReference?: string }>;
+  private readonly openInvoices: TtlCache<{ invoiceReference?: string }>;
 
   constructor(
     @Inject(TillCodeRepository) private readonly tillCodes: TillCodeRepository,
@@ -26,7 +26,7 @@ export class TillCodes {
     @Inject(Commands) private readonly commands: Commands,
     @Inject(Clock) clock: Clock,
   ) {
-    this.openInvoices = new KeptForASecond(clock);
+    this.openInvoices = new TtlCache(clock);
   }
 
   /** Undefined for an unknown code, and until the events of its merchant have arrived. */

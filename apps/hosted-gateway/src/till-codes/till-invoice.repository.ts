@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   DEFAULT_MINIMUM_AMOUNT,
   type InvoiceCreated,
   type PayableSnapshot,
@@ -157,7 +157,7 @@ function newestOf(payments: readonly InvoicePayment[], key: (payment: InvoicePay
 const NO_CUSTOMER = { id: '', firstName: '', lastName: '' };
 
 /** Removes the partner's customer: the page only needs to know that a partner made the payment. */
-function withoutCustomer(payment: InvoicePayment): AnyPaymentSnapshot {
+function withoutCustomer(payment: InvoicePayment): PaymentSnapshot {
   const { partner } = payment;
   return partner ? { ...payment, partner: { ...partner, customer: NO_CUSTOMER } } : payment;
 }

@@ -1,12 +1,12 @@
 import type {
-  AnyPaymentSnapshot,
+  PaymentSnapshot,
   InvoiceSource,
   LineItem,
   MerchantFeatures,
   Mode,
   PayableDescriptor,
   PayableState,
-  PaymentSnapshot,
+  HostedPaymentSnapshot,
 } from '@svc/contracts';
 
 /** An invoice of a till, with the data that its page needs. */
@@ -38,7 +38,7 @@ export interface TillInvoice {
   /** Cents. */
   readonly minimumAmount: number;
   /** Newest first. */
-  readonly payments: readonly AnyPaymentSnapshot[];
+  readonly payments: readonly PaymentSnapshot[];
 }
 
 /** The fields of a line item that the page shows. */
@@ -54,9 +54,9 @@ export function tillLineOf({ name, productCode, sku, unitPrice, quantity }: Line
   };
 }
 
-export type InvoicePayment = PaymentSnapshot<InvoiceSource>;
+export type InvoicePayment = HostedPaymentSnapshot<InvoiceSource>;
 
-export function isInvoicePayment(payment: AnyPaymentSnapshot): payment is InvoicePayment {
+export function isInvoicePayment(payment: PaymentSnapshot): payment is InvoicePayment {
   return payment.source.kind === 'invoice';
 }
 

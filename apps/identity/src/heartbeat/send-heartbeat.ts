@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { CredentialsHeartbeatV1 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
-import { DirectPublisher, HEARTBEAT_EVERY_MS } from '@svc/messaging';
+import { DirectPublisher, HEARTBEAT_INTERVAL_MS } from '@svc/messaging';
 
 /**
  * Sends the heartbeat that shows services that revocations can reach them. It is published directly, like revocations, and not
@@ -18,7 +18,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.runOnce(), HEARTBEAT_EVERY_MS).unref();
+    this.timer = setInterval(() => void this.runOnce(), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   onModuleDestroy(): void {

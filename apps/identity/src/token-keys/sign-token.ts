@@ -12,7 +12,7 @@ import {
   type TokenClaims,
   type TokenType,
 } from '@svc/contracts';
-import { Clock, DomainError, KeptForASecond, newUuid } from '@svc/kernel';
+import { Clock, DomainError, TtlCache, newUuid } from '@svc/kernel';
 import { SignJWT } from 'jose';
 import { DataSource } from 'typeorm';
 import { IdentityConfig } from '../config.js';
@@ -32,7 +32,7 @@ export interface TokenSubject {
 @Injectable()
 export class SignToken {
   /** For a second only, so that a withdrawn key stops signing. */
-  private readonly keys: KeptForASecond<readonly SealedTokenKey[]>;
+  private readonly keys: TtlCache<readonly SealedTokenKey[]>;
   private decrypted: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class SignToken {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {
-    this.keys = new KeptForASecond(clock, 1);
+    this.keys = new TtlCache(clock, 1);
   }
 
   async execute({ tokenType, subject, organisationId, mode }: TokenSubject): Promise<ServiceLoginAnswer> {

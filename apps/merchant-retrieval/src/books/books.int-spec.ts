@@ -1,6 +1,6 @@
-import { type AnyPaymentSnapshot, DigestRetrievalV1, ListRetrievalV1, type Mode } from '@svc/contracts';
+import { type PaymentSnapshot, DigestRetrievalV1, ListRetrievalV1, type Mode } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
-import { refundOf, told } from '@svc/testing';
+import { refundOf, paymentEvent } from '@svc/testing';
 import { aMerchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
@@ -18,9 +18,9 @@ const digestOf = (book: string, merchantId: number) =>
 const linesOf = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListRetrievalV1, { book, merchantId, mode, ...DAY })).lines;
 
-async function payAt(time: string, over: Partial<AnyPaymentSnapshot> = {}, merchant = aMerchant(retrieval)) {
+async function payAt(time: string, over: Partial<PaymentSnapshot> = {}, merchant = aMerchant(retrieval)) {
   const payment = paymentAt(await merchant, new Date(time), over);
-  await retrieval.deliver(told(payment));
+  await retrieval.deliver(paymentEvent(payment));
   return payment;
 }
 

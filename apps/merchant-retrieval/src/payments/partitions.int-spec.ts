@@ -1,4 +1,4 @@
-import { planOf, told, waitUntil } from '@svc/testing';
+import { planOf, paymentEvent, waitUntil } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { PaymentPartitions } from './payment-partitions.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -32,7 +32,7 @@ test('partitions are created from the window’s first month to two months ahead
 test('a partition is dropped when its last day is outside the window, with its payments', async () => {
   moveTo('2026-03-31T23:00:00.000Z');
   const payment = paymentAt(ours, retrieval.clock.now());
-  await retrieval.deliver(told(payment));
+  await retrieval.deliver(paymentEvent(payment));
   moveTo('2026-07-01T23:59:59.999Z');
   await runOnce();
   expect(await partitions()).toContain('payments_2026_03');
@@ -42,7 +42,7 @@ test('a partition is dropped when its last day is outside the window, with its p
   expect(left[0]).toBe('payments_2026_04');
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
   // A payment from before the window is skipped: its partition is gone.
-  await retrieval.deliver(told(payment, 3));
+  await retrieval.deliver(paymentEvent(payment, 3));
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
 });
 

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { type AnyPaymentSnapshot, type PaymentNotification, paymentNotificationOf } from '@svc/contracts';
+import { type PaymentSnapshot, type PaymentNotification, paymentNotificationOf } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { rollingDay, threeMonths, type Window } from './windows.js';
 
 /** A final payment, and the version of its event. */
 export interface VersionedPayment {
-  readonly payment: AnyPaymentSnapshot;
+  readonly payment: PaymentSnapshot;
   readonly version: number;
 }
 

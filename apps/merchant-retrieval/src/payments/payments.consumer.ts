@@ -1,5 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type AnyPaymentSnapshot, type EventEnvelope, PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { type PaymentSnapshot, type EventEnvelope, PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from '../stream/notice.repository.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -16,17 +16,17 @@ export class PaymentsConsumer {
   ) {}
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.store(events);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.store(events);
   }
 
   /** The payment first: a reader of its notice must find it. */
-  private async store(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private async store(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),
     );

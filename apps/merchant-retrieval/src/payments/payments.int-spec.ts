@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type AnyPaymentSnapshot, SiteChangedV1 } from '@svc/contracts';
-import { anEvent, aPayment, told } from '@svc/testing';
+import { type PaymentSnapshot, SiteChangedV1 } from '@svc/contracts';
+import { anEvent, aPayment, paymentEvent } from '@svc/testing';
 import {
   aMerchant,
   lookUpsOf,
@@ -21,10 +21,10 @@ beforeEach(async () => {
 
 const now = () => retrieval.clock.now();
 /** A new one of ours whose references nothing else has. */
-async function made(over: Partial<AnyPaymentSnapshot> = {}, at = now()): Promise<AnyPaymentSnapshot> {
+async function made(over: Partial<PaymentSnapshot> = {}, at = now()): Promise<PaymentSnapshot> {
   const payment = paymentAt(ours, at, over);
   if (payment.source.kind === 'session') payment.source = { ...payment.source, merchantOrderId: randomUUID() };
-  await retrieval.deliver(told(payment));
+  await retrieval.deliver(paymentEvent(payment));
   return payment;
 }
 const pathsOf = ({ merchantId, sites }: Merchant): readonly [string, string, string] => [
@@ -71,7 +71,7 @@ test('a partner’s failed payment of an invoice has its vouchers, its customer 
     ...{ merchantId: ours.merchantId, siteId: ours.sites[1], paymentUTCDate: now().toISOString() },
     ...{ state: 'failed', processedAmount: 0, vouchers, source },
   });
-  await retrieval.deliver(told(failed));
+  await retrieval.deliver(paymentEvent(failed));
   const [merchant, first, second] = pathsOf(ours);
   const lookUp = `/invoices/${invoiceReference}/payments`;
   const found = await retrieval.list(`${merchant}${lookUp}`, ours.keys.merchant);
@@ -84,7 +84,7 @@ test('a partner’s failed payment of an invoice has its vouchers, its customer 
 });
 
 describe('who may see a payment of site 1 (A7)', () => {
-  let payment: AnyPaymentSnapshot;
+  let payment: PaymentSnapshot;
   beforeEach(async () => (payment = await made()));
 
   test.each(['x-api-key', 'authorization'])('the key in %s', async (header) => {
@@ -174,7 +174,7 @@ describe('input (M3)', () => {
     const payments = [0, -1_000, -1_000, -60_000].map((ms) =>
       paymentAt(ours, retrieval.clock.later(ms), { source, siteId: ours.sites[ms === 0 ? 0 : 1] }),
     );
-    await retrieval.deliver(...payments.map((payment) => told(payment)));
+    await retrieval.deliver(...payments.map((payment) => paymentEvent(payment)));
     const [newest, ...others] = payments.map(({ paymentReference }) => paymentReference) as [
       string,
       string,
@@ -214,7 +214,7 @@ describe('windows (M2)', () => {
     from.setUTCMonth(from.getUTCMonth() - 3);
     const inside = await made({}, from);
     const outside = await made({}, new Date(from.getTime() + 1));
-    const byId = ({ paymentReference }: AnyPaymentSnapshot) =>
+    const byId = ({ paymentReference }: PaymentSnapshot) =>
       references(`/${ours.merchantId}/payments/${paymentReference}`, ours.keys.merchant);
     expect(await byId(inside)).toEqual([inside.paymentReference]);
     retrieval.clock.advance(1);
@@ -226,12 +226,12 @@ describe('windows (M2)', () => {
 test('a payment of an earlier release has the site’s reference of now, or none', async () => {
   const old = paymentAt(ours, now());
   delete old.siteReference;
-  await retrieval.deliver(told(old));
+  await retrieval.deliver(paymentEvent(old));
   const path = `/${ours.merchantId}/payments/${old.paymentReference}`;
   expect(await retrieval.list(path, ours.keys.merchant)).toMatchObject([{ siteReference: 'SITE-1' }]);
   const unknown = paymentAt(ours, now(), { siteId: theirs.sites[0] });
   delete unknown.siteReference;
-  await retrieval.deliver(told(unknown));
+  await retrieval.deliver(paymentEvent(unknown));
   const other = `/${ours.merchantId}/payments/${unknown.paymentReference}`;
   expect(await retrieval.list(other, ours.keys.merchant)).toMatchObject([{ siteReference: '' }]);
 });

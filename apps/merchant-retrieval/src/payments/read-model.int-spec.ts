@@ -1,7 +1,7 @@
 /** The read model keeps the newest version of each payment until it is older than all windows, also during a rebuild. */
-import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
+import { type PaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
 import { Generations, type RebuildState, ReadModelRebuild, Transport } from '@svc/messaging';
-import { anEvent, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';
+import { anEvent, stubService, startTestService, appendEvents, type TestService, paymentEvent, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
   aMerchant,
@@ -18,7 +18,7 @@ let processor: TestService;
 let ours: Merchant;
 beforeEach(async () => {
   retrieval = await startRetrieval();
-  processor = await startTestService(standInFor('payment-processor'), {
+  processor = await startTestService(stubService('payment-processor'), {
     broker: retrieval.broker,
     clock: retrieval.clock,
   });
@@ -34,17 +34,17 @@ const rows = (columns = 'payment_reference, version, tip_amount') =>
     `SELECT ${columns} FROM payments WHERE generation = (SELECT generation FROM generations WHERE state = 'serving')
       ORDER BY payment_reference`,
   );
-const seen = async ({ paymentReference }: AnyPaymentSnapshot) =>
+const seen = async ({ paymentReference }: PaymentSnapshot) =>
   retrieval.list(`/${ours.merchantId}/payments/${paymentReference}`, ours.keys.merchant);
 
 test('of several versions the newest stays, in any order, in one batch and in several', async () => {
   const payment = paymentAt(ours, retrieval.clock.now());
-  const version = (number: number) => told({ ...payment, tipAmount: number }, number);
+  const version = (number: number) => paymentEvent({ ...payment, tipAmount: number }, number);
   await retrieval.deliver(version(2), version(4), version(3));
   const { paymentReference: payment_reference } = payment;
   expect(await rows()).toEqual([{ payment_reference, version: 4, tip_amount: 4 }]);
   await retrieval.deliver(version(3));
-  await retrieval.deliver(told({ ...payment, tipAmount: 9 }, 4));
+  await retrieval.deliver(paymentEvent({ ...payment, tipAmount: 9 }, 4));
   expect(await rows()).toEqual([{ payment_reference, version: 4, tip_amount: 4 }]);
   await retrieval.deliver(version(5));
   expect(await rows()).toEqual([{ payment_reference, version: 5, tip_amount: 5 }]);
@@ -86,7 +86,7 @@ describe('a rebuild', () => {
     await processor.service.startRelaying();
     const payments = Array.from({ length: 60 }, (_, nth) => paymentAt(ours, retrieval.clock.later(-nth * 86_400_000)));
     const old = paymentAt(ours, retrieval.clock.later(-93 * 86_400_000));
-    for (const payment of [...payments, old]) await tell(processor.service, told(payment));
+    for (const payment of [...payments, old]) await appendEvents(processor.service, paymentEvent(payment));
     await waitUntil('all payments', 20_000, async () => (await rows()).length === payments.length);
     const right = await rows('*');
     const notices = () =>
@@ -96,7 +96,7 @@ describe('a rebuild', () => {
       return written.length === payments.length + 1 && written;
     });
 
-    const [gone, wrong] = payments as [AnyPaymentSnapshot, AnyPaymentSnapshot];
+    const [gone, wrong] = payments as [PaymentSnapshot, PaymentSnapshot];
     const { paymentReference: ofGone } = gone;
     await retrieval.dataSource.query('DELETE FROM payments WHERE payment_reference = $1', [ofGone]);
     await retrieval.dataSource.query('UPDATE payments SET tip_amount = 7, version = 99 WHERE payment_reference = $1', [
@@ -129,15 +129,15 @@ describe('a rebuild', () => {
     const begin = () =>
       generations.begin((tx) => retrieval.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
     const before = paymentAt(ours, retrieval.clock.now());
-    await retrieval.deliver(told(before));
+    await retrieval.deliver(paymentEvent(before));
     expect(await begin()).toBe(2);
     const during = paymentAt(ours, retrieval.clock.now());
-    await retrieval.deliver(told(during));
+    await retrieval.deliver(paymentEvent(during));
     expect([(await seen(before)).length, (await seen(during)).length]).toEqual([1, 1]);
     expect(await generations.serve(2)).toBe(true);
     expect([(await seen(before)).length, (await seen(during)).length]).toEqual([0, 1]);
     const after = paymentAt(ours, retrieval.clock.now());
-    await retrieval.deliver(told(after));
+    await retrieval.deliver(paymentEvent(after));
     expect(
       await retrieval.dataSource.query('SELECT generation FROM payments WHERE payment_reference = $1', [
         after.paymentReference,

@@ -1,5 +1,5 @@
 /** Positions of notices, and what is read from them and removed. */
-import { told } from '@svc/testing';
+import { paymentEvent } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
 import type { Channel } from './event-id.js';
@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 const eventOf = (channel: Channel) => ({
-  ...told(paymentAt(merchants[0]!, retrieval.clock.now(), channel)),
+  ...paymentEvent(paymentAt(merchants[0]!, retrieval.clock.now(), channel)),
   occurredAt: retrieval.clock.nowISO(),
 });
 /** As many for each channel as its number says, mixed. */

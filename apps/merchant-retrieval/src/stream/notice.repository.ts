@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import { Clock, type IdentifiedNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
@@ -43,7 +43,7 @@ export interface PositionRange {
   readonly removed: number;
 }
 
-type PaymentEvent = EventEnvelope<AnyPaymentSnapshot>;
+type PaymentEvent = EventEnvelope<PaymentSnapshot>;
 
 /**
  * Writes each notice once and reads the notices of a channel in the order of their commits. Writers lock the row of their
@@ -121,7 +121,7 @@ function siteOf({ merchantId, siteId }: { readonly merchantId: number; readonly 
   return `${merchantId} ${siteId}`;
 }
 
-function rowOf(payment: AnyPaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
+function rowOf(payment: PaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
   const { merchantId: merchant_id, siteId: site_id, mode } = payment;
   return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
 }

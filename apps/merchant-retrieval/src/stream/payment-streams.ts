@@ -95,7 +95,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
       reader.out.destroy();
       throw error;
     }
-    this.job.soon();
+    this.job.trigger();
     return reader.out;
   }
 
@@ -150,7 +150,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     out.on('error', () => undefined);
     out.on('drain', () => {
       reader.fullSince = undefined;
-      this.job.soon();
+      this.job.trigger();
     });
     return reader;
   }

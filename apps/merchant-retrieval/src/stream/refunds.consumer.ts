@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   PaymentReversedV1,
   type RefundedPayment,
@@ -30,7 +30,7 @@ export class RefundsConsumer {
   }
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
-  onReversed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onReversed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.notices.insertNew(events.filter(({ payload }) => hasNotice(payload)));
   }
 }

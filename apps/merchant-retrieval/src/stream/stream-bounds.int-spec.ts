@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
-import { anEvent, planOf, told, waitUntil } from '@svc/testing';
+import { anEvent, planOf, paymentEvent, waitUntil } from '@svc/testing';
 import { aMerchant, keyIdOf, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { listen, readStream, type StreamReader } from '../../test/stream-reader.js';
 import { type Channel, eventIdOf } from './event-id.js';
@@ -52,7 +52,7 @@ async function open(apiKey = ours.keys.merchant, lastEventId?: string, path = ou
 const statusOf = async (apiKey?: string, lastEventId?: string, path?: string) =>
   (await open(apiKey, lastEventId, path)).answer.statusCode;
 const payments = (count: number) => Array.from({ length: count }, () => paymentAt(ours, retrieval.clock.now()));
-const eventNow = (payment = payments(1)[0]!) => ({ ...told(payment), occurredAt: retrieval.clock.nowISO() });
+const eventNow = (payment = payments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
 const noticeCount = async () =>
   (
     await retrieval.dataSource.query<[{ count: number }]>('SELECT count(*) FROM notices WHERE merchant_id = $1', [
@@ -80,9 +80,9 @@ describe('who may read it (A7)', () => {
     const second = await open(ours.keys.merchant, undefined, ourPath(1));
     const [atFirst, atSecond, paidLive] = payments(3) as [never, never, never];
     const events = [
-      told(atFirst),
-      told({ ...(atSecond as object), siteId: ours.sites[1] } as never),
-      told({ ...(paidLive as object), mode: 'live' } as never),
+      paymentEvent(atFirst),
+      paymentEvent({ ...(atSecond as object), siteId: ours.sites[1] } as never),
+      paymentEvent({ ...(paidLive as object), mode: 'live' } as never),
     ];
     await retrieval.deliver(...events);
     await waitUntil('both', 5_000, async () => live.events.length > 0 && second.events.length > 0);

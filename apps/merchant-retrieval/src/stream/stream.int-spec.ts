@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
-import { type AnyPaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
+import { type PaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
-import { anEvent, refundOf, told, waitUntil } from '@svc/testing';
+import { anEvent, refundOf, paymentEvent, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
   aMerchant,
@@ -46,14 +46,14 @@ async function open(apiKey = ours.keys.merchant, lastEventId?: string, url = her
 }
 const received = (reader: StreamReader, count: number) =>
   waitUntil(`${count} events`, 5_000, async () => reader.events.length >= count);
-const newPayment = (over: Partial<AnyPaymentSnapshot> = {}) => paymentAt(ours, retrieval.clock.now(), over);
-const reversal = (payment: AnyPaymentSnapshot) =>
+const newPayment = (over: Partial<PaymentSnapshot> = {}) => paymentAt(ours, retrieval.clock.now(), over);
+const reversal = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
 /** Sent after all that came before it: what is not there when it is, does not come. */
 async function marker(reader: StreamReader): Promise<void> {
   const last = newPayment();
-  await retrieval.deliver(told(last));
+  await retrieval.deliver(paymentEvent(last));
   await waitUntil('the last one', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
   reader.events.pop();
 }
@@ -76,7 +76,7 @@ describe('what it sends', () => {
     const reader = await open();
     const paid = newPayment();
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
-    await retrieval.deliver(told(paid), told(failed));
+    await retrieval.deliver(paymentEvent(paid), paymentEvent(failed));
     await received(reader, 2);
     expect(reader.answer.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -93,7 +93,7 @@ describe('what it sends', () => {
 
   test('a reversal as a refund, once; the payment of the look-up stays as it was', async () => {
     const payment = newPayment({ state: 'failed', processedAmount: 0 });
-    await retrieval.deliver(told(payment));
+    await retrieval.deliver(paymentEvent(payment));
     const reader = await open();
     const reversed = reversal(payment);
     await retrieval.deliver(reversed);
@@ -115,7 +115,7 @@ describe('what it sends', () => {
 
   test('each refund that ended, once, succeeded or failed; the payment of the look-up stays as it was', async () => {
     const payment = newPayment();
-    await retrieval.deliver(told(payment));
+    await retrieval.deliver(paymentEvent(payment));
     const reader = await open();
     const createdUTCDate = retrieval.clock.nowISO();
     const refunds = [refundOf(payment, { createdUTCDate }), refundOf(payment, { createdUTCDate, status: 'failed' })];
@@ -136,21 +136,21 @@ describe('what it sends', () => {
   test('an event that arrives again, and another event of the same outcome, add nothing', async () => {
     const reader = await open();
     const payment = newPayment();
-    const event = told(payment);
-    await retrieval.deliver(event, event, told(payment, 3));
+    const event = paymentEvent(payment);
+    await retrieval.deliver(event, event, paymentEvent(payment, 3));
     await Promise.all(Array.from({ length: 5 }, () => retrieval.deliver(event)));
-    await retrieval.deliver(told(payment, 4));
+    await retrieval.deliver(paymentEvent(payment, 4));
     await marker(reader);
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
   });
 
   test('only what happens from now on without an id, and nothing between with the id that it began with', async () => {
-    await retrieval.deliver(told(newPayment()));
+    await retrieval.deliver(paymentEvent(newPayment()));
     const first = await open();
     first.leave();
     expect(first.events).toEqual([]);
     const between = newPayment();
-    await retrieval.deliver(told(between));
+    await retrieval.deliver(paymentEvent(between));
     const second = await open(ours.keys.merchant, first.lastEventId);
     await received(second, 1);
     expect(referencesIn(second.events)).toEqual([between.paymentReference]);
@@ -162,7 +162,7 @@ describe('what it sends', () => {
   test('the site of an earlier release’s payment is the one that identity names', async () => {
     const { siteReference: _, ...payment } = newPayment();
     const reader = await open();
-    await retrieval.deliver(told(payment));
+    await retrieval.deliver(paymentEvent(payment));
     await received(reader, 1);
     expect(reader.events[0]!.data.siteReference).toBe('SITE-1');
   });
@@ -184,7 +184,7 @@ describe('everything once', () => {
   test('a reader that is cut 50 times during 5 000 payments, on two replicas, has each once and in order', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
-    const events = payments.map((payment) => told(payment));
+    const events = payments.map((payment) => paymentEvent(payment));
     const all: StreamEvent[] = [];
     let { lastEventId } = await open();
     const written = (async () => {
@@ -216,9 +216,9 @@ describe('everything once', () => {
   test('a notice that commits later than the next one is not skipped', async () => {
     const reader = await open();
     const [slow, quick] = [newPayment(), newPayment()];
-    const first = await uncommitted(retrieval, [told(slow)]);
+    const first = await uncommitted(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
-    const second = retrieval.deliver(told(quick)).then(() => (isWritten = true));
+    const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
     // Where nothing makes it wait, it is written and sent now, and the first one would be skipped.
     await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
@@ -231,7 +231,7 @@ describe('everything once', () => {
     const replica = await startReplica();
     const reader = await open(ours.keys.merchant, undefined, replica.url);
     const payment = newPayment();
-    await retrieval.deliver(told(payment));
+    await retrieval.deliver(paymentEvent(payment));
     await waitUntil('the event', 5_000, async () => reader.events.length === 1);
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
     await replica.service.close();
@@ -246,7 +246,7 @@ describe('how it ends', () => {
     await reader.closed;
     expect(reader.answer.complete).toBe(true);
     const payment = newPayment();
-    await retrieval.deliver(told(payment));
+    await retrieval.deliver(paymentEvent(payment));
     const resumed = await open(ours.keys.merchant, reader.lastEventId);
     await received(resumed, 1);
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
@@ -258,7 +258,7 @@ describe('how it ends', () => {
     const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
     const keyId = await keyIdOf(retrieval, ours.keys.merchant);
     const out = (await streams.open(channel, { keyId } as never, undefined)) as PassThrough;
-    await retrieval.deliver(...Array.from({ length: 100 }, () => told(newPayment())));
+    await retrieval.deliver(...Array.from({ length: 100 }, () => paymentEvent(newPayment())));
     await waitUntil('a full buffer', 5_000, async () => out.writableNeedDrain);
     await replica.service.close();
     expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
@@ -273,7 +273,7 @@ describe('how it ends', () => {
     await retrieval.deliver(anEvent(ApiKeyChangedV1, keyId, 2, { ...owner, hash, revoked: true }));
     retrieval.clock.advance(1_000);
     await reader.closed;
-    await retrieval.deliver(told(newPayment()));
+    await retrieval.deliver(paymentEvent(newPayment()));
     await received(other, 1);
     expect(reader.events).toEqual([]);
   });

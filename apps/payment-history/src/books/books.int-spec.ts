@@ -8,7 +8,7 @@ import {
   type PartnerPayment,
 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
-import { aPayment, told } from '@svc/testing';
+import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 
 let history: History;
@@ -25,7 +25,7 @@ const aMerchant = (): number => (merchantId += 10);
 
 async function pay(over: Partial<PartnerPayment> = {}): Promise<PartnerPayment> {
   const payment = aPayment(randomUUID(), 'customer', over);
-  await history.deliver(told(payment));
+  await history.deliver(paymentEvent(payment));
   return payment;
 }
 const digestsOf = async (merchant: number, range = DAY) =>
@@ -40,10 +40,10 @@ const linesOf = async (
 test('a digest for each merchant and mode, of the same payments in any order', async () => {
   const [one, other] = [aMerchant(), aMerchant()];
   const payments = [{}, { amount: 20_000 }, { mode: 'live' as const }].map((over) => aPayment(randomUUID(), 'c', over));
-  for (const payment of payments) await history.deliver(told({ ...payment, merchantId: one }));
+  for (const payment of payments) await history.deliver(paymentEvent({ ...payment, merchantId: one }));
   for (const payment of payments.toReversed())
     await history.deliver(
-      told({ ...payment, merchantId: other, paymentReference: `${payment.paymentReference.slice(0, 17)}0` }),
+      paymentEvent({ ...payment, merchantId: other, paymentReference: `${payment.paymentReference.slice(0, 17)}0` }),
     );
   const [live, test] = await digestsOf(one);
   expect([live, test]).toMatchObject([

@@ -1,7 +1,7 @@
 /** Three copies of the read model at once: one that is retired, one that serves, and one that is being built. */
 import type { PartnerPayment } from '@svc/contracts';
 import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
-import { aPayment, told } from '@svc/testing';
+import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 import { READ_MODEL } from './read-model.js';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => history.stop());
 
 const deliver = (version: number) =>
-  history.deliver(...payments.map((payment) => told({ ...payment, merchantName: `as of ${version}` }, version)));
+  history.deliver(...payments.map((payment) => paymentEvent({ ...payment, merchantName: `as of ${version}` }, version)));
 /** Nothing answers the replay request, so the service itself does not let the copy serve. */
 const begin = () => generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
 const rowsOf = async (table: string, where = 'true') =>
@@ -72,7 +72,7 @@ test('a payment that only the copy being built has is not found yet', async () =
 
 test('events are written to the copy that serves and to the one that is being built, not to a retired one', async () => {
   const payment = aPayment(ours.organisationId, ours.customers[0]);
-  await history.deliver(told(payment));
+  await history.deliver(paymentEvent(payment));
   expect(await rowsOf('payments', `payment_reference = '${payment.paymentReference}'`)).toEqual([SERVING, BUILDING]);
 });
 

@@ -1,7 +1,7 @@
 /** A payment is of one organisation, in one mode, and of one customer: alone, on a page, and in the counts that lead to a page. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
-import { aPayment, told } from '@svc/testing';
+import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
       paymentUTCDate: history.clock.later(-ago).toISOString(),
     });
     payments.get(organisation)![customer]!.push(payment);
-    await history.deliver(told(payment));
+    await history.deliver(paymentEvent(payment));
   }
 });
 afterAll(() => history.stop());
@@ -89,7 +89,7 @@ test('payments of the same moment are listed by their reference, the greatest fi
   const organisation = await anOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
-    await history.deliver(told(aPayment(organisation.organisationId, organisation.customers[0], { reference })));
+    await history.deliver(paymentEvent(aPayment(organisation.organisationId, organisation.customers[0], { reference })));
   const page = await history.page('', organisation.server);
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
@@ -103,7 +103,7 @@ describe('a customer’s id is text of the partner’s own', () => {
   test('it is returned as sent, and found only by the same text', async () => {
     const { organisationId, server } = await anOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
-      await history.deliver(told(aPayment(organisationId, id)));
+      await history.deliver(paymentEvent(aPayment(organisationId, id)));
       expect(await idsOf(server, id)).toEqual([id]);
     }
     expect(await idsOf(server, 'LOYALTY 17 & KÄTHE')).toEqual([]);
@@ -113,7 +113,7 @@ describe('a customer’s id is text of the partner’s own', () => {
     const { organisationId, server, apps, customers } = await anOrganisation(history);
     const [inLowerCase, inCapitals] = [customers[0], customers[0].toUpperCase()];
     const payment = aPayment(organisationId, inCapitals);
-    await history.deliver(told(payment));
+    await history.deliver(paymentEvent(payment));
     for (const id of [inLowerCase, inCapitals]) {
       expect(await idsOf(server, id)).toEqual([inCapitals]);
       expect(await idsOf(apps[0], id)).toEqual([inCapitals]);
@@ -125,7 +125,7 @@ describe('a customer’s id is text of the partner’s own', () => {
 
   test('a payment stored before ids were returned as sent has its canonical id', async () => {
     const { organisationId, server, customers } = await anOrganisation(history);
-    await history.deliver(told(aPayment(organisationId, customers[0])));
+    await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [
       organisationId,
     ]);

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ShownPayment } from '@svc/contracts';
+import type { PaymentView } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
 import { SERVING, PAYMENT_COLUMNS, toShownPayment, type PaymentRow } from './payment.repository.js';
@@ -18,7 +18,7 @@ export class PaymentPagesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** `limit` payments from the `offset`-th on (from 0), the newest first. */
-  async find(owner: PaymentOwner, offset: number, limit: number): Promise<ShownPayment[]> {
+  async find(owner: PaymentOwner, offset: number, limit: number): Promise<PaymentView[]> {
     const { organisationId, mode, customerId } = owner;
     const rows = await this.dataSource.query<PaymentRow[]>(pageStatement(owner), [
       organisationId,

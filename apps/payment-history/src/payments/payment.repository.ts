@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PartnerPayment, type ShownPayment, shownPaymentOf } from '@svc/contracts';
+import { type PartnerPayment, type PaymentView, paymentViewOf } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { PaymentOwner } from './payment-owner.js';
@@ -13,7 +13,7 @@ export interface VersionedPayment {
 /** The generation of the read model that serves queries. */
 export const SERVING = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
-/** The columns of a payment, with the names of {@link ShownPayment}. */
+/** The columns of a payment, with the names of {@link PaymentView}. */
 export const PAYMENT_COLUMNS = `reference, payment_reference AS "paymentReference", state, currency AS "currencyISOCode",
   invoiced_amount AS "invoicedAmount", amount, tip_amount AS "tipAmount", processed_amount AS "processedAmount",
   payment_utc_date AS "paymentUTCDate", modified_utc_date AS "modifiedUTCDate", method_type AS "paymentMethodType",
@@ -23,7 +23,7 @@ export const PAYMENT_COLUMNS = `reference, payment_reference AS "paymentReferenc
 
 /** A row of {@link PAYMENT_COLUMNS}. */
 export interface PaymentRow extends Omit<
-  ShownPayment,
+  PaymentView,
   | 'paymentUTCDate'
   | 'modifiedUTCDate'
   | 'invoiceReference'
@@ -60,7 +60,7 @@ export class PaymentRepository {
   async findOwned(
     { organisationId, mode, customerId }: PaymentOwner,
     paymentReference: string,
-  ): Promise<ShownPayment | undefined> {
+  ): Promise<PaymentView | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments
         WHERE generation = ${SERVING} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
@@ -72,7 +72,7 @@ export class PaymentRepository {
 }
 
 /** A row without its null members. */
-export function toShownPayment(row: PaymentRow): ShownPayment {
+export function toShownPayment(row: PaymentRow): PaymentView {
   const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
   return {
     ...same,
@@ -120,7 +120,7 @@ const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
 function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const { partner } = payment;
-  const { customer, ...shown } = shownPaymentOf(payment);
+  const { customer, ...shown } = paymentViewOf(payment);
   return {
     payment_reference: shown.paymentReference,
     organisation_id: partner.organisationId,

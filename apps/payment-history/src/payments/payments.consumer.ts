@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
-  isPartners,
+  isPartnerPayment,
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentSucceededV1,
@@ -24,37 +24,37 @@ export class PaymentsConsumer {
   constructor(@Inject(PaymentRepository) private readonly payments: PaymentRepository) {}
 
   @EventPattern(PaymentProcessingV1, PARTNER_PAYMENTS)
-  onProcessing(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onProcessing(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsert(events);
   }
 
   @EventPattern(PaymentVerificationRequiredV1, PARTNER_PAYMENTS)
-  onVerificationRequired(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onVerificationRequired(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsert(events);
   }
 
   @EventPattern(PaymentSucceededV1, PARTNER_PAYMENTS)
-  onSucceeded(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onSucceeded(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsert(events);
   }
 
   @EventPattern(PaymentFailedV1, PARTNER_PAYMENTS)
-  onFailed(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  onFailed(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.upsert(events);
   }
 
   /** After the reply the payment can be read (P5). */
   @MessagePattern(ShowPaymentV1)
   async onShow({ payment, version }: ShowPayment): Promise<{ shown: true }> {
-    if (isPartners(payment)) await this.payments.upsertAll([{ payment, version }]);
+    if (isPartnerPayment(payment)) await this.payments.upsertAll([{ payment, version }]);
     return { shown: true };
   }
 
   /** Payments of anonymous payers belong to no organisation and are not in the history (P5). */
-  private upsert(events: EventEnvelope<AnyPaymentSnapshot>[]): Promise<void> {
+  private upsert(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     return this.payments.upsertAll(
       events.flatMap(({ payload, aggregateVersion }) =>
-        isPartners(payload) ? [{ payment: payload, version: aggregateVersion }] : [],
+        isPartnerPayment(payload) ? [{ payment: payload, version: aggregateVersion }] : [],
       ),
     );
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type PartnerPayment, ShowPaymentV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { anAnonymousPayment, aPayment, told } from '@svc/testing';
+import { anAnonymousPayment, aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
 import { anOrganisation, type Organisation } from '../../test/organisation.js';
 
@@ -98,7 +98,7 @@ describe.each(KINDS)('%s', (kind, status, over) => {
       partner: { ...payment.partner, customer: { id: customer, firstName: '', lastName: '' } },
     };
     const one = kind.includes('without a name') ? nameless : payment;
-    await history.deliver(told(one));
+    await history.deliver(paymentEvent(one));
     return one;
   };
 
@@ -144,7 +144,7 @@ describe.each(KINDS)('%s', (kind, status, over) => {
 
 test('a reference is found in either case; what cannot be one, or is none, is a 404 with an empty body', async () => {
   const payment = aPayment(ours.organisationId, customer);
-  await history.deliver(told(payment));
+  await history.deliver(paymentEvent(payment));
   const { paymentReference } = payment;
   expect(await history.one(paymentReference.toLowerCase(), ours.server)).toMatchObject({ paymentReference });
   const unknown = newPaymentReference(new Date());
@@ -170,7 +170,7 @@ test('what is no number is a 400 that names it; without payments, and past the e
     return [status, text];
   };
   expect(await nothing('')).toEqual([204, '']);
-  await history.deliver(told(aPayment(ours.organisationId, customer)));
+  await history.deliver(paymentEvent(aPayment(ours.organisationId, customer)));
   expect(await nothing('?page=2')).toEqual([204, '']);
   expect(await nothing('?page=1000000000&pageSize=1000000000')).toEqual([204, '']);
   // An empty customerReference is no customer's.
@@ -187,7 +187,7 @@ test('what is no number is a 400 that names it; without payments, and past the e
 
 test('payments of anonymous payers are in no history', async () => {
   const payment = anAnonymousPayment();
-  await history.deliver(told(payment));
+  await history.deliver(paymentEvent(payment));
   expect(await new Commands(history.broker).request(ShowPaymentV1, { payment, version: 2 })).toEqual({ shown: true });
   expect(await history.get(`/v1/payments/${payment.paymentReference}`, ours.server)).toMatchObject({ status: 404 });
   expect(
@@ -201,7 +201,7 @@ test('a payment of the command is readable after the reply, and the event change
   const commands = new Commands(history.broker);
   expect(await commands.request(ShowPaymentV1, { payment, version })).toEqual({ shown: true });
   const first = await history.one(payment.paymentReference, ours.server);
-  await history.deliver(told({ ...payment, state: 'processing', processedAmount: 0 }, 1), told(payment, version));
+  await history.deliver(paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1), paymentEvent(payment, version));
   expect(await history.one(payment.paymentReference, ours.server)).toEqual(first);
   expect((await history.page('', ours.server))?.payments).toHaveLength(1);
 });
@@ -210,7 +210,7 @@ test('links lead through all pages and keep the other parameters', async () => {
   const payments = Array.from({ length: 7 }, (_, i) =>
     aPayment(ours.organisationId, customer, { paymentUTCDate: `2026-03-01T10:00:0${i}.000Z` }),
   );
-  await history.deliver(...payments.map((payment) => told(payment)));
+  await history.deliver(...payments.map((payment) => paymentEvent(payment)));
   const seen: string[] = [];
   const backwards: (string | undefined)[] = [];
   let next: string | undefined = `/v1/payments?pageSize=3&customerReference=${customer}&from=app`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { paymentError, PaymentReversedV1, type PartnerPayment } from '@svc/contracts';
-import { anEvent, aPayment, told } from '@svc/testing';
+import { anEvent, aPayment, paymentEvent } from '@svc/testing';
 import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
 
@@ -62,7 +62,7 @@ test('events that come twice, late, out of order and by several replicas at once
         const eventOf = ({ payment, version, isReversal }: (typeof steps)[number]) => {
           const snapshot = versionOf(payment, version);
           const reversed = { ...snapshot, reversedUTCDate: '2026-03-01T10:20:00.000Z' };
-          return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : told(snapshot, version);
+          return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : paymentEvent(snapshot, version);
         };
         const deliver = (batch: typeof steps) => history.deliver(...batch.map(eventOf));
         if (atOnce) await Promise.all(batches.map(deliver));

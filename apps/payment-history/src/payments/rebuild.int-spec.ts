@@ -1,6 +1,6 @@
-import { type AnyPaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
+import { type PaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
 import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
-import { aPayment, standInFor, startTestService, tell, type TestService, told, waitUntil } from '@svc/testing';
+import { aPayment, stubService, startTestService, appendEvents, type TestService, paymentEvent, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
 import { anOrganisation } from '../../test/organisation.js';
 import { readModel } from '../../test/read-model.js';
@@ -9,7 +9,7 @@ let history: History;
 let processor: TestService;
 beforeAll(async () => {
   history = await startHistory();
-  processor = await startTestService(standInFor('payment-processor'), { broker: history.broker, clock: history.clock });
+  processor = await startTestService(stubService('payment-processor'), { broker: history.broker, clock: history.clock });
   await processor.service.startRelaying();
 });
 afterAll(async () => {
@@ -17,8 +17,8 @@ afterAll(async () => {
   await history.stop();
 });
 
-const happen = (payment: AnyPaymentSnapshot, version = 2): Promise<void> =>
-  tell(processor.service, told(payment, version));
+const happen = (payment: PaymentSnapshot, version = 2): Promise<void> =>
+  appendEvents(processor.service, paymentEvent(payment, version));
 
 const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
   const answer = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });

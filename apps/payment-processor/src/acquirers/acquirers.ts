@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { Clock, KeptForASecond } from '@svc/kernel';
+import { Clock, TtlCache } from '@svc/kernel';
 import { Acquirer, type MerchantAccount } from './acquirer.js';
 import { type ConfiguredAccount, MerchantAccountRepository } from './merchant-account.repository.js';
 
@@ -18,7 +18,7 @@ export interface AcquirerRoute {
 @Injectable()
 export class Acquirers {
   private readonly all: readonly Acquirer[];
-  private readonly configured: KeptForASecond<{ readonly account: ConfiguredAccount | undefined }>;
+  private readonly configured: TtlCache<{ readonly account: ConfiguredAccount | undefined }>;
 
   constructor(
     @Inject(Acquirer) acquirer: Acquirer,
@@ -26,7 +26,7 @@ export class Acquirers {
     @Inject(Clock) clock: Clock,
   ) {
     this.all = [acquirer];
-    this.configured = new KeptForASecond(clock);
+    this.configured = new TtlCache(clock);
   }
 
   /** Undefined when no acquirer accepts new charges of this merchant and mode. */

@@ -1,4 +1,4 @@
-import { type HttpAnswer, httpClient } from '@svc/testing';
+import { type HttpResponse, httpClient } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
@@ -21,7 +21,7 @@ let merchantId = 70_000;
 beforeEach(() => ++merchantId);
 afterEach(() => jest.restoreAllMocks());
 
-const set = (accountReference: string, over: object = {}): Promise<HttpAnswer> =>
+const set = (accountReference: string, over: object = {}): Promise<HttpResponse> =>
   admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...over });
 /** Accounts of the bank's charges for this payment. */
 const accountsAtBank = (paymentReference: string): unknown[] =>

@@ -2,7 +2,7 @@ import { type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
 import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
-import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -27,7 +27,7 @@ interface OpenedKey extends Pick<CardKey, 'replacedAt'> {
 @Injectable()
 export class CardKeys implements OnModuleInit {
   /** Cached for a second, so that every replica notices a rotation. */
-  private readonly opened: KeptForASecond<OpenedKey>;
+  private readonly opened: TtlCache<OpenedKey>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -36,7 +36,7 @@ export class CardKeys implements OnModuleInit {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {
-    this.opened = new KeptForASecond(clock, MAX_OPENING_CARD_KEYS);
+    this.opened = new TtlCache(clock, MAX_OPENING_CARD_KEYS);
   }
 
   /** Creates and publishes the first key pair. Of two replicas that start at the same time only one inserts it. */

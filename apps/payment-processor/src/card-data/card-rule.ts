@@ -18,7 +18,7 @@ export function cardRule<Request>(
 ): FieldRule<Request> {
   return {
     reads,
-    onlyBesideOthers: true,
+    onlyWithOtherErrors: true,
     check: (request, isMalformed) => {
       const card = cardOf(request);
       // Another rule reports a card that is not an object, for example a list.

@@ -29,7 +29,7 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
   async execute(owner: CardOwner, token: string): Promise<void> {
     if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))
       throw new DomainError('resource.not-found', { message: 'There is no such card.' });
-    this.job.soon();
+    this.job.trigger();
   }
 
   onApplicationBootstrap(): void {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { PaymentFailedV1, PaymentProcessingV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
+import { PaymentFailedV1, PaymentProcessingV1, type HostedPaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aMerchant } from '../../test/partner.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 const transfersOf = (
-  payment: PaymentSnapshot,
+  payment: HostedPaymentSnapshot,
 ): Promise<{ kind: string; debit_account: string; credit_account: string; amount: number }[]> =>
   processor.dataSource.query(
     `SELECT kind, debit_account, credit_account, t.amount FROM transfers t JOIN payments USING (payment_id) WHERE payment_reference = $1`,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot, ChargeCard as ChargeCardCommand, ChargeInvoice } from '@svc/contracts';
+import type { PaymentSnapshot, ChargeCard as ChargeCardCommand, ChargeInvoice } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
 import { type Card, cardMask } from '../card-data/card.js';
@@ -42,7 +42,7 @@ export class ChargeCard {
   async execute(
     command: PageCharge,
     amounts: PayerAmounts = { amount: command.payable.amount, tipAmount: 0 },
-  ): Promise<AnyPaymentSnapshot> {
+  ): Promise<PaymentSnapshot> {
     if (!isUuid(command.reference)) throw invalidField('reference', 'reference must be a UUID');
     const card = await this.cardKeys.openCard(command.encryptedCard, {
       sessionId: command.payable.payableId,
@@ -102,7 +102,7 @@ export class ChargeCard {
 }
 
 /** The existing payment of a reference; the same reference with other amounts is a conflict (C7). */
-export function replayedPayment(payment: AnyPaymentSnapshot, { amount, tipAmount }: PayerAmounts): AnyPaymentSnapshot {
+export function replayedPayment(payment: PaymentSnapshot, { amount, tipAmount }: PayerAmounts): PaymentSnapshot {
   if (payment.amount !== amount || payment.tipAmount !== tipAmount)
     throw new DomainError('request.idempotency-conflict');
   return payment;

@@ -1,7 +1,7 @@
 /** A till's invoice that is paid on its page: the terms of its merchant, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type MerchantFeatures,
   paymentNotificationOf,
   PaymentProcessingV1,
@@ -22,7 +22,7 @@ const anInvoice = async (features: MerchantFeatures = {}, over: { minimumAmount?
   openInvoice(processor, await aMerchant(processor, { features, ...over }));
 const paymentsOf = (payableId: string): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
-const eventsOf = async (payableId: string): Promise<AnyPaymentSnapshot[]> =>
+const eventsOf = async (payableId: string): Promise<PaymentSnapshot[]> =>
   [...(await processor.published(PaymentProcessingV1)), ...(await processor.published(PaymentSucceededV1))]
     .map(({ payload }) => payload)
     .filter(({ payable }) => payable.payableId === payableId);

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot, ChargeInvoice as ChargeInvoiceCommand } from '@svc/contracts';
+import type { PaymentSnapshot, ChargeInvoice as ChargeInvoiceCommand } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { MerchantTermsQuery } from '../merchants/merchant-terms.query.js';
 import { checkChosenAmounts } from '../partner-payments/payment-terms.js';
@@ -19,7 +19,7 @@ export class ChargeInvoice {
     @Inject(ChargeCard) private readonly chargeCard: ChargeCard,
   ) {}
 
-  async execute(command: ChargeInvoiceCommand): Promise<AnyPaymentSnapshot> {
+  async execute(command: ChargeInvoiceCommand): Promise<PaymentSnapshot> {
     const { payable, reference, amount, tipAmount } = command;
     if (!isUuid(reference)) throw invalidField('reference', 'reference must be a UUID');
     const terms = await this.merchantTerms.find(payable.merchantId);

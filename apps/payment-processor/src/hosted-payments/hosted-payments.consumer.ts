@@ -1,12 +1,12 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type ChargeCard as ChargeCardCommand,
   ChargeCardV1,
   type ChargeInvoice as ChargeInvoiceCommand,
   ChargeInvoiceV1,
   CheckPaymentsV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
 } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
 import { ChargeCard } from './charge-card.js';
@@ -22,18 +22,18 @@ export class HostedPaymentsConsumer {
   ) {}
 
   @MessagePattern(ChargeCardV1)
-  async charge(command: ChargeCardCommand): Promise<PaymentSnapshot> {
+  async charge(command: ChargeCardCommand): Promise<HostedPaymentSnapshot> {
     // The payment has the source of its payable, which in this command is a session.
-    return (await this.chargeCard.execute(command)) as PaymentSnapshot;
+    return (await this.chargeCard.execute(command)) as HostedPaymentSnapshot;
   }
 
   @MessagePattern(ChargeInvoiceV1)
-  chargeOfInvoice(command: ChargeInvoiceCommand): Promise<AnyPaymentSnapshot> {
+  chargeOfInvoice(command: ChargeInvoiceCommand): Promise<PaymentSnapshot> {
     return this.chargeInvoice.execute(command);
   }
 
   @MessagePattern(CheckPaymentsV1)
-  check({ payableId }: { payableId: string }): Promise<AnyPaymentSnapshot[]> {
+  check({ payableId }: { payableId: string }): Promise<PaymentSnapshot[]> {
     return this.checkPayments.execute(payableId);
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot } from '@svc/contracts';
+import type { PaymentSnapshot } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
 import { FinishVerification } from '../verifications/finish-verification.js';
 import { VerificationRepository } from '../verifications/verification.repository.js';
@@ -22,7 +22,7 @@ export class CheckPayments {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  async execute(payableId: string): Promise<AnyPaymentSnapshot[]> {
+  async execute(payableId: string): Promise<PaymentSnapshot[]> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
     const notSince = this.clock.later(-MIN_QUERY_INTERVAL_MS);
     const attempts = await this.attempts.leaseUnresolved(payableId, notSince);

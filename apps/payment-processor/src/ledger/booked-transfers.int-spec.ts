@@ -1,5 +1,5 @@
 /** The ledger's rows for each kind of movement, with the whole service. */
-import { type FeeTerms, type MerchantFees, MerchantChangedV1, type PaymentSnapshot } from '@svc/contracts';
+import { type FeeTerms, type MerchantFees, MerchantChangedV1, type HostedPaymentSnapshot } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -150,7 +150,7 @@ test('a partner’s payment: the part paid by card has a fee, vouchers and exter
 
 describe('a late approval (H2)', () => {
   /** The recovery job gets the answer that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
-  async function approvedTooLate(merchantId: number): Promise<PaymentSnapshot> {
+  async function approvedTooLate(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
     jest.spyOn(acquirer, 'getChargeStatus').mockResolvedValue({ kind: 'notFound' });

@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, FeeTerms, Voucher } from '@svc/contracts';
+import type { PaymentSnapshot, FeeTerms, Voucher } from '@svc/contracts';
 import fc from 'fast-check';
 import { feeOf, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
 
@@ -10,11 +10,11 @@ const PAYMENT = {
   tipAmount: 0,
   processedAmount: 1_000,
   partner: { organisationId: 'o-1' },
-} as AnyPaymentSnapshot;
+} as PaymentSnapshot;
 const NO_FEE: FeeTerms = { basisPoints: 0, fixedAmount: 0 };
 const PAYABLE = 'live:merchant:1001:payable';
 const RECEIVABLE = 'live:acquirer:bank:receivable';
-const charged = (over: Partial<AnyPaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
+const charged = (over: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
   paymentTransfers({ ...PAYMENT, ...over }, { acquirer: 'bank', feeTerms });
 
 describe('a payment that succeeded', () => {
@@ -64,7 +64,7 @@ test('a refund takes back a part of the capture, between the same accounts (M5)'
 
 test('a late approval is what was asked of the acquirer, which holds it for the payer (H2)', () => {
   const failed = { ...PAYMENT, state: 'failed', processedAmount: 0, tipAmount: 30, vouchers: [{ amount: 10 }] };
-  expect(lateApprovalTransfer(failed as AnyPaymentSnapshot, 'bank')).toEqual({
+  expect(lateApprovalTransfer(failed as PaymentSnapshot, 'bank')).toEqual({
     kind: 'lateApproval',
     debit: RECEIVABLE,
     credit: 'live:acquirer:bank:reversals',

@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, FeeTerms } from '@svc/contracts';
+import type { PaymentSnapshot, FeeTerms } from '@svc/contracts';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
 /** One movement of money between two accounts, so that the ledger balances by construction. */
@@ -21,7 +21,7 @@ export interface Charge {
  * The transfers of a payment that has ended; none unless it succeeded. Without a charge the partner has the money and owes it
  * (P6). A fee applies only to amounts charged by an acquirer, and is not returned with a refund (M5).
  */
-export function paymentTransfers(payment: AnyPaymentSnapshot, charge?: Charge): Transfer[] {
+export function paymentTransfers(payment: PaymentSnapshot, charge?: Charge): Transfer[] {
   if (payment.state !== 'success') return [];
   const processed = payment.processedAmount;
   const money = charge
@@ -36,7 +36,7 @@ export function feeOf(processedAmount: number, { basisPoints, fixedAmount }: Fee
 }
 
 /** A refund (M5): the platform owes the merchant less, and the acquirer owes less, because it has paid the payer. */
-export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, amount: number): Transfer {
+export function refundTransfer(payment: PaymentSnapshot, acquirer: string, amount: number): Transfer {
   return {
     kind: 'refund',
     debit: merchantPayable(payment),
@@ -49,7 +49,7 @@ export function refundTransfer(payment: AnyPaymentSnapshot, acquirer: string, am
  * An approval for a failed payment, or a second one for a payable (H2): the acquirer holds money of the payer. The transfer of its
  * reversal swaps debit and credit.
  */
-export function lateApprovalTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfer {
+export function lateApprovalTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
   return {
     kind: 'lateApproval',
     debit: acquirerReceivable(payment, acquirer),
@@ -58,7 +58,7 @@ export function lateApprovalTransfer(payment: AnyPaymentSnapshot, acquirer: stri
   };
 }
 
-function captureTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfer {
+function captureTransfer(payment: PaymentSnapshot, acquirer: string): Transfer {
   return {
     kind: 'capture',
     debit: acquirerReceivable(payment, acquirer),
@@ -67,7 +67,7 @@ function captureTransfer(payment: AnyPaymentSnapshot, acquirer: string): Transfe
   };
 }
 
-function feeTransfer(payment: AnyPaymentSnapshot, terms: FeeTerms): Transfer {
+function feeTransfer(payment: PaymentSnapshot, terms: FeeTerms): Transfer {
   return {
     kind: 'fee',
     debit: merchantPayable(payment),
@@ -76,7 +76,7 @@ function feeTransfer(payment: AnyPaymentSnapshot, terms: FeeTerms): Transfer {
   };
 }
 
-function externalTransfer(payment: AnyPaymentSnapshot): Transfer {
+function externalTransfer(payment: PaymentSnapshot): Transfer {
   return {
     kind: 'external',
     debit: `${payment.mode}:organisation:${payment.partner?.organisationId}:receivable`,
@@ -89,7 +89,7 @@ function externalTransfer(payment: AnyPaymentSnapshot): Transfer {
  * The amounts covered by vouchers. A voucher that the merchant is liable for moves no money to the merchant; the service pays for
  * any other voucher.
  */
-function voucherTransfers(payment: AnyPaymentSnapshot): Transfer[] {
+function voucherTransfers(payment: PaymentSnapshot): Transfer[] {
   const { mode, merchantId, vouchers = [] } = payment;
   const merchant = `${mode}:merchant:${merchantId}`;
   return vouchers.map(({ merchantLiable, amount }) =>
@@ -99,10 +99,10 @@ function voucherTransfers(payment: AnyPaymentSnapshot): Transfer[] {
   );
 }
 
-function acquirerReceivable({ mode }: AnyPaymentSnapshot, acquirer: string): string {
+function acquirerReceivable({ mode }: PaymentSnapshot, acquirer: string): string {
   return `${mode}:acquirer:${acquirer}:receivable`;
 }
 
-function merchantPayable({ mode, merchantId }: AnyPaymentSnapshot): string {
+function merchantPayable({ mode, merchantId }: PaymentSnapshot): string {
   return `${mode}:merchant:${merchantId}:payable`;
 }

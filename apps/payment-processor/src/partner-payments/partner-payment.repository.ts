@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
-  isPartners,
+  type PaymentSnapshot,
+  isPartnerPayment,
   type MerchantFeatures,
   type MerchantGrant,
   type Mode,
@@ -75,7 +75,7 @@ export interface NewPartnerPayment {
   readonly owner: PaymentOwner;
   readonly fingerprint: string;
   /** The result of {@link acceptedPayment}, with the version of the payable that was read. */
-  readonly payment: AnyPaymentSnapshot;
+  readonly payment: PaymentSnapshot;
   readonly triesMax: number;
 }
 
@@ -102,7 +102,7 @@ export class PartnerPaymentRepository {
     );
     if (!row) return undefined;
     const payment = asSnapshot(row);
-    if (!isPartners(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
+    if (!isPartnerPayment(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
 
@@ -290,7 +290,7 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
 /** The members that {@link asSnapshot} reads from the column `partner`. */
-function storedPartnerOf(payment: AnyPaymentSnapshot): object {
+function storedPartnerOf(payment: PaymentSnapshot): object {
   const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;
   const references = { orderReference, invoiceReference, invoiceExternalReference };

@@ -4,7 +4,7 @@
 import { type MakePaymentRequest, MAX_AMOUNT_CENTS, MAX_URL_LENGTH } from '@svc/contracts';
 import {
   canonicalId,
-  codeOfParameter,
+  decodeCodeParameter,
   DomainError,
   type FieldProblem,
   type FieldRule,
@@ -103,7 +103,7 @@ function leftToProcess({ amount, tipAmount, vouchers }: Amounts): number {
 
 function codeProblems(code: string): readonly FieldProblem[] {
   try {
-    codeOfParameter(code);
+    decodeCodeParameter(code);
     return [];
   } catch (error) {
     if (error instanceof DomainError) return error.fields;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { FindTillInvoiceV1, type MakePaymentRequest } from '@svc/contracts';
-import { codeOfParameter, DomainError, isUuid, ownHostFragment, parseOwnCode } from '@svc/kernel';
+import { decodeCodeParameter, DomainError, isUuid, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { PaymentProcessorConfig } from '../config.js';
 import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './partner-payment.repository.js';
@@ -43,7 +43,7 @@ export class ResolveCode {
   }
 
   private ownCodeOf(parameter: string): string {
-    const code = codeOfParameter(parameter);
+    const code = decodeCodeParameter(parameter);
     const own = parseOwnCode(code, this.config.SVC_CODES_URL);
     if (own !== undefined) return own;
     // A code with this service's host is not a third party's.

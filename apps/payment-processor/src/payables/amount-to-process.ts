@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, Voucher } from '@svc/contracts';
+import type { PaymentSnapshot, Voucher } from '@svc/contracts';
 
 /** Cents that vouchers cover. */
 export function vouchersTotal(vouchers: readonly Voucher[] = []): number {
@@ -10,6 +10,6 @@ export function amountToProcess({
   amount,
   tipAmount,
   vouchers,
-}: Pick<AnyPaymentSnapshot, 'amount' | 'tipAmount' | 'vouchers'>): number {
+}: Pick<PaymentSnapshot, 'amount' | 'tipAmount' | 'vouchers'>): number {
   return amount - vouchersTotal(vouchers) + tipAmount;
 }

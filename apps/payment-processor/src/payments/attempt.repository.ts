@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot, FeeTerms } from '@svc/contracts';
+import type { PaymentSnapshot, FeeTerms } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
@@ -31,7 +31,7 @@ export interface OpenAttempt extends ChargeRoute {
   readonly triesMax: number;
   /** Fee terms at the acceptance of the payment, so that a recovery days later books the same fee. */
   readonly feeTerms: FeeTerms;
-  readonly payment: AnyPaymentSnapshot;
+  readonly payment: PaymentSnapshot;
 }
 
 /** Leases and incidents of attempts; the acceptance and the settlement are in payment.repository.ts. */

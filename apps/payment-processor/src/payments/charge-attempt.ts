@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AnyPaymentSnapshot, Mode } from '@svc/contracts';
+import type { PaymentSnapshot, Mode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import pLimit from 'p-limit';
 import type { Acquirer, CardCharge, ChargeOutcome, VerifiedCharge } from '../acquirers/acquirer.js';
@@ -16,7 +16,7 @@ export type ChargeSource =
 
 export type ChargeResult =
   /** `payment` is missing when this answer did not decide it: it is still unknown, or another answer was first. */
-  | { readonly kind: 'charged'; readonly payment: AnyPaymentSnapshot | undefined }
+  | { readonly kind: 'charged'; readonly payment: PaymentSnapshot | undefined }
   /** Nothing was accepted, and nothing is charged. */
   | { readonly kind: 'notAccepted' }
   /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */

@@ -1,7 +1,7 @@
 /** A connection that is cut while fifty payments share a statement: nothing is retried, and the bank is queried. */
-import type { PayableDescriptor, PaymentSnapshot } from '@svc/contracts';
+import type { PayableDescriptor, HostedPaymentSnapshot } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
-import { cutTheOneThatWaits, type HeldRows, waitUntil } from '@svc/testing';
+import { terminateBlockedBackend, type HeldLocks, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -65,7 +65,7 @@ function loseAnswers(dataSource: DataSource): void {
 
 describe('by the outcomes of fifty payments', () => {
   /** The bank has charged all payments, and their outcomes wait for the next statement until `held` is released. */
-  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldRows; pays: Promise<unknown[]> }> {
+  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldLocks; pays: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -80,7 +80,7 @@ describe('by the outcomes of fifty payments', () => {
     });
     const codeOf = ({ code }: { code: string }): string => code;
     const pays = Promise.all(
-      payables.map((payable): Promise<PaymentSnapshot | string> => processor.pay(payable).catch(codeOf)),
+      payables.map((payable): Promise<HostedPaymentSnapshot | string> => processor.pay(payable).catch(codeOf)),
     );
     await waitUntil('fifty charges', 20_000, () => Promise.resolve(atTheBank === payables.length));
     const held = await holdSettlements(processor, payments);
@@ -96,7 +96,7 @@ describe('by the outcomes of fifty payments', () => {
     const lock = await lockPayables(processor, [payables[25]!]);
     const statements = spyOnStatements(processor.dataSource);
     await held.release();
-    await cutTheOneThatWaits(processor.dataSource);
+    await terminateBlockedBackend(processor.dataSource);
     expect(await pays).toEqual(payables.map(() => 'service.not-ready'));
     await lock.release();
     expect(statements.batches().map((ids) => ids.length)).toEqual([50]);
@@ -120,7 +120,7 @@ describe('by the outcomes of fifty payments', () => {
 
 describe('by fifty payments to be accepted', () => {
   /** Accepts all in one statement of a replica, which is cut while it waits for `lock`, or commits and loses its result. */
-  async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldRows): Promise<void> {
+  async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);
     const held = await holdAccepts(processor, replica.payments);
     if (!lock) loseAnswers(replica.dataSource);
@@ -132,7 +132,7 @@ describe('by fifty payments to be accepted', () => {
       ),
     );
     await held.release();
-    if (lock) await cutTheOneThatWaits(processor.dataSource);
+    if (lock) await terminateBlockedBackend(processor.dataSource);
     expect(await Promise.all(accepts)).toEqual(payables.map(() => true));
     expect(statements.batches().map((ids) => ids.length)).toEqual([50]);
     jest.restoreAllMocks();

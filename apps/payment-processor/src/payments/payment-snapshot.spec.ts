@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot } from '@svc/contracts';
+import type { PaymentSnapshot } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { asSnapshot, type PaymentRow } from './payment-snapshot.js';
 
@@ -36,7 +36,7 @@ const ROW: PaymentRow = {
   verification_url: null,
   verification_until: null,
 };
-const SNAPSHOT: AnyPaymentSnapshot = {
+const SNAPSHOT: PaymentSnapshot = {
   reference: 'r',
   paymentReference: 'p',
   mode: 'live',

@@ -1,5 +1,5 @@
 import type {
-  AnyPaymentSnapshot,
+  PaymentSnapshot,
   FeeTerms,
   Mode,
   PayableSource,
@@ -59,7 +59,7 @@ export function feeTermsOf(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed
 }
 
 /** The payment as events and responses show it. */
-export function asSnapshot(row: PaymentRow): AnyPaymentSnapshot {
+export function asSnapshot(row: PaymentRow): PaymentSnapshot {
   return {
     // For a partner's payment the members below replace it with the reference that the partner sent.
     reference: row.reference,

@@ -4,7 +4,7 @@ import {
   type PayableSource,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
@@ -48,7 +48,7 @@ export class PaymentRepository {
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
-    payment: AnyPaymentSnapshot,
+    payment: PaymentSnapshot,
     route: ChargeRoute,
   ): Promise<OpenAttempt | undefined> {
     const [paymentId, attemptId] = [newUuid(this.clock), newUuid(this.clock)];
@@ -106,7 +106,7 @@ export class PaymentRepository {
     open: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
-  ): Promise<AnyPaymentSnapshot | undefined> {
+  ): Promise<PaymentSnapshot | undefined> {
     const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
     const item = this.settlementOf(open, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
@@ -125,7 +125,7 @@ export class PaymentRepository {
     open: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
-    settled: AnyPaymentSnapshot,
+    settled: PaymentSnapshot,
   ): Item {
     const { payableId, version } = open.payment.payable;
     return {
@@ -169,7 +169,7 @@ export class PaymentRepository {
   }
 
   /** The payment of this payable with the client's `reference`, in its current state. */
-  async find(payableId: string, reference: string): Promise<AnyPaymentSnapshot | undefined> {
+  async find(payableId: string, reference: string): Promise<PaymentSnapshot | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN verifications v ON v.payment_id = p.payment_id
@@ -180,7 +180,7 @@ export class PaymentRepository {
   }
 
   /** All payments of a payable, newest first; by id alone, as {@link PayableRepository.find}. */
-  async findAll(payableId: string): Promise<AnyPaymentSnapshot[]> {
+  async findAll(payableId: string): Promise<PaymentSnapshot[]> {
     const rows = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments p JOIN payables y ON y.payable_id = p.payable_id
          LEFT JOIN verifications v ON v.payment_id = p.payment_id

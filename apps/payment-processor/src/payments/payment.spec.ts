@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, PaymentState } from '@svc/contracts';
+import type { PaymentSnapshot, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
 import { aPayable } from '../../test/builders.js';
 import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
@@ -15,7 +15,7 @@ import {
 const now = new Date('2026-03-01T10:00:00.123Z');
 const later = new Date('2026-03-01T10:00:02.000Z');
 
-function accepted(tries = 1): AnyPaymentSnapshot {
+function accepted(tries = 1): PaymentSnapshot {
   const given = {
     reference: 'r',
     paymentReference: 'p',

@@ -1,5 +1,5 @@
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type ErrorCode,
   type PayableDescriptor,
   type PayableSource,
@@ -52,7 +52,7 @@ export interface NewPayment {
 
 /** Further members of a payment made through the main API: the partner, its customer and their references (P6). */
 export type PartnerMembers = Pick<
-  AnyPaymentSnapshot,
+  PaymentSnapshot,
   | 'partner'
   | 'merchantName'
   | 'siteReference'
@@ -67,7 +67,7 @@ export type PartnerMembers = Pick<
  * A payment at its acceptance: the payable is reserved and the acquirer not called yet. The statement that reserves the payable
  * replaces its version, which is 0 here.
  */
-export function acceptedPayment({ payable, now, ...options }: NewPayment): AnyPaymentSnapshot {
+export function acceptedPayment({ payable, now, ...options }: NewPayment): PaymentSnapshot {
   return {
     reference: options.reference,
     paymentReference: options.paymentReference,
@@ -96,11 +96,11 @@ export function acceptedPayment({ payable, now, ...options }: NewPayment): AnyPa
  * try. A payment that requires a verification reopens it, too: its payer may never return.
  */
 export function settledPayment(
-  payment: AnyPaymentSnapshot,
+  payment: PaymentSnapshot,
   settlement: Settlement,
   triesMax: number,
   now: Date,
-): AnyPaymentSnapshot {
+): PaymentSnapshot {
   const changed = changedPayment(payment, settlement.state, now);
   const version = payment.payable.version + 1;
   switch (settlement.state) {
@@ -123,7 +123,7 @@ export function settledPayment(
 }
 
 /** The payment after a passed verification: only now does it reserve the payable (P1), which must be open. */
-export function continuedPayment(payment: AnyPaymentSnapshot, now: Date): AnyPaymentSnapshot {
+export function continuedPayment(payment: PaymentSnapshot, now: Date): PaymentSnapshot {
   const { payable } = payment;
   if (payable.state !== 'open') throw new Error(`A payable that is ${payable.state} cannot be reserved.`);
   return {
@@ -138,11 +138,11 @@ export function continuedPayment(payment: AnyPaymentSnapshot, now: Date): AnyPay
  * payable, because that payment determines its version.
  */
 export function unverifiedPayment(
-  payment: AnyPaymentSnapshot,
+  payment: PaymentSnapshot,
   error: ErrorCode,
   triesMax: number,
   now: Date,
-): AnyPaymentSnapshot {
+): PaymentSnapshot {
   const { payable } = payment;
   if (payable.state === 'reserved') throw new Error('The payable is reserved for another payment.');
   const state = payable.state === 'open' && payable.tries >= triesMax ? 'refused' : payable.state;
@@ -153,7 +153,7 @@ export function unverifiedPayment(
   };
 }
 
-function changedPayment(payment: AnyPaymentSnapshot, state: PaymentState, now: Date): AnyPaymentSnapshot {
+function changedPayment(payment: PaymentSnapshot, state: PaymentState, now: Date): PaymentSnapshot {
   if (!isTransitionAllowed(payment.state, state))
     throw new Error(`A payment cannot go from ${payment.state} to ${state}.`);
   const { verificationUrl: _, verificationUntilUTCDate: __, ...rest } = payment;

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { metrics } from '@opentelemetry/api';
-import type { AnyPaymentSnapshot } from '@svc/contracts';
+import type { PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
@@ -36,7 +36,7 @@ export class SettleAttempt {
   ) {}
 
   /** The settled payment, if this answer decided it. */
-  async execute(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<AnyPaymentSnapshot | undefined> {
+  async execute(attempt: OpenAttempt, answer: AcquirerAnswer): Promise<PaymentSnapshot | undefined> {
     if (!isFinal(answer)) {
       const nextQuery = nextQueryAt(attempt.startedAt, attempt.queries, this.clock.now());
       await this.attempts.markUnknown(attempt.attemptId, nextQuery);

@@ -1,7 +1,7 @@
 /** Payments accepted in one statement: each gets its own outcome, independent of the others. */
 import { randomUUID } from 'node:crypto';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type AnyPaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
+import { type PaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
 import { propagation } from '@opentelemetry/api';
 import { aPayable } from '../../test/builders.js';
@@ -105,7 +105,7 @@ test('each payment has its own outcome, version, merchant and site', async () =>
 
   expect(statements.batches().map((ids) => ids.length)).toEqual([free.length + refused.length]);
   const named = (merchantName?: string, siteReference?: string) => ({ merchantName, siteReference });
-  const shown = ({ merchantName, siteReference, payable }: AnyPaymentSnapshot) => {
+  const shown = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
     return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };
   expect(accepted.map((open) => shown(open!.payment))).toEqual([

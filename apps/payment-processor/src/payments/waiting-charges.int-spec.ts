@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
@@ -24,7 +24,7 @@ const BANK_TAKES_MS = 3_800;
 test('four concurrent payments at a slow bank with one slot: the bank has charged every successful payment', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const [charge, reverse] = [acquirer.charge.bind(acquirer), acquirer.reverse.bind(acquirer)];
-  const payments: Promise<PaymentSnapshot>[] = [];
+  const payments: Promise<HostedPaymentSnapshot>[] = [];
   const atTheBank: (() => void)[] = [];
   let arrive: () => void = () => undefined;
   acquirer.charge = async (...given) => {

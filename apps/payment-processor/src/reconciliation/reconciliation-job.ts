@@ -39,7 +39,7 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
 
   /** Call after a run was requested. */
   soon(): void {
-    this.job.soon();
+    this.job.trigger();
   }
 
   /** False when there is no run. `stopping` aborts a run, which another replica then starts again. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { startService, type RunningService } from '@svc/service';
-import { type HttpAnswer, httpClient } from '@svc/testing';
+import { type HttpResponse, httpClient } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
@@ -33,7 +33,7 @@ const aPaid = async (card: string = CARDS.approved): Promise<string> =>
  * Alternates between two replicas. Retries after a 5xx, or a 409 with Retry-After, as a client does: with so many concurrent calls
  * some may wait too long for a database connection.
  */
-async function refundAt(nth: number, svcId: string, amount: number, key: string): Promise<HttpAnswer> {
+async function refundAt(nth: number, svcId: string, amount: number, key: string): Promise<HttpResponse> {
   const headers = { 'x-api-key': office.apiKey, 'idempotency-key': key };
   const client = httpClient(nth % 2 === 0 ? processor.service : replica, headers);
   for (let tries = 1; ; tries++) {
@@ -43,7 +43,7 @@ async function refundAt(nth: number, svcId: string, amount: number, key: string)
   }
 }
 /** A refund is made or found: `made` counts both. */
-const count = (answers: readonly HttpAnswer[]): Record<number | 'made', number> =>
+const count = (answers: readonly HttpResponse[]): Record<number | 'made', number> =>
   answers.reduce<Record<number | 'made', number>>(
     (of, { status }) => {
       const name = status === 200 || status === 201 ? 'made' : status;
@@ -51,7 +51,7 @@ const count = (answers: readonly HttpAnswer[]): Record<number | 'made', number> 
     },
     { made: 0 },
   );
-const all = (times: number, call: (nth: number) => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
+const all = (times: number, call: (nth: number) => Promise<HttpResponse>): Promise<HttpResponse[]> =>
   Promise.all(Array.from({ length: times }, (_, nth) => call(nth)));
 
 /** Many concurrent calls at two replicas. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type Mode,
   type PaymentState,
   type RefundedPayment,
@@ -205,7 +205,7 @@ export class RefundRepository {
     tx: Transaction,
     refundId: string,
     row: LockedRow,
-    payment: AnyPaymentSnapshot,
+    payment: PaymentSnapshot,
     now: Date,
   ): Promise<void> {
     const { kind, debit, credit, amount } = refundTransfer(payment, row.acquirer, row.refund_amount);
@@ -318,7 +318,7 @@ interface LockedRow extends PaymentRow {
 
 /** The payment and its ended refund, the payload of the event. */
 function refundedPayment(
-  payment: AnyPaymentSnapshot,
+  payment: PaymentSnapshot,
   refundReference: string,
   status: RefundStatus,
   { refund_amount: amount, created_at: createdAt }: LockedRow,

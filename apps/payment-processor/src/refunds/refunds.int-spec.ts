@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PaymentSnapshot, RefundFailedV1, RefundSucceededV1 } from '@svc/contracts';
+import { type HostedPaymentSnapshot, RefundFailedV1, RefundSucceededV1 } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 
 /** Of R 123.45. */
-const aPaid = (over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {}): Promise<PaymentSnapshot> => {
+const aPaid = (over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {}): Promise<HostedPaymentSnapshot> => {
   const { card, ...payable } = over;
   return processor.pay(aPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
 };
@@ -32,7 +32,7 @@ const problem = (status: number, message: RegExp, field?: string) => ({
 });
 const eventsOf = async (
   type: typeof RefundSucceededV1,
-  { paymentReference }: Pick<PaymentSnapshot, 'paymentReference'>,
+  { paymentReference }: Pick<HostedPaymentSnapshot, 'paymentReference'>,
 ): Promise<unknown[]> => {
   const events = await processor.published(type);
   return events.filter(({ payload }) => payload.paymentReference === paymentReference).map(({ payload }) => payload);

@@ -1,4 +1,4 @@
-import { PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
+import { PaymentReversedV1, type HostedPaymentSnapshot } from '@svc/contracts';
 import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
@@ -24,7 +24,7 @@ afterEach(() => processor.stop());
  * The recovery job gets the answer that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
  * gets the approval.
  */
-async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
+async function approvedTooLate(payable = aPayable()): Promise<HostedPaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   let late: Promise<ChargeOutcome> | undefined;
@@ -39,7 +39,7 @@ async function approvedTooLate(payable = aPayable()): Promise<PaymentSnapshot> {
   return payment;
 }
 
-const attemptOf = async ({ paymentReference }: PaymentSnapshot): Promise<unknown> =>
+const attemptOf = async ({ paymentReference }: HostedPaymentSnapshot): Promise<unknown> =>
   processor.dataSource.query(
     `SELECT a.state AS attempt, p.state AS payment FROM attempts a JOIN payments p USING (payment_id) WHERE payment_reference = $1`,
     [paymentReference],
@@ -62,7 +62,7 @@ test('an approval for a failed payment is reversed, recorded and published once;
 
 test('a second approval for a payable that was paid meanwhile is reversed; the first payment does not change', async () => {
   const payable = aPayable();
-  let second: PaymentSnapshot | undefined;
+  let second: HostedPaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
     acquirer.charge = (...given) => realMethods.charge(...given);
     processor.clock.advance(10_000);

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type AnyPaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
+import { type PaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
@@ -43,7 +43,7 @@ export class ReversalRepository {
   }
 
   /** Records, books and publishes a confirmed reversal, once. The payment does not change (P1). */
-  async confirm(attemptId: string): Promise<AnyPaymentSnapshot | undefined> {
+  async confirm(attemptId: string): Promise<PaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [known] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM attempts a JOIN payments p ON p.payment_id = a.payment_id

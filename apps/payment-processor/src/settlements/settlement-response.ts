@@ -1,6 +1,6 @@
 import { StreamableFile } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
-import { acceptedForm } from '@svc/service';
+import { negotiateMediaType } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SettlementOwner } from './settlement.repository.ts';
 import type { SettlementStatements } from './settlement-statements.ts';
@@ -14,7 +14,7 @@ export async function statementResponse(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<SettlementStatement | StreamableFile> {
-  const mediaType = acceptedForm(request, MEDIA_TYPES);
+  const mediaType = negotiateMediaType(request, MEDIA_TYPES);
   reply.header('vary', 'accept').header('cache-control', 'no-store');
   if (mediaType === 'application/json') return statements.find(owner, day);
   const { csv, fileName } = await statements.export(owner, day);

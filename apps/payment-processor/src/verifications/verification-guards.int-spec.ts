@@ -1,6 +1,6 @@
 /** Each condition for leaving `verificationRequired` and for leases, with only this condition false. */
 import { randomUUID } from 'node:crypto';
-import { type AnyPaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
+import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
@@ -178,7 +178,7 @@ describe('verifications of partners', () => {
       `SELECT payment_reference AS reference FROM payments WHERE payment_id = $1`,
       [await ofPartner()],
     );
-    const statusOf = async ({ paymentReference }: Pick<AnyPaymentSnapshot, 'paymentReference'>) =>
+    const statusOf = async ({ paymentReference }: Pick<PaymentSnapshot, 'paymentReference'>) =>
       (await processor.service.app.inject({ method: 'GET', url: `/v1/verifications/${paymentReference}` })).statusCode;
     expect(await statusOf({ paymentReference: partners.reference })).toBe(200);
     expect(await statusOf(payment)).toBe(404);

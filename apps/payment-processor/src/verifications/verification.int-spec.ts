@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   PaymentFailedV1,
   PaymentProcessingV1,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -17,19 +17,19 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /** Pays with a card that requires a verification. */
-async function challenged(payable = aPayable(), nth = 1): Promise<PaymentSnapshot> {
+async function challenged(payable = aPayable(), nth = 1): Promise<HostedPaymentSnapshot> {
   const payment = await processor.pay(payable, { card: CARDS.verified, try: nth });
   expect(payment).toMatchObject({ state: 'verificationRequired', processedAmount: 0, payable: { state: 'open' } });
   return payment;
 }
 
 /** The payer returns, and the page polls, at least a second after the last poll. */
-async function look(payable: ReturnType<typeof aPayable>): Promise<PaymentSnapshot[]> {
+async function look(payable: ReturnType<typeof aPayable>): Promise<HostedPaymentSnapshot[]> {
   processor.clock.advance(1_000);
   return processor.check(payable);
 }
 
-const errorsOf = (payment: PaymentSnapshot | undefined): string[] =>
+const errorsOf = (payment: HostedPaymentSnapshot | undefined): string[] =>
   payment?.errors.map(({ errorReference }) => errorReference) ?? [];
 
 test('verified: charged once, after the payer has returned, and published in three events', async () => {

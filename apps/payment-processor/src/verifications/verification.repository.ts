@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type ErrorCode,
   type FeeTerms,
   PaymentFailedV1,
@@ -25,7 +25,7 @@ export interface OpenVerification {
   readonly triesMax: number;
   /** As {@link OpenAttempt.feeTerms}. */
   readonly feeTerms: FeeTerms;
-  readonly payment: AnyPaymentSnapshot;
+  readonly payment: PaymentSnapshot;
 }
 
 /**
@@ -113,7 +113,7 @@ export class VerificationRepository {
   }
 
   /** Fails the payment; nothing was charged. Undefined when another process was faster. */
-  async fail(verification: OpenVerification, error: ErrorCode): Promise<AnyPaymentSnapshot | undefined> {
+  async fail(verification: OpenVerification, error: ErrorCode): Promise<PaymentSnapshot | undefined> {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
     const failed = unverifiedPayment(payment, error, triesMax, now);

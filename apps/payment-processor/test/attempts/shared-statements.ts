@@ -3,7 +3,7 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
-import { anEvent, hold, type HeldRows } from '@svc/testing';
+import { anEvent, holdLocks, type HeldLocks } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { CHARGEABLE_STATES, endOf } from '../../src/payments/attempt.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
@@ -61,13 +61,13 @@ export async function aKnownPayable(
 }
 
 /** Locks payables in a transaction of its own: statements that need them wait until it ends. */
-export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldRows> {
+export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldLocks> {
   const ids = payables.map(({ payableId }) => payableId);
-  return hold(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
+  return holdLocks(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
 }
 
 /** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
-export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
+export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
   const lock = await lockPayables(processor, payables);
   return releaseOf(
@@ -77,7 +77,7 @@ export async function holdAccepts(processor: Processor, payments: PaymentReposit
 }
 
 /** As {@link holdAccepts}, for settlements. */
-export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldRows> {
+export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
   const lock = await lockPayables(
     processor,
@@ -89,7 +89,7 @@ export async function holdSettlements(processor: Processor, payments: PaymentRep
   );
 }
 
-function releaseOf(lock: HeldRows, held: readonly Promise<unknown>[]): HeldRows {
+function releaseOf(lock: HeldLocks, held: readonly Promise<unknown>[]): HeldLocks {
   return {
     release: async () => {
       await lock.release();

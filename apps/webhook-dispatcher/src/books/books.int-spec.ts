@@ -1,5 +1,5 @@
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   DigestNotificationsV1,
   ListNotificationsV1,
   ListNotifiedSitesV1,
@@ -27,7 +27,7 @@ const enable = async (over: object = {}): Promise<{ merchantId: number; siteId: 
   await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: true, ...over });
   return site;
 };
-async function payAt(paymentUTCDate: string, over: Partial<AnyPaymentSnapshot>): Promise<string> {
+async function payAt(paymentUTCDate: string, over: Partial<PaymentSnapshot>): Promise<string> {
   const paymentReference = newPaymentReference(new Date());
   await dispatcher.paid({ ...anAnonymousPayment(), paymentReference, paymentUTCDate, ...over });
   return paymentReference;

@@ -1,4 +1,4 @@
-import { DIGESTS_MAX, type NotifiedSite } from '@svc/contracts';
+import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
 import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
@@ -36,7 +36,7 @@ export const SITE_NOTIFICATIONS_BOOK = `
 export function listNotifiedSites(db: Pick<DataSource, 'query'>, after = 0): Promise<NotifiedSite[]> {
   return db.query<NotifiedSite[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${ENABLED_FOR})`)} AS since FROM sites
-        WHERE webhook_enabled AND notified_since IS NOT NULL AND site_id > $1 ORDER BY site_id LIMIT ${DIGESTS_MAX}`,
+        WHERE webhook_enabled AND notified_since IS NOT NULL AND site_id > $1 ORDER BY site_id LIMIT ${MAX_DIGESTS}`,
     [after],
   );
 }

@@ -6,7 +6,7 @@ import {
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
-  type OneDelivery,
+  type DeliveryRequest,
   ResendDeliveryV1,
 } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
@@ -40,12 +40,12 @@ export class DeliveriesConsumer {
   }
 
   @MessagePattern(GetDeliveryV1)
-  get(request: OneDelivery): Promise<DeliveryWithAttempts> {
+  get(request: DeliveryRequest): Promise<DeliveryWithAttempts> {
     return this.reads.run(() => getDelivery(this.dataSource, this.clock.now(), request));
   }
 
   @MessagePattern(ResendDeliveryV1)
-  async resend({ owner, id }: OneDelivery): Promise<{ due: true }> {
+  async resend({ owner, id }: DeliveryRequest): Promise<{ due: true }> {
     await this.replayNotification.execute(id, { owner, minIntervalMs: MIN_RESEND_INTERVAL_MS });
     return { due: true };
   }

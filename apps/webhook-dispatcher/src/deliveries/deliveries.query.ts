@@ -6,7 +6,7 @@ import {
   type DeliveryState,
   type DeliveryWithAttempts,
   type ListDeliveries,
-  type OneDelivery,
+  type DeliveryRequest,
 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';
@@ -57,7 +57,7 @@ export async function listDeliveries(
 export async function getDelivery(
   dataSource: DataSource,
   now: Date,
-  { owner, id }: OneDelivery,
+  { owner, id }: DeliveryRequest,
 ): Promise<DeliveryWithAttempts> {
   const [found] = isUuid(id)
     ? await dataSource.query<Delivery[]>(`${DELIVERIES} AND n.id = $5`, [...ownerOf(owner), now, id])

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
@@ -51,7 +51,7 @@ async function endpoint(): Promise<Server> {
 }
 let measured = false;
 
-function paymentTo(merchantId: number): PaymentSnapshot {
+function paymentTo(merchantId: number): HostedPaymentSnapshot {
   const { port } = servers[merchantId - 1]!.address() as AddressInfo;
   return { ...dispatcher.payment(`http://127.0.0.1:${port}/hooks`), merchantId };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
@@ -32,7 +32,7 @@ interface CircuitRow {
 
 const circuits = (): Promise<CircuitRow[]> => dispatcher.test.dataSource.query(`SELECT * FROM circuits`);
 
-async function paid(count: number, url = receiver.url): Promise<PaymentSnapshot[]> {
+async function paid(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => dispatcher.payment(url));
   for (const payment of payments) await dispatcher.paid(payment);
   return payments;
@@ -45,7 +45,7 @@ async function replica(env: Record<string, string> = {}, broker = new EmbeddedBr
 }
 
 /** Ten failing notifications: the circuit is open for ten seconds, and all ten are due again within a minute. */
-async function opened(): Promise<PaymentSnapshot[]> {
+async function opened(): Promise<HostedPaymentSnapshot[]> {
   receiver.behaves(answers(500));
   const payments = await paid(10);
   expect(await dispatcher.runOnce()).toBe(10);
@@ -78,7 +78,7 @@ describe('an endpoint that fails five times in a row', () => {
     const later = dispatcher.clock.later(6 * HOUR);
     const [unsigned, leased, ...waiting] = payments.slice(1);
     await superuser.query(`UPDATE notifications SET next_attempt_at = $1`, [later]);
-    const change = async (payment: PaymentSnapshot | undefined, set: string): Promise<void> => {
+    const change = async (payment: HostedPaymentSnapshot | undefined, set: string): Promise<void> => {
       await superuser.query(`UPDATE notifications SET ${set} WHERE payment_reference = $1`, [
         payment!.paymentReference,
       ]);

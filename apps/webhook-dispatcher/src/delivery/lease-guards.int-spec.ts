@@ -1,6 +1,6 @@
 /** Each condition of a lease and of a recorded result: a test where only this condition is false. */
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { Receiver } from '../../test/receiver.js';
 import { type LeaseRequest, type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
@@ -336,7 +336,7 @@ test.each([
   [4_999, 0, 'pending'],
 ])('with %d ms of its lease left a notification is posted %d times', async (ms, posts, state) => {
   const receiver = await Receiver.start();
-  const payment: PaymentSnapshot = dispatcher.payment(receiver.url);
+  const payment: HostedPaymentSnapshot = dispatcher.payment(receiver.url);
   await dispatcher.paid(payment);
   const [one] = await claim({ leasedUntil: dispatcher.clock.later(ms) });
   const bounds = { timeoutMs: 5_000, interrupt: new AbortController().signal, onAnswered: () => undefined };

@@ -1,6 +1,6 @@
 /** Attempts that end at the same time share a statement, and each has its own result. */
 import { randomUUID } from 'node:crypto';
-import { backendsThatWait, cutTheOneThatWaits, hold, type HeldRows } from '@svc/testing';
+import { waitForBlockedBackends, terminateBlockedBackend, holdLocks, type HeldLocks } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
@@ -46,8 +46,8 @@ const write = (notification: LeasedNotification, durationMs = 1): Promise<boolea
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
-const holdElsewhere = (...given: readonly LeasedNotification[]): Promise<HeldRows> =>
-  hold(dispatcher.test.dataSource, `SELECT FROM notifications WHERE id = ANY ($1::uuid[]) FOR UPDATE`, [
+const holdElsewhere = (...given: readonly LeasedNotification[]): Promise<HeldLocks> =>
+  holdLocks(dispatcher.test.dataSource, `SELECT FROM notifications WHERE id = ANY ($1::uuid[]) FOR UPDATE`, [
     given.map(({ id }) => id),
   ]);
 /** State, number of attempts and attempts of each, in the order of the arguments. */
@@ -65,7 +65,7 @@ test('of a hundred with one that the database rejects, only that one is not reco
   const [bad, given] = [60, await claimed(100)];
   const lock = await holdElsewhere(given[0]!);
   const results = Promise.allSettled(given.map((one, nth) => write(one, nth === bad ? -1 : nth)));
-  await backendsThatWait(dispatcher.test.dataSource, 1);
+  await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await lock.release();
   for (const [nth, result] of (await results).entries())
     expect(result).toMatchObject(
@@ -92,7 +92,7 @@ test('a lease that was lost among others that hold, and both leases of one notif
   const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
   const given = [alone!, { ...lost!, leaseId: randomUUID() }, stale!, held, ...good];
   const results = given.map((one) => write(one));
-  await backendsThatWait(dispatcher.test.dataSource, 1);
+  await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await lock.release();
   expect(await Promise.all(results)).toEqual([true, false, false, true, ...good.map(() => true)]);
   // One for each notification, and one for the second lease of one of them.
@@ -109,10 +109,10 @@ test('none is recorded after the connection is lost, none is retried, and all ar
   const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
   const written = write(alone!);
   const together = Promise.allSettled([blocked!, ...others].map((one) => write(one)));
-  await backendsThatWait(dispatcher.test.dataSource, 1);
+  await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await first.release();
   expect(await written).toBe(true);
-  await cutTheOneThatWaits(dispatcher.test.dataSource);
+  await terminateBlockedBackend(dispatcher.test.dataSource);
   for (const result of await together)
     expect(result).toMatchObject({ status: 'rejected', reason: { driverError: { code: '57P01' } } });
   expect(sent.mock.calls.filter(([text]) => text.includes('INSERT INTO delivery_attempts'))).toHaveLength(2);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
+import { PaymentFailedV1, type HostedPaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
@@ -40,7 +40,7 @@ function replica(env: Record<string, string> = {}, broker = new EmbeddedBroker()
   return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
 }
 
-async function paid(count: number, url = receiver.url): Promise<PaymentSnapshot[]> {
+async function paid(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => dispatcher.payment(url));
   for (const payment of payments) await dispatcher.paid(payment);
   return payments;
@@ -161,7 +161,7 @@ describe('workers', () => {
 describe('the loop', () => {
   async function running(
     pollMs: string,
-  ): Promise<{ service: RunningService; deliver: (...payments: PaymentSnapshot[]) => Promise<void> }> {
+  ): Promise<{ service: RunningService; deliver: (...payments: HostedPaymentSnapshot[]) => Promise<void> }> {
     const broker = new EmbeddedBroker();
     const env = {
       SVC_DELIVERY: 'on',
@@ -169,7 +169,7 @@ describe('the loop', () => {
       SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
     };
     const service = await replica(env, broker);
-    const deliver = (...payments: PaymentSnapshot[]): Promise<void> =>
+    const deliver = (...payments: HostedPaymentSnapshot[]): Promise<void> =>
       broker.targets()[0]!.deliver(
         payments.map((payment) => {
           const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;

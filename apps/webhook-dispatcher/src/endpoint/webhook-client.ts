@@ -1,4 +1,4 @@
-import { type AddressPolicy, AddressRefused, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
+import { type AddressPolicy, AddressRefusedError, checkUrl, guardedConnector, type Resolve } from '@svc/outbound';
 import { Agent, type Dispatcher, errors } from 'undici';
 
 /** The response of an endpoint to one attempt, or why there is none. */
@@ -127,7 +127,7 @@ function textOf(chunks: readonly Buffer[]): string {
 
 /** The class of an error, from its code: messages change between versions and contain addresses. */
 export function errorClassOf(error: unknown): string {
-  if (error instanceof AddressRefused) return `address-refused:${error.refusal}`;
+  if (error instanceof AddressRefusedError) return `address-refused:${error.refusal}`;
   if (
     error instanceof AttemptTimeout ||
     error instanceof errors.HeadersTimeoutError ||

@@ -1,9 +1,9 @@
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   type Mode,
   notificationFields,
-  type PaymentSnapshot,
+  type HostedPaymentSnapshot,
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
@@ -11,7 +11,7 @@ import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 import { endpointOf, type NotificationContent } from '../notifications/notification.js';
 
 /** The parts of an event that are used: a payment that became final, or of which money was returned. */
-export type PaymentEvent<Payment = AnyPaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
+export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */
 export type NewNotification = NotificationContent & {
@@ -32,7 +32,7 @@ export type NewNotification = NotificationContent & {
 };
 
 /** For the notificationUrl of a payment's session (E2). */
-export function sessionNotification(event: PaymentEvent<PaymentSnapshot>): NewNotification {
+export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>): NewNotification {
   const { source } = event.payload;
   const id = notificationIdOf(event.payload);
   return {

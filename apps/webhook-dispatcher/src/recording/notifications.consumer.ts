@@ -1,6 +1,6 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   PaymentFailedV1,
   PaymentReversedV1,
@@ -27,17 +27,17 @@ export class NotificationsConsumer {
   ) {}
 
   @EventPattern(PaymentSucceededV1, { repeatable: true })
-  async succeeded(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  async succeeded(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
     await this.record(events, connection);
   }
 
   @EventPattern(PaymentFailedV1, { repeatable: true })
-  async failed(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  async failed(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
     await this.record(events, connection);
   }
 
   @EventPattern(PaymentReversedV1, { repeatable: true })
-  async reversed(events: EventEnvelope<AnyPaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
+  async reversed(events: EventEnvelope<PaymentSnapshot>[], { connection }: RepeatableContext): Promise<void> {
     await this.record(events, connection);
   }
 
@@ -51,7 +51,7 @@ export class NotificationsConsumer {
     await this.record(events, connection);
   }
 
-  private async record(events: EventEnvelope<AnyPaymentSnapshot>[], connection: EntityManager): Promise<void> {
+  private async record(events: EventEnvelope<PaymentSnapshot>[], connection: EntityManager): Promise<void> {
     await this.worker.sendRecorded((slots) => this.recordNotifications.execute(connection, events, slots));
   }
 }

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isHosted } from '@svc/contracts';
+import { isHostedPayment } from '@svc/contracts';
 import { Clock, hasNotice, isPaymentOutcome } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 import type { LeasedNotification } from '../delivery/delivery-lease.repository.js';
@@ -67,7 +67,7 @@ async function notificationsOf(
   return events.flatMap(({ payload, ...event }) => {
     const webhook = webhookOf(payload);
     return [
-      ...(isHosted(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
+      ...(isHostedPayment(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
       ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),
     ];
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import { DueSignal } from '../delivery/due-signal.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
@@ -13,8 +13,8 @@ const SECOND = 1_000;
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
-let failed: PaymentSnapshot;
-let succeeded: PaymentSnapshot;
+let failed: HostedPaymentSnapshot;
+let succeeded: HostedPaymentSnapshot;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const stateOf = async (payment: PaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
+const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
 
 /** A lease of the test, so that it can act between lease, request and record. */
 function lease(): Promise<LeasedNotification[]> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from '@svc/kernel';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
@@ -29,13 +29,13 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-async function notified(count: number, change: Partial<PaymentSnapshot> = {}): Promise<PaymentSnapshot[]> {
+async function notified(count: number, change: Partial<HostedPaymentSnapshot> = {}): Promise<HostedPaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => ({ ...dispatcher.payment(receiver.url), ...change }));
   await dispatcher.paid(...payments);
   return payments;
 }
 
-const setState = (state: 'exhausted' | 'gone', payments: PaymentSnapshot[]): Promise<unknown> =>
+const setState = (state: 'exhausted' | 'gone', payments: HostedPaymentSnapshot[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `UPDATE notifications SET state = $1, next_attempt_at = NULL WHERE payment_reference = ANY($2)`,
     [state, payments.map(({ paymentReference }) => paymentReference)],
@@ -245,7 +245,7 @@ describe('a replay of many', () => {
 
 test('a receiver that is down for an hour gets each notification once, with its id, after it recovers', async () => {
   receiver.behaves(answers(503));
-  const payments: PaymentSnapshot[] = [];
+  const payments: HostedPaymentSnapshot[] = [];
   // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
   for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
     if (elapsed % (30 * SECOND) === 0) payments.push(...(await notified(1)));

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, KeptForASecond } from '@svc/kernel';
+import { Clock, TtlCache } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
@@ -31,7 +31,7 @@ const MAX_WEBHOOK_SECRETS = 5;
 @Injectable()
 export class SigningSecrets {
   private readonly decrypted = new Map<string, string>();
-  private readonly keys: KeptForASecond<SigningKeys>;
+  private readonly keys: TtlCache<SigningKeys>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -39,7 +39,7 @@ export class SigningSecrets {
     @Inject(Clock) clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.keys = new KeptForASecond(clock, MAX_CACHED_SECRETS);
+    this.keys = new TtlCache(clock, MAX_CACHED_SECRETS);
   }
 
   /** The current keys of this owner, or undefined when a kind that it needs is missing or cannot be decrypted. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AnyPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
+import { type PaymentSnapshot, type PaymentNotice, type HostedPaymentSnapshot } from '@svc/contracts';
 import { noticeOf } from '@svc/kernel';
 import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
@@ -31,12 +31,12 @@ async function newSite(): Promise<typeof site> {
   return made;
 }
 
-const hosted = (change: Parameters<DispatcherUnderTest['payment']>[1] = {}): PaymentSnapshot => ({
+const hosted = (change: Parameters<DispatcherUnderTest['payment']>[1] = {}): HostedPaymentSnapshot => ({
   ...dispatcher.payment(shop.url, change),
   ...site,
 });
-const ofInvoice = (): AnyPaymentSnapshot => aPartnersPayment(randomUUID(), 'customer-1', site);
-const reversalOf = (payment: AnyPaymentSnapshot): AnyPaymentSnapshot => ({
+const ofInvoice = (): PaymentSnapshot => aPartnersPayment(randomUUID(), 'customer-1', site);
+const reversalOf = (payment: PaymentSnapshot): PaymentSnapshot => ({
   ...payment,
   reversedUTCDate: '2026-03-01T10:05:00.000Z',
 });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
-import { Clock, DomainError, isNumericId, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, isNumericId, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
 
@@ -33,13 +33,13 @@ interface SiteRow {
 /** Authenticates calls to the hosted gateway with this service's own copy of identity's data. */
 @Injectable()
 export class SiteCredentials {
-  private readonly kept: KeptForASecond<AuthenticatedSite>;
+  private readonly kept: TtlCache<AuthenticatedSite>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
-    this.kept = new KeptForASecond(clock);
+    this.kept = new TtlCache(clock);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
-import { Clock, DomainError, isUuid, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { hashApiKey, isApiKeyShaped, keyProblem } from '../api-keys/api-key.js';
 import { publicKeyOf } from './token-key.js';
@@ -17,15 +17,15 @@ export interface PartnerKey {
 /** Finds partner keys and public keys of tokens in this service's own copy of identity's data. */
 @Injectable()
 export class PartnerCredentials {
-  private readonly partnerKeys: KeptForASecond<PartnerKey>;
-  private readonly tokenKeys: KeptForASecond<KeyObject>;
+  private readonly partnerKeys: TtlCache<PartnerKey>;
+  private readonly tokenKeys: TtlCache<KeyObject>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
-    this.partnerKeys = new KeptForASecond(clock);
-    this.tokenKeys = new KeptForASecond(clock);
+    this.partnerKeys = new TtlCache(clock);
+    this.tokenKeys = new TtlCache(clock);
   }
 
   /** Throws `credentials.invalid` for a key that is unknown, revoked, or a merchant's. */

@@ -36,7 +36,7 @@ export interface BookDigest extends BookOwner {
 }
 
 export interface DigestPage {
-  /** Ordered by merchant and mode, at most {@link DIGESTS_MAX}; a full page may be followed by another. */
+  /** Ordered by merchant and mode, at most {@link MAX_DIGESTS}; a full page may be followed by another. */
   readonly digests: readonly BookDigest[];
   /** ISO 8601 UTC. The book has removed older rows; absent if it keeps everything. */
   readonly keptSince?: string;
@@ -62,12 +62,12 @@ export interface BookLine {
 }
 
 export interface LinesPage {
-  /** Ordered by key, at most {@link LINES_MAX}; a full page may be followed by another. */
+  /** Ordered by key, at most {@link MAX_BOOK_LINES}; a full page may be followed by another. */
   readonly lines: readonly BookLine[];
 }
 
-export const DIGESTS_MAX = 2_000;
-export const LINES_MAX = 500;
+export const MAX_DIGESTS = 2_000;
+export const MAX_BOOK_LINES = 500;
 
 /** A site whose webhook is enabled: it is notified of every payment that is accepted from `since` on. */
 export interface NotifiedSite {
@@ -77,7 +77,7 @@ export interface NotifiedSite {
   readonly since: string;
 }
 
-/** payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link DIGESTS_MAX}. */
+/** payment-processor → webhook-dispatcher: the sites whose webhook is enabled, by siteId, at most {@link MAX_DIGESTS}. */
 export const ListNotifiedSitesV1 = commandType<
   { readonly after?: number },
   { readonly sites: readonly NotifiedSite[] }

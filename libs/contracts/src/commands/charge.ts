@@ -1,5 +1,5 @@
 import { commandType } from '../events/envelope.js';
-import type { AnyPaymentSnapshot, InvoiceSource, PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
+import type { PaymentSnapshot, InvoiceSource, PayableDescriptor, HostedPaymentSnapshot } from '../events/payments.js';
 import type { PayerContext } from './payer-context.js';
 
 /** One press of Pay on the hosted page. */
@@ -24,7 +24,7 @@ export interface ChargeCard {
  * `processing` while the acquirer's response is unknown. Refused with `request.invalid`, `payable.*` or `payment.in-progress`
  * before anything is charged or recorded.
  */
-export const ChargeCardV1 = commandType<ChargeCard, PaymentSnapshot>('charge-card.v1');
+export const ChargeCardV1 = commandType<ChargeCard, HostedPaymentSnapshot>('charge-card.v1');
 
 /** One press of Pay on the page of a till's invoice. */
 export interface ChargeInvoice extends Omit<ChargeCard, 'payable'> {
@@ -40,10 +40,10 @@ export interface ChargeInvoice extends Omit<ChargeCard, 'payable'> {
  * chosen amount and charge the amount due. Refused with `payable.mismatch` or `payment.not-accepted` if the merchant does not
  * allow the amount or tip.
  */
-export const ChargeInvoiceV1 = commandType<ChargeInvoice, AnyPaymentSnapshot>('charge-invoice.v1');
+export const ChargeInvoiceV1 = commandType<ChargeInvoice, PaymentSnapshot>('charge-invoice.v1');
 
 /**
  * hosted-gateway → payment-processor: a payer views this payable. The processor queries the acquirer for unknown attempts and
  * open verifications, unless it just did (P1), and replies with all payments in their present state.
  */
-export const CheckPaymentsV1 = commandType<{ payableId: string }, AnyPaymentSnapshot[]>('check-payments.v1');
+export const CheckPaymentsV1 = commandType<{ payableId: string }, PaymentSnapshot[]>('check-payments.v1');

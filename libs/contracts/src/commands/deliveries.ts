@@ -16,7 +16,7 @@ export interface ListDeliveries {
   after?: string;
 }
 
-export interface OneDelivery {
+export interface DeliveryRequest {
   owner: DeliveryOwner;
   /** UUID. */
   id: string;
@@ -28,6 +28,6 @@ export interface OneDelivery {
  */
 export const ListDeliveriesV1 = commandType<ListDeliveries, DeliveryPage>('list-deliveries.v1');
 /** Refused with `resource.not-found`. */
-export const GetDeliveryV1 = commandType<OneDelivery, DeliveryWithAttempts>('get-delivery.v1');
+export const GetDeliveryV1 = commandType<DeliveryRequest, DeliveryWithAttempts>('get-delivery.v1');
 /** Refused with `resource.not-found`, `resource.conflict`, or `request.rate-limited` shortly after the last resend. */
-export const ResendDeliveryV1 = commandType<OneDelivery, { due: true }>('resend-delivery.v1');
+export const ResendDeliveryV1 = commandType<DeliveryRequest, { due: true }>('resend-delivery.v1');

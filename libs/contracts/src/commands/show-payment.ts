@@ -1,10 +1,10 @@
 import { commandType } from '../events/envelope.js';
-import type { AnyPaymentSnapshot } from '../events/payments.js';
+import type { PaymentSnapshot } from '../events/payments.js';
 
 /** The complete payment, as committed. */
 export interface ShowPayment {
   /** A partner's payment: other payments are in no history. */
-  payment: AnyPaymentSnapshot;
+  payment: PaymentSnapshot;
   /** aggregateVersion of the corresponding event. */
   version: number;
 }

@@ -1,6 +1,6 @@
-import { type AnyPaymentSnapshot, isHosted, isPartners } from './payments.js';
+import { type PaymentSnapshot, isHostedPayment, isPartnerPayment } from './payments.js';
 
-const payment = (change: object): AnyPaymentSnapshot => change as AnyPaymentSnapshot;
+const payment = (change: object): PaymentSnapshot => change as PaymentSnapshot;
 const partner = { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } };
 
 test.each([
@@ -8,17 +8,17 @@ test.each([
   ['invoice', false],
   ['code', false],
 ])('a payment of a source of kind %s is hosted: %s', (kind, expected) => {
-  expect(isHosted(payment({ source: { kind } }))).toBe(expected);
+  expect(isHostedPayment(payment({ source: { kind } }))).toBe(expected);
 });
 
 test("a payment with a partner is the partner's, one without is not (P5)", () => {
-  expect(isPartners(payment({ partner, merchantName: 'm', siteReference: 's' }))).toBe(true);
-  expect(isPartners(payment({ merchantName: 'm', siteReference: 's' }))).toBe(false);
+  expect(isPartnerPayment(payment({ partner, merchantName: 'm', siteReference: 's' }))).toBe(true);
+  expect(isPartnerPayment(payment({ merchantName: 'm', siteReference: 's' }))).toBe(false);
 });
 
 test.each([{ merchantName: 'm' }, { siteReference: 's' }, {}])(
   "a partner's payment with %j alone is not whole",
   (rest) => {
-    expect(() => isPartners(payment({ partner, ...rest }))).toThrow('neither its merchant nor its till');
+    expect(() => isPartnerPayment(payment({ partner, ...rest }))).toThrow('neither its merchant nor its till');
   },
 );

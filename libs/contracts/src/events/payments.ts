@@ -14,7 +14,7 @@ export type PayableState = 'open' | 'reserved' | 'paid' | 'refused' | 'closed';
 export type PayableSource = HostedSessionSource | InvoiceSource;
 
 /** The source of a payment in the event log, which also has events of earlier releases. */
-export type LoggedSource = PayableSource | CodeSource;
+export type PaymentSource = PayableSource | CodeSource;
 
 export interface HostedSessionSource {
   kind: 'session';
@@ -88,7 +88,7 @@ export interface PayableSnapshot {
 }
 
 /** Full state of a payment. Published by payment-processor at each change. */
-export interface PaymentSnapshot<Source extends LoggedSource = HostedSessionSource> {
+export interface HostedPaymentSnapshot<Source extends PaymentSource = HostedSessionSource> {
   /** UUID of the payment; for hosted payments the page creates one for each submission (C4). */
   reference: string;
   /** Service payment id (C3). */
@@ -178,11 +178,11 @@ export interface PaymentCustomer {
 }
 
 /** A payment that belongs to an organisation. */
-export type PartnerPayment = AnyPaymentSnapshot &
-  Required<Pick<AnyPaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
+export type PartnerPayment = PaymentSnapshot &
+  Required<Pick<PaymentSnapshot, 'partner' | 'merchantName' | 'siteReference'>>;
 
 /** Whether an organisation's token made it. Throws if such a payment is incomplete. */
-export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayment {
+export function isPartnerPayment(payment: PaymentSnapshot): payment is PartnerPayment {
   const { partner, merchantName, siteReference } = payment;
   if (!partner) return false;
   if (merchantName === undefined || siteReference === undefined)
@@ -191,23 +191,23 @@ export function isPartners(payment: AnyPaymentSnapshot): payment is PartnerPayme
 }
 
 /** A payment with any source. Consumers process the sources that they know. */
-export type AnyPaymentSnapshot = PaymentSnapshot<LoggedSource>;
+export type PaymentSnapshot = HostedPaymentSnapshot<PaymentSource>;
 
 /** Whether it belongs to a hosted session: other payments have no notificationUrl and no session page. */
-export function isHosted(payment: AnyPaymentSnapshot): payment is PaymentSnapshot {
+export function isHostedPayment(payment: PaymentSnapshot): payment is HostedPaymentSnapshot {
   return payment.source.kind === 'session';
 }
 
-export const PaymentProcessingV1 = eventType<AnyPaymentSnapshot>('payment.processing.v1');
+export const PaymentProcessingV1 = eventType<PaymentSnapshot>('payment.processing.v1');
 /** The payer must confirm it with the bank first. Meanwhile the payable is not reserved (P1). */
-export const PaymentVerificationRequiredV1 = eventType<AnyPaymentSnapshot>('payment.needs-verification.v1');
-export const PaymentSucceededV1 = eventType<AnyPaymentSnapshot>('payment.succeeded.v1');
-export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');
+export const PaymentVerificationRequiredV1 = eventType<PaymentSnapshot>('payment.needs-verification.v1');
+export const PaymentSucceededV1 = eventType<PaymentSnapshot>('payment.succeeded.v1');
+export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');
 /** A late approval, or a second one for the same payable, was reversed (H2). */
-export const PaymentReversedV1 = eventType<AnyPaymentSnapshot>('payment.reversed.v1');
+export const PaymentReversedV1 = eventType<PaymentSnapshot>('payment.reversed.v1');
 
 /** A payment with its final refund. The aggregate is the refund. */
-export type RefundedPayment = AnyPaymentSnapshot & Required<Pick<AnyPaymentSnapshot, 'refund'>>;
+export type RefundedPayment = PaymentSnapshot & Required<Pick<PaymentSnapshot, 'refund'>>;
 
 /** The bank has paid out a refund (M5). */
 export const RefundSucceededV1 = eventType<RefundedPayment>('refund.succeeded.v1');

@@ -1,4 +1,4 @@
-import { CODE_LENGTH_MAX, codeOfParameter } from './code-parameter.js';
+import { MAX_CODE_LENGTH, decodeCodeParameter } from './code-parameter.js';
 
 const encoded = (text: string, form: 'base64' | 'base64url' = 'base64'): string => Buffer.from(text).toString(form);
 
@@ -10,8 +10,8 @@ test.each([
   ['text that is not ASCII', encoded('köök-電子-💳'), 'köök-電子-💳'],
   ['blanks and line breaks around it', encoded(' \n https://a.example \r\n'), 'https://a.example'],
   ['one character', encoded('x'), 'x'],
-  ['the longest', encoded('x'.repeat((CODE_LENGTH_MAX / 4) * 3)), 'x'.repeat(1_536)],
-])('%s is decoded', (_, parameter, code) => expect(codeOfParameter(parameter)).toBe(code));
+  ['the longest', encoded('x'.repeat((MAX_CODE_LENGTH / 4) * 3)), 'x'.repeat(1_536)],
+])('%s is decoded', (_, parameter, code) => expect(decodeCodeParameter(parameter)).toBe(code));
 
 test.each([
   ['nothing', '', 'base64 or base64url'],
@@ -24,9 +24,9 @@ test.each([
   ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x41]).toString('base64'), 'base64 of UTF-8 text'],
   ['a surrogate', Buffer.from([0xed, 0xa0, 0x80]).toString('base64'), 'base64 of UTF-8 text'],
   ['blanks alone', encoded('  \n '), 'must not be empty'],
-  ['over 2 KiB', 'QUJD'.repeat(CODE_LENGTH_MAX / 4 + 1), 'at most 2048 characters'],
+  ['over 2 KiB', 'QUJD'.repeat(MAX_CODE_LENGTH / 4 + 1), 'at most 2048 characters'],
 ])('%s is refused, and the error names the field', (_, parameter, message) => {
-  expect(() => codeOfParameter(parameter)).toThrow(
+  expect(() => decodeCodeParameter(parameter)).toThrow(
     expect.objectContaining({
       code: 'request.invalid',
       fields: [{ field: 'code', message: expect.stringContaining(message) as string }],

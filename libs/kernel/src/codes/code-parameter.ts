@@ -1,7 +1,7 @@
 import { invalidField } from '../domain-error.js';
 
 /** Longest `{code}` of the path, in characters (D1). */
-export const CODE_LENGTH_MAX = 2_048;
+export const MAX_CODE_LENGTH = 2_048;
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -10,8 +10,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  * Decodes the code in a path parameter (D1): base64 or base64url of UTF-8 text, padding optional, trimmed. Throws `request.invalid`
  * for anything else: a lenient decoder would look up a code that the caller did not send.
  */
-export function codeOfParameter(parameter: string): string {
-  if (parameter.length > CODE_LENGTH_MAX) throw invalidField('code', `code has at most ${CODE_LENGTH_MAX} characters`);
+export function decodeCodeParameter(parameter: string): string {
+  if (parameter.length > MAX_CODE_LENGTH) throw invalidField('code', `code has at most ${MAX_CODE_LENGTH} characters`);
   const base64 = parameter.replaceAll('-', '+').replaceAll('_', '/');
   const isPadded = base64.endsWith('=');
   if (!BASE64.test(base64) || (isPadded ? base64.length % 4 !== 0 : base64.length % 4 === 1))

@@ -1,4 +1,4 @@
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { derivedUuid } from '../uuid.js';
 
 /**
@@ -8,6 +8,6 @@ import { derivedUuid } from '../uuid.js';
 export function notificationIdOf({
   paymentReference,
   paymentUTCDate,
-}: Pick<PaymentSnapshot, 'paymentReference' | 'paymentUTCDate'>): string {
+}: Pick<HostedPaymentSnapshot, 'paymentReference' | 'paymentUTCDate'>): string {
   return derivedUuid(new Date(paymentUTCDate), `notification of ${paymentReference}`);
 }

@@ -1,8 +1,8 @@
-import type { AnyPaymentSnapshot } from '@svc/contracts';
+import type { PaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from './notification-id.js';
 import { hasNotice, isPaymentOutcome, noticeOf } from './payment-notice.js';
 
-const failed: AnyPaymentSnapshot = {
+const failed: PaymentSnapshot = {
   reference: 'r',
   paymentReference: 'P',
   mode: 'test',

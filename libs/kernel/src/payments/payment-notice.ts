@@ -1,5 +1,5 @@
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type RefundNotice,
   type PaymentNotice,
   type PaymentNotification,
@@ -19,12 +19,12 @@ export interface IdentifiedNotice {
  * Whether the site gets a notice. Every refund has one. The reversal of a second charge of a successful payment has none, because
  * the earlier notice of the payment is still correct.
  */
-export function hasNotice({ state, reversedUTCDate }: AnyPaymentSnapshot): boolean {
+export function hasNotice({ state, reversedUTCDate }: PaymentSnapshot): boolean {
   return reversedUTCDate === undefined || state !== 'success';
 }
 
 /** Whether the notice is the outcome of the payment, and not a refund or reversal: only outcomes are also sent to the session (M6). */
-export function isPaymentOutcome({ reversedUTCDate, refund }: AnyPaymentSnapshot): boolean {
+export function isPaymentOutcome({ reversedUTCDate, refund }: PaymentSnapshot): boolean {
   return reversedUTCDate === undefined && refund === undefined;
 }
 
@@ -33,7 +33,7 @@ export function isPaymentOutcome({ reversedUTCDate, refund }: AnyPaymentSnapshot
  *
  * @param siteReference the till, for a payment of an earlier release whose event does not have it
  */
-export function noticeOf(payment: AnyPaymentSnapshot, siteReference = ''): IdentifiedNotice {
+export function noticeOf(payment: PaymentSnapshot, siteReference = ''): IdentifiedNotice {
   const known = paymentNotificationOf(payment);
   const notification = { ...known, siteReference: known.siteReference ?? siteReference };
   if (payment.refund) {

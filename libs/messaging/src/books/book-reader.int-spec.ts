@@ -1,4 +1,4 @@
-import { DIGESTS_MAX, LINES_MAX } from '@svc/contracts';
+import { MAX_DIGESTS, MAX_BOOK_LINES } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
@@ -28,16 +28,16 @@ const insert = (values: string): Promise<unknown> =>
 
 test('one row for each merchant and mode, in pages that go on behind the last one', async () => {
   await insert(
-    `SELECT mode, n, 'k', 1, false, '{}'::jsonb FROM generate_series(1, ${DIGESTS_MAX / 2 + 1}) n, (VALUES ('live'), ('test')) m (mode)`,
+    `SELECT mode, n, 'k', 1, false, '{}'::jsonb FROM generate_series(1, ${MAX_DIGESTS / 2 + 1}) n, (VALUES ('live'), ('test')) m (mode)`,
   );
   const { digests } = await reader().digests(RANGE);
-  expect(digests).toHaveLength(DIGESTS_MAX);
+  expect(digests).toHaveLength(MAX_DIGESTS);
   const last = digests.at(-1)!;
-  expect(last).toMatchObject({ merchantId: DIGESTS_MAX / 2, mode: 'test' });
+  expect(last).toMatchObject({ merchantId: MAX_DIGESTS / 2, mode: 'test' });
   const next = await reader().digests(RANGE, { after: last });
   expect(next.digests.map(({ merchantId, mode }) => [merchantId, mode])).toEqual([
-    [DIGESTS_MAX / 2 + 1, 'live'],
-    [DIGESTS_MAX / 2 + 1, 'test'],
+    [MAX_DIGESTS / 2 + 1, 'live'],
+    [MAX_DIGESTS / 2 + 1, 'test'],
   ]);
   expect((await reader().digests(RANGE, { merchantId: 7 })).digests.map(({ mode }) => mode)).toEqual(['live', 'test']);
 });
@@ -63,13 +63,13 @@ test('equal rows that come twice, or under another key, have another hash', asyn
 
 test('rows of one key are numbered, and a page may end between them', async () => {
   await insert(
-    `SELECT 'test', 1, 'k', 0, false, jsonb_build_object('n', n) FROM generate_series(1, ${LINES_MAX + 1}) n`,
+    `SELECT 'test', 1, 'k', 0, false, jsonb_build_object('n', n) FROM generate_series(1, ${MAX_BOOK_LINES + 1}) n`,
   );
   const owner = { merchantId: 1, mode: 'test' } as const;
   const { lines } = await reader().lines(RANGE, owner);
   const rest = (await reader().lines(RANGE, owner, { after: lines.at(-1)!.key })).lines;
-  expect([lines.length, rest.length]).toEqual([LINES_MAX, 1]);
-  expect(new Set([...lines, ...rest].map(({ line }) => line!['n'])).size).toBe(LINES_MAX + 1);
+  expect([lines.length, rest.length]).toEqual([MAX_BOOK_LINES, 1]);
+  expect(new Set([...lines, ...rest].map(({ line }) => line!['n'])).size).toBe(MAX_BOOK_LINES + 1);
 });
 
 test('a statement of the service itself is planned for look-ups again afterwards', async () => {

@@ -4,8 +4,8 @@ import {
   type BookOwner,
   type BookRange,
   type DigestPage,
-  DIGESTS_MAX,
-  LINES_MAX,
+  MAX_DIGESTS,
+  MAX_BOOK_LINES,
   type LinesPage,
 } from '@svc/contracts';
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
@@ -55,7 +55,7 @@ export class BookReader {
     const { merchantId = null, after, extras = [] } = options;
     const digests = await this.report<BookDigest>(this.digestText, [
       ...[range.from, range.until, ...extras],
-      ...[merchantId, after?.merchantId ?? -1, after?.mode ?? '', DIGESTS_MAX],
+      ...[merchantId, after?.merchantId ?? -1, after?.mode ?? '', MAX_DIGESTS],
     ]);
     return { digests };
   }
@@ -64,7 +64,7 @@ export class BookReader {
     const { after = '', extras = [] } = options;
     const lines = await this.report<BookLine>(this.linesText, [
       ...[range.from, range.until, ...extras],
-      ...[merchantId, mode, after, LINES_MAX],
+      ...[merchantId, mode, after, MAX_BOOK_LINES],
     ]);
     return { lines };
   }

@@ -1,7 +1,7 @@
 import { newDataSource } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
 import { NotedV1 } from '../../test/harness/effects.js';
-import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, keepHeartbeats, messagingMigrations } from '../index.js';
+import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, storeHeartbeats, messagingMigrations } from '../index.js';
 
 test('a publisher’s silence is an error once, not before the first heartbeat had time to arrive; an old heartbeat ends none', async () => {
   const database = await newTestDatabase();
@@ -10,7 +10,7 @@ test('a publisher’s silence is an error once, not before the first heartbeat h
   await dataSource.runMigrations({ transaction: 'each' });
   const clock = new ManualClock();
   const beat = (sentAt: Date): Promise<void> =>
-    keepHeartbeats(dataSource.manager, 'identity', [
+    storeHeartbeats(dataSource.manager, 'identity', [
       { ...anEvent(NotedV1, 'a', 1, { text: 'a' }), occurredAt: sentAt.toISOString() },
     ]);
   const lines: string[] = [];

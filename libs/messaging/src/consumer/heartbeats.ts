@@ -5,12 +5,12 @@ import type { DataSource, EntityManager } from 'typeorm';
 import type { MessagingLog } from '../log.js';
 
 /** Interval of a publisher's heartbeats. */
-export const HEARTBEAT_EVERY_MS = 5_000;
+export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** After so long without a heartbeat a service alarms: several were lost, or the publisher is down. */
 export const HEARTBEAT_TIMEOUT_MS = 30_000;
 
 /** Stores the newest heartbeat of a publisher. Replay: an older one changes nothing. */
-export async function keepHeartbeats(
+export async function storeHeartbeats(
   db: EntityManager,
   publisher: string,
   events: readonly EventEnvelope[],
@@ -51,7 +51,7 @@ export class HeartbeatMonitor {
   start(): void {
     this.gauge.addCallback(this.observe);
     // Readiness reports an unavailable database.
-    this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_EVERY_MS).unref();
+    this.timer = setInterval(() => void this.runOnce().catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
   }
 
   stop(): void {

@@ -1,6 +1,6 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { backendsThatWait, hold, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { waitForBlockedBackends, holdLocks, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { EventLog, messagingMigrations, statementWithEvents } from '../index.js';
 
@@ -89,9 +89,9 @@ test('rows and their events are written together, and the relay is woken once, w
 });
 
 test('while the statement waits, the relay is not woken', async () => {
-  const lock = await hold(dataSource, 'LOCK TABLE things IN SHARE MODE');
+  const lock = await holdLocks(dataSource, 'LOCK TABLE things IN SHARE MODE');
   const kept = keep(dataSource, ['a']);
-  await backendsThatWait(dataSource, 1);
+  await waitForBlockedBackends(dataSource, 1);
   expect(wakes).toEqual([]);
   await lock.release();
   await kept;

@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */
@@ -6,7 +6,7 @@ export type OriginFilter = ReadonlyMap<string, Partial<EventOrigin>>;
 
 /** The origin of a payment event; undefined for other events. */
 export function originOf(payload: unknown): EventOrigin | undefined {
-  const { source, partner, paymentReference } = (payload ?? {}) as Partial<AnyPaymentSnapshot>;
+  const { source, partner, paymentReference } = (payload ?? {}) as Partial<PaymentSnapshot>;
   if (typeof source?.kind !== 'string' || paymentReference === undefined) return undefined;
   return { source: source.kind, payer: partner ? 'partner' : 'page' };
 }

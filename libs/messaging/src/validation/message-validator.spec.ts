@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type EventEnvelope, SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
-import { aPayment, anAnonymousPayment, refundOf, told } from '@svc/testing';
+import { aPayment, anAnonymousPayment, refundOf, paymentEvent } from '@svc/testing';
 import { MESSAGE_SCHEMAS } from './message-schemas.js';
 import { findInvalidity, type MessageKind, separateInvalid } from './message-validator.js';
 
@@ -85,9 +85,9 @@ test('every event that is published and every command that is answered has a sch
 const payment = aPayment('organisation', 'customer');
 
 test.each<[string, EventEnvelope]>([
-  ['a payment of a partner', told(payment)],
-  ['an anonymous payment', told(anAnonymousPayment())],
-  ['a failed payment', told({ ...payment, state: 'failed', errors: [{ errorReference: '10', message: 'Declined.' }] })],
+  ['a payment of a partner', paymentEvent(payment)],
+  ['an anonymous payment', paymentEvent(anAnonymousPayment())],
+  ['a failed payment', paymentEvent({ ...payment, state: 'failed', errors: [{ errorReference: '10', message: 'Declined.' }] })],
   ['a refund', refundOf(payment)],
 ])('%s is valid', (_, event) => {
   expect(separateInvalid([event])).toEqual({ valid: [event], invalid: [] });
@@ -118,8 +118,8 @@ test('a type without a schema is accepted', () => {
 });
 
 test('the valid events of a batch keep their order', () => {
-  const [first, last] = [told(payment), told(anAnonymousPayment())];
-  const broken = { ...told(payment), payload: {} };
+  const [first, last] = [paymentEvent(payment), paymentEvent(anAnonymousPayment())];
+  const broken = { ...paymentEvent(payment), payload: {} };
   const { valid, invalid } = separateInvalid([first, broken, last]);
   expect(valid).toEqual([first, last]);
   expect(invalid.map(([event]) => event)).toEqual([broken]);

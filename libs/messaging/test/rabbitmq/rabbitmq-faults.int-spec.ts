@@ -55,14 +55,14 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
   await settled(Date.now());
 
   const { network } = brokers.linkOf('processor');
-  network.holdAnswers();
+  network.holdResponses();
   const texts = Array.from({ length: 150 }, (_, i) => `under way ${i}`);
   await appendNotes(producer, ...texts);
   // Published: the consumer has some. Not confirmed: no answer arrives.
   await door.reached;
   expect(await producer.relay.isCaughtUp()).toBe(false);
   await server.kill();
-  network.loseAnswers();
+  network.dropHeldResponses();
   door.open();
   await server.restart();
 
@@ -75,7 +75,7 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
 test('a service whose connection is lost while it stops has stopped', async () => {
   const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const { network } = brokers.linkOf('history');
-  network.holdAnswers();
+  network.holdResponses();
   const sent = network.bytesSent;
   const stopped = consumer.stop();
   await waitUntil('the close to be on its way', DEADLINE_MS, () => Promise.resolve(network.bytesSent > sent));

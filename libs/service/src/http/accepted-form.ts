@@ -8,7 +8,7 @@ import Negotiator from 'negotiator';
  *
  * @throws DomainError `request.not-acceptable`
  */
-export function acceptedForm<const Form extends string>(request: FastifyRequest, forms: readonly Form[]): Form {
+export function negotiateMediaType<const Form extends string>(request: FastifyRequest, forms: readonly Form[]): Form {
   const form = new Negotiator(request).mediaType([...forms]) as Form | undefined;
   if (form === undefined)
     throw new DomainError('request.not-acceptable', { message: `Accept one of ${forms.join(', ')}.` });

@@ -4,7 +4,7 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { QueryFailedError } from 'typeorm';
 import { lastValueFrom, type Observable } from 'rxjs';
-import { asDomainError, ErrorFilter, problemBody as problemBodyAt } from './error-filter.js';
+import { toDomainError, ErrorFilter, problemBody as problemBodyAt } from './error-filter.js';
 import type { ServiceLog } from '../logging.js';
 
 const PAGE = 'https://api.example/errors/a-code';
@@ -35,12 +35,12 @@ test.each([
   ['something thrown that is no error', 'text', 'internal'],
   ['nothing', undefined, 'internal'],
 ])('%s', (_, exception, code) => {
-  expect(asDomainError(exception).code).toBe(code);
+  expect(toDomainError(exception).code).toBe(code);
 });
 
 test('an error of the database never shows its text', () => {
   for (const code of ['23505', '22P02', '57P01']) {
-    expect(JSON.stringify(problemBody(asDomainError(sql(code)), request))).not.toContain('secret');
+    expect(JSON.stringify(problemBody(toDomainError(sql(code)), request))).not.toContain('secret');
   }
 });
 

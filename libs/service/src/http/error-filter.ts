@@ -1,7 +1,7 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import { ERROR_PAGES_PATH, type ErrorCode, errorPageOf } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
-import { mayWorkLater } from '@svc/persistence/transaction';
+import { isTemporaryDatabaseError } from '@svc/persistence/transaction';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { throwError } from 'rxjs';
 import type { ServiceLog } from '../logging.js';
@@ -22,7 +22,7 @@ const refusals = new WeakMap<object, DomainError>();
  * Log fields of a rejected request: the catalogue's key, and for credentials the reason. Messages of other errors stay out: they
  * may repeat personal data from the request.
  */
-export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
+export function rejectionLogFields(request: object): { code?: ErrorCode; why?: string } {
   const error = refusals.get(request);
   if (!error) return {};
   const isOfCredentials = [401, 403].includes(error.entry.httpStatus);
@@ -37,7 +37,7 @@ export function refusalOf(request: object): { code?: ErrorCode; why?: string } {
 export class ErrorFilter implements ExceptionFilter {
   constructor(
     private readonly log: ServiceLog,
-    private readonly form: ErrorForm,
+    private readonly form: ErrorFormat,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): unknown {
@@ -45,11 +45,11 @@ export class ErrorFilter implements ExceptionFilter {
 
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const error = asDomainError(exception);
+    const error = toDomainError(exception);
     if (error.entry.httpStatus >= 500)
       this.log.error({ err: exception, requestId: request.id, code: error.code }, 'request failed');
 
-    return answerError(reply, request, error, this.form);
+    return sendError(reply, request, error, this.form);
   }
 
   /**
@@ -58,25 +58,25 @@ export class ErrorFilter implements ExceptionFilter {
    */
   private messageError(exception: unknown, host: ArgumentsHost): unknown {
     const isEvent = 'connection' in host.switchToRpc().getContext<object>();
-    if (isEvent || !mayWorkLater(exception)) return exception;
+    if (isEvent || !isTemporaryDatabaseError(exception)) return exception;
     this.log.error({ err: exception }, 'command failed, the caller may retry');
-    return asDomainError(exception);
+    return toDomainError(exception);
   }
 }
 
 /** Format of one service's error responses. */
-export interface ErrorForm {
+export interface ErrorFormat {
   /** RFC 9457 by default. */
   readonly errorBody?: ErrorBody | undefined;
   /** Base address of the error pages, without a slash at its end; by default, the path on the called host. */
   readonly errorPages?: string | undefined;
 }
 
-export function answerError(
+export function sendError(
   reply: FastifyReply,
   request: FastifyRequest,
   error: DomainError,
-  { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorForm,
+  { errorBody = problemBody, errorPages = ERROR_PAGES_PATH }: ErrorFormat,
 ): FastifyReply {
   refusals.set(request, error);
   const errorPage = errorPageOf(errorPages, error.code);
@@ -91,9 +91,9 @@ export function answerError(
   return reply.type(contentType).send(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-export function asDomainError(exception: unknown): DomainError {
+export function toDomainError(exception: unknown): DomainError {
   if (exception instanceof DomainError) return exception;
-  if (mayWorkLater(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
+  if (isTemporaryDatabaseError(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
   const status =
     exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
   const code = typeof status === 'number' ? CODE_OF_FRAMEWORK_STATUS[status] : undefined;

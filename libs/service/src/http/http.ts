@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
-import { answerError, asDomainError, type ErrorForm, refusalOf } from './error-filter.js';
+import { sendError, toDomainError, type ErrorFormat, rejectionLogFields } from './error-filter.js';
 import type { ServiceLog } from '../logging.js';
 import { readJsonBodies } from './request-validation.js';
 
@@ -11,7 +11,7 @@ export const MAX_BODY_BYTES = 256 * 1024;
 /** HTTP settings of every service: limits, request ids, one log line for each request, security headers. */
 export const httpSettings = {
   options: (
-    { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorForm,
+    { paramLengthMax = 200, ...errorForm }: { paramLengthMax?: number } & ErrorFormat,
     log: ServiceLog,
     trustedProxies?: string,
   ): FastifyServerOptions => ({
@@ -26,7 +26,7 @@ export const httpSettings = {
     frameworkErrors: (error, request, reply) => {
       log.info({ requestId: request.id, code: error.code }, 'address refused');
       reply.header('x-request-id', request.id);
-      answerError(reply, request, asDomainError(error), errorForm);
+      sendError(reply, request, toDomainError(error), errorForm);
     },
   }),
 
@@ -66,7 +66,7 @@ export const httpSettings = {
           route: request.routeOptions.url ?? 'unknown',
           statusCode: reply.statusCode,
           ms: Math.round(reply.elapsedTime),
-          ...refusalOf(request),
+          ...rejectionLogFields(request),
         },
         'request',
       );

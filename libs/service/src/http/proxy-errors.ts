@@ -46,7 +46,7 @@ function isEncoded(path: string): boolean {
   }
 }
 
-export interface ProxyAnswer {
+export interface ProxyResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -97,11 +97,11 @@ export interface ProxyCaller {
 export function writeProxyError(
   { host, accept, errorPages = ERROR_PAGES_PATH }: ProxyCaller,
   error: ProxyError,
-): ProxyAnswer {
+): ProxyResponse {
   const { status, code, message, retryAfterSeconds } = error;
   const errorPage = errorPageOf(errorPages, code);
   const requestId = randomUUID();
-  const written = (contentType: string, body: string): ProxyAnswer => ({
+  const written = (contentType: string, body: string): ProxyResponse => ({
     status,
     headers: {
       'x-request-id': requestId,

@@ -14,7 +14,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
-  BODY_DEPTH_MAX,
+  MAX_BODY_DEPTH,
   MAX_BODY_MEMBERS,
   MAX_BODY_VALUES,
   readBody,
@@ -62,7 +62,7 @@ describe('RequestValidation', () => {
 
   it.each([
     ['deep', { name: 'n', unknown: nested(100_000) }],
-    ['a level too deep', { name: 'n', unknown: nested(BODY_DEPTH_MAX) }],
+    ['a level too deep', { name: 'n', unknown: nested(MAX_BODY_DEPTH) }],
     ['wide', members(30_000)],
     ['a member too wide inside', { name: 'n', unknown: members(MAX_BODY_MEMBERS + 1) }],
     ['long', { name: 'n', unknown: Array(MAX_BODY_VALUES).fill(1) }],
@@ -73,7 +73,7 @@ describe('RequestValidation', () => {
   it('ignores unknown fields up to the bounds', async () => {
     const body = {
       name: 'n',
-      deep: nested(BODY_DEPTH_MAX - 1),
+      deep: nested(MAX_BODY_DEPTH - 1),
       wide: members(MAX_BODY_MEMBERS),
       long: Array(5_000).fill({}),
     };

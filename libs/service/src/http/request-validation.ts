@@ -23,7 +23,7 @@ export const MAX_BODY_VALUES = 10_000;
 /** Most members of one object. */
 export const MAX_BODY_MEMBERS = 200;
 /** Deepest nesting of one body. */
-export const BODY_DEPTH_MAX = 20;
+export const MAX_BODY_DEPTH = 20;
 
 /** The compiler's metadata for a parameter whose type is not a class. */
 const WITHOUT_CLASS: ReadonlySet<unknown> = new Set([undefined, Object, Array]);
@@ -103,7 +103,7 @@ function isWithinLimits(body: object): boolean {
   let values = 0;
   let level: object[] = [body];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth === BODY_DEPTH_MAX) return false;
+    if (depth === MAX_BODY_DEPTH) return false;
     const next: object[] = [];
     for (const container of level) {
       const children: unknown[] = Object.values(container);

@@ -38,12 +38,12 @@ export class TcpProxy {
   }
 
   /** Holds back all data from the broker, until the connections are broken. */
-  holdAnswers(): void {
+  holdResponses(): void {
     this.holding = true;
   }
 
   /** Passes the broker's data on new connections; data held back is lost with its connection. */
-  loseAnswers(): void {
+  dropHeldResponses(): void {
     this.holding = false;
     this.breakConnections();
   }

@@ -89,13 +89,13 @@ export class DistributedServices {
 
 class NothingOfItsOwn {}
 
-/** Replaces a service of which a test only needs the events: {@link tell}. */
-export function standInFor(name: string): ServiceDefinition {
+/** Replaces a service of which a test only needs the events: {@link appendEvents}. */
+export function stubService(name: string): ServiceDefinition {
   return { name, config: ServiceConfig, module: NothingOfItsOwn, migrations: [] };
 }
 
 /** Appends these events to the service's log, from which they are relayed. */
-export async function tell(service: RunningService, ...events: EventEnvelope[]): Promise<void> {
+export async function appendEvents(service: RunningService, ...events: EventEnvelope[]): Promise<void> {
   const log = service.app.get(EventLog);
   const news = events.map(({ type: name, aggregateId, aggregateVersion, payload }) => ({
     type: { name },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type AnyPaymentSnapshot,
+  type PaymentSnapshot,
   type EventEnvelope,
   type PartnerPayment,
   PaymentFailedV1,
@@ -54,7 +54,7 @@ export function aPayment(
 }
 
 /** A payment on a hosted page, by an anonymous payer. */
-export function anAnonymousPayment(): AnyPaymentSnapshot {
+export function anAnonymousPayment(): PaymentSnapshot {
   const { partner: _partner, merchantName: _merchant, siteReference: _site, ...payment } = aPayment(randomUUID(), 'x');
   const sessionId = payment.payable.payableId;
   const notificationUrl = 'https://shop.example/hook';
@@ -72,13 +72,13 @@ const TYPE_OF: Readonly<Record<PaymentState, typeof PaymentProcessingV1>> = {
 };
 
 /** The event that publishes the payment. */
-export function told(payment: AnyPaymentSnapshot, version = 2): EventEnvelope<AnyPaymentSnapshot> {
+export function paymentEvent(payment: PaymentSnapshot, version = 2): EventEnvelope<PaymentSnapshot> {
   return anEvent(TYPE_OF[payment.state], payment.reference, version, payment);
 }
 
 /** A refund of R 23.45 of this payment, as in the event of payment-processor after it has ended. */
 export function refundOf(
-  payment: AnyPaymentSnapshot,
+  payment: PaymentSnapshot,
   over: Partial<RefundedPayment['refund']> = {},
 ): EventEnvelope<RefundedPayment> {
   const refund = {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PublicKeyJwk } from '@svc/contracts';
-import { Clock, DomainError, KeptForASecond } from '@svc/kernel';
+import { Clock, DomainError, TtlCache } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { findCardKey } from '../find-card-key.query.js';
@@ -11,14 +11,14 @@ import { findCardKey } from '../find-card-key.query.js';
  */
 @Injectable()
 export class CardKey extends ReadinessCheck {
-  private readonly cache: KeptForASecond<PublicKeyJwk>;
+  private readonly cache: TtlCache<PublicKeyJwk>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
     super();
-    this.cache = new KeptForASecond(clock, 1);
+    this.cache = new TtlCache(clock, 1);
   }
 
   async get(): Promise<PublicKeyJwk> {

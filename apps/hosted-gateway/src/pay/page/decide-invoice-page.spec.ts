@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, LineItem, PublicKeyJwk } from '@svc/contracts';
+import type { PaymentSnapshot, LineItem, PublicKeyJwk } from '@svc/contracts';
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { type TillInvoice, tillLineOf } from '../../till-codes/till-invoice.js';
 import { decidePage, type PageFacts } from './decide-page.js';
@@ -45,13 +45,13 @@ function pageOf(
     ...facts,
   }) as unknown as { state: string };
 }
-const payment = (over: Partial<AnyPaymentSnapshot> = {}): AnyPaymentSnapshot =>
+const payment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
   ({
     ...{ reference: MINE, paymentReference: 'p', state: 'success', amount: 8_000, tipAmount: 800 },
     ...{ paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), errors: [] },
     ...over,
-  }) as AnyPaymentSnapshot;
-const PARTNERS = { partner: {} } as Partial<AnyPaymentSnapshot>;
+  }) as PaymentSnapshot;
+const PARTNERS = { partner: {} } as Partial<PaymentSnapshot>;
 
 test('the whole page: the order of the till, without a link to a store and without a code', () => {
   expect(pageOf({})).toEqual({
@@ -134,7 +134,7 @@ test('the whole amount can always be paid, even below the minimum', () => {
 });
 
 describe('once it is paid', () => {
-  const paid = (over?: Partial<AnyPaymentSnapshot>, facts?: Partial<PageFacts>) =>
+  const paid = (over?: Partial<PaymentSnapshot>, facts?: Partial<PageFacts>) =>
     pageOf({ payableState: 'paid', payments: [payment(over)] }, facts);
 
   test('its payer gets a receipt, which becomes already-paid after a minute', () => {
@@ -144,7 +144,7 @@ describe('once it is paid', () => {
     expect(paid()).not.toHaveProperty('returnUrl');
   });
 
-  test.each<[string, Partial<AnyPaymentSnapshot>, Partial<PageFacts>]>([
+  test.each<[string, Partial<PaymentSnapshot>, Partial<PageFacts>]>([
     ['with another browser', {}, { ownReferences: ['other'] }],
     ['with a browser that keeps nothing', {}, { ownReferences: [] }],
     ['through a partner', PARTNERS, {}],
@@ -197,7 +197,7 @@ describe('the basket', () => {
 });
 
 describe('after a failed payment', () => {
-  const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<AnyPaymentSnapshot>;
+  const failed = { state: 'failed', errors: [{ errorReference: '11', message: 'x' }] } as Partial<PaymentSnapshot>;
 
   test('its payer sees the reason; all others see the form with the next attempt', () => {
     const payments = [payment(failed)];

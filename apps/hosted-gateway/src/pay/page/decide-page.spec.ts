@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import type { HostedPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
 import { decidePage, type PageFacts } from './decide-page.js';
 
@@ -30,9 +30,9 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
     ...facts,
   }) as unknown as { state: string };
 }
-const payment = (over: Partial<PaymentSnapshot>): PaymentSnapshot =>
-  ({ paymentReference: 'p', paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), ...over }) as PaymentSnapshot;
-const verification = (until: number, over: Partial<PaymentSnapshot> = {}): PaymentSnapshot =>
+const payment = (over: Partial<HostedPaymentSnapshot>): HostedPaymentSnapshot =>
+  ({ paymentReference: 'p', paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), ...over }) as HostedPaymentSnapshot;
+const verification = (until: number, over: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot =>
   payment({
     state: 'verificationRequired',
     verificationUrl: 'https://bank.example/1',
@@ -120,7 +120,7 @@ test('has no link to the shop while the bank may still charge', () => {
 
 describe('the whole page', () => {
   const session = { sessionId: 's', payableVersion: 3, merchantName: 'Shop', siteName: null, code: 'C', tries: 1 };
-  const declined = payment({ state: 'failed', errors: [{ message: 'No money' }] as PaymentSnapshot['errors'] });
+  const declined = payment({ state: 'failed', errors: [{ message: 'No money' }] as HostedPaymentSnapshot['errors'] });
 
   test('after a redirect from the shop has the form, the decline reason, and the code', () => {
     expect(pageOf({ session: { ...session, payments: [declined] } })).toMatchObject({
@@ -202,15 +202,15 @@ test('of two payments the one accepted later decides, never that of a partner', 
     [later, earlier],
   ])
     expect(pageOf({ session: { tries: 2, payments } }).state).toBe('verification');
-  const partners = { ...later, partner: {} } as PaymentSnapshot;
+  const partners = { ...later, partner: {} } as HostedPaymentSnapshot;
   expect(pageOf({ session: { tries: 2, payments: [earlier, partners] } }).state).toBe('declined');
   expect(pageOf({ session: { tries: 1, payments: [partners] } }).state).toBe('open');
 });
 
 describe('the link back to the store (H6)', () => {
-  const failed = (accepted: number, reference: string): PaymentSnapshot =>
+  const failed = (accepted: number, reference: string): HostedPaymentSnapshot =>
     payment({ state: 'failed', errors: [], paymentReference: reference, paymentUTCDate: after(accepted) });
-  const paid = (accepted: number): PaymentSnapshot =>
+  const paid = (accepted: number): HostedPaymentSnapshot =>
     payment({ state: 'success', paymentReference: 'PAID', paymentUTCDate: after(accepted) });
   const wayBackOf = (page: object): unknown => {
     const { backToStoreUrl } = page as { backToStoreUrl?: string };

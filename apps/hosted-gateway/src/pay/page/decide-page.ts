@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
+import type { PaymentSnapshot, PublicKeyJwk } from '@svc/contracts';
 import { ownCodeText } from '@svc/kernel';
 import type {
   ChargeDetails,
@@ -83,7 +83,7 @@ function pageOf(facts: PageFacts): SessionPage {
   }
 }
 
-function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: AnyPaymentSnapshot): SessionPage {
+function receiptPage({ session, address, now }: PageFacts, order: OrderDetails, paid: PaymentSnapshot): SessionPage {
   const isJustNow = now.getTime() - Date.parse(paid.modifiedUTCDate) < RECEIPT_MS;
   return {
     ...order,
@@ -108,7 +108,7 @@ function withoutStoreLink({ backToStoreUrl: _, ...order }: OrderDetails): Omit<O
 }
 
 /** The payable is not reserved: shows the form, unless the payer was sent to the bank and can still continue there. */
-function formPage(facts: PageFacts, order: OrderDetails, latest: AnyPaymentSnapshot | undefined): SessionPage {
+function formPage(facts: PageFacts, order: OrderDetails, latest: PaymentSnapshot | undefined): SessionPage {
   const { session, address, encryptionKey, now } = facts;
   const { verificationUrl, verificationUntilUTCDate: until = '' } = latest ?? {};
   // A payment may arrive before the state of its payable.
@@ -144,7 +144,7 @@ function formPage(facts: PageFacts, order: OrderDetails, latest: AnyPaymentSnaps
 }
 
 /** @param decisive the successful payment, even if later ones failed; otherwise the latest payment (H6) */
-function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): OrderDetails {
+function orderOf(facts: PageFacts, decisive: PaymentSnapshot | undefined): OrderDetails {
   const { session, address } = facts;
   const isOwn = ownPayments(facts);
   return {
@@ -160,17 +160,17 @@ function orderOf(facts: PageFacts, decisive: AnyPaymentSnapshot | undefined): Or
   };
 }
 
-function chargeOf({ paymentMethodType, paymentMethodLabel }: AnyPaymentSnapshot, at: string): ChargeDetails {
+function chargeOf({ paymentMethodType, paymentMethodLabel }: PaymentSnapshot, at: string): ChargeDetails {
   return { at, ...(paymentMethodType === 'Card' ? { cardLabel: paymentMethodLabel } : {}) };
 }
 
-function reversedChargesOf(payment: AnyPaymentSnapshot): ReversedCharge[] {
+function reversedChargesOf(payment: PaymentSnapshot): ReversedCharge[] {
   const { reversedUTCDate, amount, tipAmount, currencyISOCode } = payment;
   if (reversedUTCDate === undefined) return [];
   return [{ ...chargeOf(payment, reversedUTCDate), amountCents: amount + tipAmount, currencyISOCode }];
 }
 
-function declineOf(latest: AnyPaymentSnapshot | undefined): DeclineDetails | undefined {
+function declineOf(latest: PaymentSnapshot | undefined): DeclineDetails | undefined {
   const [error] = latest?.errors ?? [];
   return latest && error && { ...error, paymentReference: latest.paymentReference };
 }
@@ -180,7 +180,7 @@ type SourceFields = 'siteName' | 'merchantOrderId' | 'customFields' | 'backToSto
 function sessionOrder(
   session: SessionWithPayments,
   address: PayerAddress,
-  decisive: AnyPaymentSnapshot | undefined,
+  decisive: PaymentSnapshot | undefined,
 ): Pick<OrderDetails, SourceFields> {
   const wayBack = decisive && isSuccess(decisive) ? session.returnUrl : session.cancelUrl;
   return {
@@ -192,7 +192,7 @@ function sessionOrder(
   };
 }
 
-function isSuccess({ state }: AnyPaymentSnapshot): boolean {
+function isSuccess({ state }: PaymentSnapshot): boolean {
   return state === 'success';
 }
 
@@ -200,14 +200,14 @@ function isSuccess({ state }: AnyPaymentSnapshot): boolean {
  * Payments of partners are left out: a partner handles the verification and the decline of its own customer. For a session, all
  * payments from the page belong to this payer, on any device.
  */
-function ownPayments({ session, ownReferences }: PageFacts): (payment: AnyPaymentSnapshot) => boolean {
+function ownPayments({ session, ownReferences }: PageFacts): (payment: PaymentSnapshot) => boolean {
   return ({ partner, reference }) =>
     partner === undefined && (!isInvoice(session) || ownReferences.includes(reference));
 }
 
 /** The latest by acceptance time. The time of the last change is not usable: an older payment may change later, when its verification expires. */
-function latestOf(payments: readonly AnyPaymentSnapshot[]): AnyPaymentSnapshot | undefined {
-  return payments.reduce<AnyPaymentSnapshot | undefined>(
+function latestOf(payments: readonly PaymentSnapshot[]): PaymentSnapshot | undefined {
+  return payments.reduce<PaymentSnapshot | undefined>(
     (latest, one) => (latest && latest.paymentUTCDate >= one.paymentUTCDate ? latest : one),
     undefined,
   );

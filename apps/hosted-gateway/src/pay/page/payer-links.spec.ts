@@ -1,12 +1,12 @@
-import type { PaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot } from '@svc/contracts';
 import type { Session } from '../../sessions/session.js';
 import { linkToMerchant } from './payer-links.js';
 
 const session = { sessionId: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f', merchantOrderId: 'order 17&é' } as Session;
-const payment = (state: PaymentSnapshot['state']): PaymentSnapshot =>
-  ({ state, paymentReference: '1H2J3K4M5N6P7Q8R9S' }) as PaymentSnapshot;
+const payment = (state: HostedPaymentSnapshot['state']): HostedPaymentSnapshot =>
+  ({ state, paymentReference: '1H2J3K4M5N6P7Q8R9S' }) as HostedPaymentSnapshot;
 
-const queryOf = (address: string, latest?: PaymentSnapshot): Record<string, string> =>
+const queryOf = (address: string, latest?: HostedPaymentSnapshot): Record<string, string> =>
   Object.fromEntries(new URL(linkToMerchant(address, session, latest)).searchParams);
 const ids = { sessionId: session.sessionId, merchantOrderId: 'order 17&é' };
 

@@ -1,11 +1,11 @@
-import { type AnyPaymentSnapshot, isFinal } from '@svc/contracts';
+import { type PaymentSnapshot, isFinal } from '@svc/contracts';
 import type { Session } from '../../sessions/session.js';
 
 /**
  * The merchant's address with parameters that identify the order (H6): sessionId, merchantOrderId and,
  * after a payment, paymentReference and paymentStatus. The merchant's own parameters stay.
  */
-export function linkToMerchant(address: string, session: Session, latest: AnyPaymentSnapshot | undefined): string {
+export function linkToMerchant(address: string, session: Session, latest: PaymentSnapshot | undefined): string {
   const url = new URL(address);
   url.searchParams.set('sessionId', session.sessionId);
   url.searchParams.set('merchantOrderId', session.merchantOrderId);

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type AnyPaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
+import { type PaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
@@ -34,13 +34,13 @@ export class RefreshPayments {
   }
 
   /** Same as {@link refresh}, for a merchant that reads one payment. True if the payment was refreshed. */
-  async refreshPayment(payment: AnyPaymentSnapshot): Promise<boolean> {
+  async refreshPayment(payment: PaymentSnapshot): Promise<boolean> {
     if (!this.needsRefresh(payment)) return false;
     await within(MAX_WAIT_MS, this.requestRefresh(payment.payable.payableId));
     return true;
   }
 
-  private needsRefresh({ state, modifiedUTCDate }: AnyPaymentSnapshot): boolean {
+  private needsRefresh({ state, modifiedUTCDate }: PaymentSnapshot): boolean {
     if (state === 'verificationRequired') return true;
     return state === 'processing' && Date.parse(modifiedUTCDate) <= this.clock.later(-MIN_AGE_MS).getTime();
   }

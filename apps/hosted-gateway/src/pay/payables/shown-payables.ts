@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type AnyPaymentSnapshot, isHosted, type PayableSnapshot } from '@svc/contracts';
+import { type PaymentSnapshot, isHostedPayment, type PayableSnapshot } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
@@ -30,13 +30,13 @@ export class PagePayableRepository {
     return (found as P | undefined) ?? payable;
   }
 
-  async upsertPayment(payment: AnyPaymentSnapshot): Promise<void> {
-    if (isHosted(payment)) await this.sessions.upsertPayment(payment);
+  async upsertPayment(payment: PaymentSnapshot): Promise<void> {
+    if (isHostedPayment(payment)) await this.sessions.upsertPayment(payment);
     else await this.upsertPayments([payment]);
   }
 
-  async upsertPayments(payments: readonly AnyPaymentSnapshot[]): Promise<void> {
-    await this.sessions.upsertPayments(payments.filter(isHosted));
+  async upsertPayments(payments: readonly PaymentSnapshot[]): Promise<void> {
+    await this.sessions.upsertPayments(payments.filter(isHostedPayment));
     await this.invoices.upsertPayments(payments.filter(isInvoicePayment));
   }
 

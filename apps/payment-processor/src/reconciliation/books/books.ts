@@ -8,9 +8,9 @@ import {
   type DigestPage,
   type DigestRequest,
   DigestRetrievalV1,
-  DIGESTS_MAX,
+  MAX_DIGESTS,
   DigestSessionsV1,
-  LINES_MAX,
+  MAX_BOOK_LINES,
   type LinesPage,
   type LinesRequest,
   ListHistoryV1,
@@ -123,7 +123,7 @@ export class Books {
       const page = last ? { after: last.siteId } : {};
       const { sites } = await this.commands.request(ListNotifiedSitesV1, page, RESPONSE_TIMEOUT_MS);
       all.push(...sites);
-      if (sites.length < DIGESTS_MAX) return all;
+      if (sites.length < MAX_DIGESTS) return all;
     }
   }
 
@@ -185,7 +185,7 @@ export async function* linesOf(side: Side, range: BookRange, owner: BookOwner): 
   for (let after: string | undefined; ;) {
     const { lines } = await side.lines(range, owner, { after });
     yield* lines;
-    if (lines.length < LINES_MAX) return;
+    if (lines.length < MAX_BOOK_LINES) return;
     after = lines.at(-1)!.key;
   }
 }

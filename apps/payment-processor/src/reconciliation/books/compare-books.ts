@@ -3,7 +3,7 @@ import {
   type BookOwner,
   type BookRange,
   type DigestPage,
-  DIGESTS_MAX,
+  MAX_DIGESTS,
   type Mode,
 } from '@svc/contracts';
 import { type BookName, type Comparison, linesOf, type Side } from './books.js';
@@ -66,7 +66,7 @@ async function allDigests(side: Side, range: BookRange, merchantId: number | und
   for (let after: BookOwner | undefined; ;) {
     const page = await side.digests(range, { merchantId, after });
     digests.push(...page.digests);
-    if (page.digests.length < DIGESTS_MAX) return { ...page, digests };
+    if (page.digests.length < MAX_DIGESTS) return { ...page, digests };
     const { merchantId: lastMerchant, mode } = page.digests.at(-1)!;
     after = { merchantId: lastMerchant, mode };
   }

@@ -1,10 +1,10 @@
-import type { PaymentSnapshot } from '../../events/payments.js';
+import type { HostedPaymentSnapshot } from '../../events/payments.js';
 import { MAX_AMOUNT_CENTS } from '../../validation.js';
 import { hostedPaymentOf, isFinal, notificationFields } from './hosted-payment.js';
 
 const SESSION = '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f';
 
-function aPayment(change: Partial<PaymentSnapshot> = {}): PaymentSnapshot {
+function aPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot {
   return {
     reference: '7a8b9c0d-6f2a-4c3b-9d1e-0b6c3f4e1e2f',
     paymentReference: '1H2J3K4M5N6P7Q8R9S',
@@ -34,7 +34,7 @@ function aPayment(change: Partial<PaymentSnapshot> = {}): PaymentSnapshot {
   };
 }
 
-const failed = (errors: PaymentSnapshot['errors']): PaymentSnapshot => aPayment({ state: 'failed', errors });
+const failed = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot => aPayment({ state: 'failed', errors });
 
 describe('a final payment, as merchants are told of it (H3, E2)', () => {
   it('has no message and no errors when it succeeded', () => {

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type ErrorEntry, type PaymentError } from '../../errors.js';
-import type { PaymentSnapshot } from '../../events/payments.js';
+import type { HostedPaymentSnapshot } from '../../events/payments.js';
 import type { PaymentStatusText, ResponseStatusText } from '../../payment-status.js';
 import type { HostedError } from './hosted-session.js';
 
@@ -63,7 +63,7 @@ export interface NotificationFeed {
 }
 
 /** Whether a payment is final (P1): only then merchants see it (H3) and are notified (E2). */
-export function isFinal(payment: Pick<PaymentSnapshot, 'state'>): boolean {
+export function isFinal(payment: Pick<HostedPaymentSnapshot, 'state'>): boolean {
   return payment.state === 'success' || payment.state === 'failed';
 }
 
@@ -71,7 +71,7 @@ export function isFinal(payment: Pick<PaymentSnapshot, 'state'>): boolean {
  * Maps a final payment to the merchant's model (H3, H4). Shared, because two services return it (one in its API, one in the
  * webhook), and a merchant compares the two. Throws for a payment that is not final.
  */
-export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
+export function hostedPaymentOf(payment: HostedPaymentSnapshot): HostedPayment {
   if (!isFinal(payment)) throw new Error(`A payment that is ${payment.state} is not final: nobody is told of it.`);
   const success = payment.state === 'success';
   return {
@@ -90,7 +90,7 @@ export function hostedPaymentOf(payment: PaymentSnapshot): HostedPayment {
 }
 
 /** The fields of a notification about a final payment, in the webhook and in the feed. */
-export function notificationFields(payment: PaymentSnapshot): NotificationFields {
+export function notificationFields(payment: HostedPaymentSnapshot): NotificationFields {
   const { paymentMethod: _, ...fields } = hostedPaymentOf(payment);
   return fields;
 }

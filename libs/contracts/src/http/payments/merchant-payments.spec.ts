@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot, LoggedSource, PayableSource } from '../../events/payments.js';
+import type { PaymentSnapshot, PaymentSource, PayableSource } from '../../events/payments.js';
 import { paymentNotificationOf } from './merchant-payments.js';
 
 const SESSION: PayableSource = {
@@ -9,7 +9,7 @@ const SESSION: PayableSource = {
   notificationUrl: 'https://shop.example/hook',
 };
 
-const aPayment = (over: Partial<AnyPaymentSnapshot> = {}): AnyPaymentSnapshot => ({
+const aPayment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
   reference: 'r',
   paymentReference: 'P',
   mode: 'test',
@@ -73,8 +73,8 @@ test('vouchers are inside the amount, and the customer of a partner has its name
 });
 
 const INVOICE: PayableSource = { kind: 'invoice', invoiceReference: 'i-1', siteReference: 'TILL-1', code: '0' };
-const CODE: LoggedSource = { kind: 'code', origin: 'x', siteReference: 'TILL-2' };
-test.each<[string, Partial<AnyPaymentSnapshot>, [string, string]]>([
+const CODE: PaymentSource = { kind: 'code', origin: 'x', siteReference: 'TILL-2' };
+test.each<[string, Partial<PaymentSnapshot>, [string, string]]>([
   ['a session', { invoiceReference: 'other' }, ['session-1', 'order-1']],
   ['an invoice without the merchant’s reference', { source: INVOICE }, ['i-1', '']],
   ['an invoice', { source: { ...INVOICE, externalReference: 'ext' } }, ['i-1', 'ext']],
@@ -90,7 +90,7 @@ test.each<[string, Partial<AnyPaymentSnapshot>, [string, string]]>([
   expect([invoiceReference, invoiceExternalReference]).toEqual(expected);
 });
 
-test.each<[string, Partial<AnyPaymentSnapshot>, string | undefined]>([
+test.each<[string, Partial<PaymentSnapshot>, string | undefined]>([
   ['the payment says', {}, 'ONLINE'],
   ['the invoice says, where the payment does not', { source: INVOICE, siteReference: undefined as never }, 'TILL-1'],
   ['nothing says in an event of an earlier release', { siteReference: undefined as never }, undefined],

@@ -1,4 +1,4 @@
-import type { AnyPaymentSnapshot } from '../../events/payments.js';
+import type { PaymentSnapshot } from '../../events/payments.js';
 import { PaymentStatus } from '../../payment-status.js';
 import type { PaymentNotification } from './payment-notification.js';
 
@@ -8,7 +8,7 @@ export type PaymentNotificationFromEvent = Omit<PaymentNotification, 'siteRefere
 };
 
 /** Throws for a payment that is not final: merchants receive only final ones. */
-export function paymentNotificationOf(payment: AnyPaymentSnapshot): PaymentNotificationFromEvent {
+export function paymentNotificationOf(payment: PaymentSnapshot): PaymentNotificationFromEvent {
   return {
     ...invoiceOf(payment),
     currencyISOCode: payment.currencyISOCode,
@@ -29,7 +29,7 @@ export function paymentNotificationOf(payment: AnyPaymentSnapshot): PaymentNotif
   };
 }
 
-function statusOf({ state }: AnyPaymentSnapshot): PaymentStatus {
+function statusOf({ state }: PaymentSnapshot): PaymentStatus {
   if (state === 'success') return PaymentStatus.Success;
   if (state === 'failed') return PaymentStatus.Failed;
   throw new Error(`A payment that is ${state} is not final.`);
@@ -39,7 +39,7 @@ function statusOf({ state }: AnyPaymentSnapshot): PaymentStatus {
 function invoiceOf({
   source,
   ...payment
-}: AnyPaymentSnapshot): Pick<PaymentNotification, 'invoiceReference' | 'invoiceExternalReference'> {
+}: PaymentSnapshot): Pick<PaymentNotification, 'invoiceReference' | 'invoiceExternalReference'> {
   switch (source.kind) {
     case 'session':
       return { invoiceReference: source.sessionId, invoiceExternalReference: source.merchantOrderId };

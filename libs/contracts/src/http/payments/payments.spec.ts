@@ -1,7 +1,7 @@
 import type { PartnerPayment, PaymentState } from '../../events/payments.js';
-import { historyItemOf, type ShownPayment, shownPaymentOf, singlePaymentOf } from './payments.js';
+import { historyItemOf, type PaymentView, paymentViewOf, singlePaymentOf } from './payments.js';
 
-const PAYMENT: ShownPayment = {
+const PAYMENT: PaymentView = {
   reference: 'r-1',
   paymentReference: '1H2J3K4M5N6P7Q8R92',
   state: 'success',
@@ -85,5 +85,5 @@ test.each<[PaymentState, boolean]>([
 test('the customer shown is the one whom the partner named', () => {
   const { customer, ...rest } = PAYMENT;
   const payment = { ...rest, partner: { organisationId: 'o-1', customer } } as PartnerPayment;
-  expect(shownPaymentOf(payment)).toMatchObject(PAYMENT);
+  expect(paymentViewOf(payment)).toMatchObject(PAYMENT);
 });

@@ -88,7 +88,7 @@ export interface PaymentHistory {
 }
 
 /** The fields of a payment that responses contain and a history stores. */
-export type ShownPayment = Pick<
+export type PaymentView = Pick<
   PartnerPayment,
   | 'reference'
   | 'paymentReference'
@@ -117,7 +117,7 @@ const STATUS_OF: Readonly<Record<PaymentState, SinglePaymentStatus>> = {
   processing: SinglePaymentStatus.Processing,
 };
 
-export function singlePaymentOf(payment: ShownPayment): SinglePayment {
+export function singlePaymentOf(payment: PaymentView): SinglePayment {
   return {
     reference: payment.reference,
     paymentReference: payment.paymentReference,
@@ -135,7 +135,7 @@ export function singlePaymentOf(payment: ShownPayment): SinglePayment {
 }
 
 /** Shared, because two services return it: payment-processor and payment-history. */
-export function historyItemOf(payment: ShownPayment): PaymentHistoryItem {
+export function historyItemOf(payment: PaymentView): PaymentHistoryItem {
   const { invoiceReference, invoiceExternalReference, verificationUrl, errors } = payment;
   return {
     reference: payment.reference,
@@ -159,6 +159,6 @@ export function historyItemOf(payment: ShownPayment): PaymentHistoryItem {
 }
 
 /** As responses name it. */
-export function shownPaymentOf(payment: PartnerPayment): ShownPayment {
+export function paymentViewOf(payment: PartnerPayment): PaymentView {
   return { ...payment, customer: payment.partner.customer };
 }

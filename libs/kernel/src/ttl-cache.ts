@@ -8,7 +8,7 @@ const KEPT_MS = 1_000;
  * 5 s; the rest is for the event to arrive). Concurrent calls for a key share one query, so a slow database gets no more queries
  * than a fast one.
  */
-export class KeptForASecond<T extends NonNullable<unknown>> {
+export class TtlCache<T extends NonNullable<unknown>> {
   private readonly found: LRUCache<string, T, () => Promise<T | undefined>>;
 
   constructor(clock: Clock, max = 10_000) {

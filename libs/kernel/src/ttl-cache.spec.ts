@@ -1,5 +1,5 @@
 import { Clock } from './clock.js';
-import { KeptForASecond } from './kept-for-a-second.js';
+import { TtlCache } from './ttl-cache.js';
 
 const clock = new (class extends Clock {
   private milliseconds = 1_767_225_600_000;
@@ -13,10 +13,10 @@ const clock = new (class extends Clock {
   }
 })();
 let asked: string[];
-let kept: KeptForASecond<string>;
+let kept: TtlCache<string>;
 beforeEach(() => {
   asked = [];
-  kept = new KeptForASecond(clock, 2);
+  kept = new TtlCache(clock, 2);
 });
 
 function ask(name: string, lookUp: () => Promise<string | undefined> = () => Promise.resolve(name)) {
