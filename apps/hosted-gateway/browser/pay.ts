@@ -10,10 +10,10 @@ import { ExpiryWarning } from './views/expiry-warning.js';
 import { messages } from './messages.js';
 import { data, now, reload, shown } from './views/page-document.js';
 import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
-import { PaymentController } from './press-of-pay.js';
+import { PaymentController } from './payment-controller.js';
 import { showLate } from './views/processing-view.js';
 import { startReturn, showBrand } from './views/receipt.js';
-import { idleWatch, pollerFor } from './session-watches.js';
+import { idleWatch, pollerFor } from './watch-session.js';
 import { watchTill } from './till-watch.js';
 
 /** Final states: a document with one of these never needs a reload. */

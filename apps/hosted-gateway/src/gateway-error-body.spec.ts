@@ -3,7 +3,7 @@ import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
 import { gatewayErrorBody as errorBodyAt } from './gateway-error-body.js';
 import type { PageManifest } from './page-views/pay-page-model.js';
-import { BuiltManifest } from './pay/page-parts.js';
+import { BuiltManifest } from './pay/built-manifest.js';
 
 const gatewayErrorBody = (error: DomainError, request: FastifyRequest) => errorBodyAt(error, request, '/errors/a-code');
 const aRequest = (url: string, { method = 'GET', accept = 'text/html,*/*' } = {}): FastifyRequest =>

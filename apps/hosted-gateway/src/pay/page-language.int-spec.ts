@@ -4,7 +4,7 @@ import type { PassThrough } from 'node:stream';
 import { waitUntil } from '@svc/testing';
 import { aPayment, aSessionRequest, CODES_URL, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { StateStreams } from './watch-states.js';
+import { StateStreams } from './state-streams.js';
 
 let gateway: Gateway;
 let merchant: Merchant;

@@ -16,9 +16,9 @@ import { pageUrlOf, type PayerAddress } from '../sessions/payer-address.js';
 import { payableOf } from '../sessions/session.js';
 import { withPayment } from '../sessions/session.repository.js';
 import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
-import { InFlightPayments } from './payables/presses-under-way.js';
-import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from './payables/shown-payable.js';
-import { PagePayableRepository } from './payables/shown-payables.js';
+import { InFlightPayments } from './payables/in-flight-payments.js';
+import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from './payables/page-payable.js';
+import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** A pay request of the page. */
 export interface PayCommand {

@@ -21,14 +21,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressRateLimitGuard } from '../address-rate-limit.guard.js';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { ExtendSession } from './extend-session.js';
-import { BuiltManifest } from './page-parts.js';
+import { BuiltManifest } from './built-manifest.js';
 import { PayOnPage } from './pay-on-page.js';
 import { payerContextOf } from './payer-context.js';
 import { PayRequest } from './pay.request.js';
 import { SameOriginGuard } from './same-origin.guard.js';
-import { payerOf, sendPage } from './page/send-answer.js';
+import { payerOf, sendPage } from './page/send-page.js';
 import { type PageState, ShowPage } from './page/show-page.js';
-import { StateStreams } from './watch-states.js';
+import { StateStreams } from './state-streams.js';
 import { withDeadline } from './with-deadline.js';
 
 /** Address of the page. Knowing a session's id, or the code of a session or invoice, is enough to view and pay it. */

@@ -17,7 +17,7 @@ import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
-import { StateStreams } from './watch-states.js';
+import { StateStreams } from './state-streams.js';
 
 let gateway: Gateway;
 let merchant: Merchant;

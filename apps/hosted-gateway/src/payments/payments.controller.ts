@@ -3,7 +3,7 @@ import { SkipThrottle } from '@nestjs/throttler';
 import type { AuthenticatedSite } from '@svc/auth';
 import { type HostedPayment, type HostedPaymentList, hostedPaymentOf, isFinal } from '@svc/contracts';
 import { DomainError, invalidField, isUuid, parsePaymentReference } from '@svc/kernel';
-import { RefreshPayments } from '../pay/payables/ask-for-news.js';
+import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { CallingSite, SiteGuard } from '../sessions/site.guard.js';

@@ -4,7 +4,7 @@ import type { AuthenticatedSite } from '@svc/auth';
 import type { SessionResponse } from '@svc/contracts';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import { HostedGatewayConfig } from '../config.js';
-import { RefreshPayments } from '../pay/payables/ask-for-news.js';
+import { RefreshPayments } from '../pay/payables/refresh-payments.js';
 import { KeylessRateLimitGuard } from '../sessions/keyless-rate-limit.guard.js';
 import { redirectUrlOf, sessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';

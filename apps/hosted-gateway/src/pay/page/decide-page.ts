@@ -14,7 +14,7 @@ import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import { sessionState } from '../../sessions/session.js';
 import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
 import { linkToMerchant } from './payer-links.js';
-import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from '../payables/shown-payable.js';
+import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from '../payables/page-payable.js';
 
 /** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
 const RECEIPT_MS = 60_000;

@@ -1,4 +1,4 @@
-import { InFlightPayments } from './presses-under-way.js';
+import { InFlightPayments } from './in-flight-payments.js';
 
 test('a payment is in flight until its attempt is known, and until it has ended', async () => {
   const presses = new InFlightPayments();

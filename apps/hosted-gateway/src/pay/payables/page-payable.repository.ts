@@ -5,7 +5,7 @@ import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';
 import { isInvoicePayment } from '../../till-codes/till-invoice.js';
 import { TillInvoiceRepository } from '../../till-codes/till-invoice.repository.js';
-import { isInvoice, type PagePayable } from './shown-payable.js';
+import { isInvoice, type PagePayable } from './page-payable.js';
 
 /** Finds and updates sessions and invoices alike, so that the page need not distinguish them. */
 @Injectable()

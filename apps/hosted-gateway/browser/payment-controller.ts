@@ -29,7 +29,7 @@ import {
 } from './payment-flow/payment-flow.js';
 import { rememberBrand } from './views/receipt.js';
 import { showStatus, showLate, showStillChecking, showProcessing, showStoreLink } from './views/processing-view.js';
-import { pollerFor } from './session-watches.js';
+import { pollerFor } from './watch-session.js';
 
 /** Normally the response to the POST comes first; polling covers a connection that broke silently. */
 const FIRST_POLL_DURING_POST_MS = 1500;

@@ -4,7 +4,7 @@ import { Clock, DomainError } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import type { PayerAddress } from '../sessions/payer-address.js';
 import { type PageState, type Payer, ShowPage } from './page/show-page.js';
-import { PagePayableRepository } from './payables/shown-payables.js';
+import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** Limit for one process: each stream holds a socket. Pages without a stream poll instead. */
 const MAX_STREAMS = 2_000;

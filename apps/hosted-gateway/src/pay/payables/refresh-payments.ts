@@ -3,8 +3,8 @@ import { type PaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { payableIdOf, type PagePayable } from './shown-payable.js';
-import { PagePayableRepository } from './shown-payables.js';
+import { payableIdOf, type PagePayable } from './page-payable.js';
+import { PagePayableRepository } from './page-payable.repository.js';
 
 /** A younger payment is not refreshed: the reply to its own charge command is still expected. */
 const MIN_AGE_MS = 2_000;
