@@ -1,5 +1,6 @@
 import nx from '@nx/eslint-plugin';
 import jest from 'eslint-plugin-jest';
+import importSort from 'eslint-plugin-simple-import-sort';
 import tseslint from 'typescript-eslint';
 
 // All rules are errors. The boundary rule uses projects and their tags (package.json, "nx");
@@ -80,7 +81,7 @@ export default tseslint.config(
   {
     files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
-    plugins: { '@nx': nx },
+    plugins: { '@nx': nx, 'import-sort': importSort },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { project: ['./tsconfig.spec.json'], tsconfigRootDir: import.meta.dirname } },
     rules: {
@@ -95,6 +96,8 @@ export default tseslint.config(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'all' },
       ],
+      // Side effects, Node.js, packages, folders above, this folder; without empty lines between them.
+      'import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
       eqeqeq: 'error',
       'no-console': 'error',
 

@@ -7,15 +7,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureCheckout } from './checkout/checkout.ts';
+import { measureHistory } from './history/history.ts';
 import { measureAcquirers } from './hosted-payment/acquirers.ts';
 import { measurePayments } from './hosted-payment/payments.ts';
+import { measureTracing } from './hosted-payment/tracing.ts';
 import { ROOT } from './platforms/platform.ts';
-import { measureHistory } from './history/history.ts';
+import { type Report, type Section, toMarkdown, toText } from './report.ts';
 import { measureRetrieval } from './retrieval/retrieval.ts';
 import { measureStart } from './start/start.ts';
-import { toMarkdown, toText, type Report, type Section } from './report.ts';
-import { measureTracing } from './hosted-payment/tracing.ts';
-import { measureCheckout } from './checkout/checkout.ts';
 import { measureWebhooks } from './webhooks/webhooks.ts';
 
 export interface PartOptions {

@@ -1,4 +1,4 @@
-import { toMarkdown, toText, toThreeDigits, type Section } from './report.ts';
+import { type Section, toMarkdown, toText, toThreeDigits } from './report.ts';
 
 const section: Section = {
   title: 'Part',

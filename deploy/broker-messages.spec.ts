@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
 import { parse } from 'yaml';
-import { RabbitMqNames, permissionsOf } from '../libs/messaging/src/routing/rabbitmq-names.js';
-import { withMissingSecrets, makeSecrets } from '../docker/secrets.ts';
+import { makeSecrets, withMissingSecrets } from '../docker/secrets.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
+import { permissionsOf, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { brokerUserOf, definitionsOf, urlsOfServices } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
 import { messagesInCode, messagesInContracts } from './checks/messages.ts';
 

@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
-import { schemaOf } from '../tools/svc/processes/env-files.ts';
 import { MESSAGING_SERVICES } from '../libs/contracts/src/service-messages.ts';
+import { schemaOf } from '../tools/svc/processes/env-files.ts';
 import { definitionsOf } from '../tools/svc/rabbitmq/rabbitmq-users.ts';
 import { DEPLOYED_APPS } from './apps.ts';
 import { caddyfile, httpRouteOf } from './http-routes.ts';

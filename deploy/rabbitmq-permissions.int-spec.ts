@@ -3,15 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
   type EventEnvelope,
-  type MessagingService,
   MESSAGING_SERVICES,
+  type MessagingService,
   SERVICE_MESSAGES,
   type ServiceMessages,
   SessionCreatedV1,
 } from '@svc/contracts';
 import { type MessagingLog, RabbitMqBroker } from '@svc/messaging';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
-import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
+import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import { PROBE, RabbitMqNames } from '../libs/messaging/src/routing/rabbitmq-names.js';
 import { tryLogin } from '../tools/svc/rabbitmq/amqp-login.ts';
 import { startBroker as startOrFind } from '../tools/svc/rabbitmq/broker.ts';

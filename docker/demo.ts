@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { createAdministrationApi } from '../tools/svc/demo/administration-api.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../tools/svc/base/files.ts';
-import { createPartnerApi, seedPartner } from '../tools/svc/demo/seed-partner.ts';
+import { createAdministrationApi } from '../tools/svc/demo/administration-api.ts';
 import { type Demo, DEMO_MERCHANTS, seed } from '../tools/svc/demo/seed.ts';
+import { createPartnerApi, seedPartner } from '../tools/svc/demo/seed-partner.ts';
 
 const adminUrl = 'http://127.0.0.1:7303';
 const apiUrl = 'http://127.0.0.1:7300';

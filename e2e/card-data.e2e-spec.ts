@@ -1,8 +1,8 @@
 /** Card data and the payer's context never reach a disk: no table, no log, no file below the data folder. */
 import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type pg from 'pg';
 import { waitUntil } from '@svc/testing';
+import type pg from 'pg';
 import { formsOf, listTables, scanFiles, scanTables, type Table } from './books/card-scan.js';
 import { aSessionRequest, clientOf } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { newInvoice, till } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
-import { newInvoice, till } from './callers/till.js';
 
 let platform: Platform;
 let partner: PartnerHeaders;

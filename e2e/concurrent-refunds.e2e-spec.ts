@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
+import { expectRefundsToAgree, PAID_AMOUNT, payForRefund, waitForRefunds } from './books/refund-books.js';
 import type { Platform } from './platform/platform.js';
 import { ProcessorReplica } from './platform/processor-replica.js';
-import { waitForRefunds, expectRefundsToAgree, PAID_AMOUNT, payForRefund } from './books/refund-books.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const CALLS = 1_000;

@@ -8,10 +8,10 @@ import { waitUntil } from '@svc/testing';
 import { Books } from './books/books.js';
 import { aSessionRequest, clientOf, createSessions } from './callers/merchant.js';
 import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { APPROVED, preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
-import { Platform } from './platform/platform.js';
+import { APPROVED, preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { anInvoice, newInvoice, till } from './callers/till.js';
+import { Platform } from './platform/platform.js';
 import { type Span, TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;

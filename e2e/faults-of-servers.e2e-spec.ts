@@ -3,8 +3,8 @@
  * RabbitMQ full. One after the other, each during unfinished payments.
  */
 import { waitUntil } from '@svc/testing';
-import { FaultDrill } from './faults/fault-drill.js';
 import type { PayAnswer, PayRequest } from './callers/payer.js';
+import { FaultDrill } from './faults/fault-drill.js';
 import { blockedConnections, rabbitmqctl } from './platform/rabbitmqctl.js';
 
 /** Payments that are tried while the broker is unavailable or full. */

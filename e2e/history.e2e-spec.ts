@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
-import type { Platform } from './platform/platform.js';
 import { newInvoice, till } from './callers/till.js';
+import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;

@@ -5,11 +5,11 @@
 import type { CreatedSession } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { Books } from './books/books.js';
+import type { Interruption } from './books/repeated-posts.js';
 import { clientOf, createSessions } from './callers/merchant.js';
 import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { preparePayRequest, sendPayRequest, resendPayRequest, type PayRequest } from './callers/payer.js';
+import { type PayRequest, preparePayRequest, resendPayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
-import type { Interruption } from './books/repeated-posts.js';
 
 /** The acquirer charges at once and answers after this time, so that the process dies in between; below its timeout of 8 s. */
 const LATENCY_MS = 7_000;

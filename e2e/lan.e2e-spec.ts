@@ -2,21 +2,21 @@
  * `./svc up --lan` as a phone uses it: HTTPS on this machine's network address, with a self-signed certificate. On both
  * deployments, and afterwards on this machine only.
  */
-import { X509Certificate, createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
-import { get } from 'node:https';
 import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type Page, devices } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
+import { type Browser, type BrowserContext, devices, type Page } from 'playwright-core';
 import {
-  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,

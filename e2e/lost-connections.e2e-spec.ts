@@ -2,8 +2,8 @@
  * Lost connections and other interruptions during a payment: the page shows that it is still checking, finds the outcome by
  * itself, and the card is charged once. Also the issuer's verification: confirmed, refused, and left unfinished.
  */
-import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { waitUntil } from '@svc/testing';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';

@@ -1,11 +1,11 @@
 /** The main job of a payer in a real browser: shop, payment page, receipt, shop. On both deployments. */
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
-  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,

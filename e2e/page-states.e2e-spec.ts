@@ -4,14 +4,14 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
-  pageErrorsOf,
   fillCard,
   holdReturn,
   isTooWide,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,
@@ -20,8 +20,8 @@ import {
 } from './browser/browser.js';
 import { focusRings } from './browser/focus-ring.js';
 import { APPROVED, DECLINED, PAGE_STATES, PageStates, VERIFIED } from './browser/page-states.js';
-import { type Platform, ROOT } from './platform/platform.js';
 import { readQr } from './browser/qr-scanner.js';
+import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 /** axe checks each size and each scheme once. */

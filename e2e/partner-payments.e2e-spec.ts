@@ -5,9 +5,9 @@ import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import { listTables, scanFiles, scanTables } from './books/card-scan.js';
 import { logIn } from './callers/partner.js';
+import { newInvoice } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
-import { newInvoice } from './callers/till.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 let platform: Platform;

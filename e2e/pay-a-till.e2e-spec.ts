@@ -6,24 +6,24 @@
 import { spawn } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
-  pageErrorsOf,
   fillCard,
   isTooWide,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,
   startBrowser,
 } from './browser/browser.js';
-import { documentedBlocks } from './platform/documented.js';
 import { onboardMerchant } from './callers/merchant.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { newInvoice, till as merchantCall } from './callers/till.js';
+import { documentedBlocks } from './platform/documented.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
-import { newInvoice, till as merchantCall } from './callers/till.js';
 
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const PAID = 'Payment successful';

@@ -4,25 +4,25 @@
  * news must travel between them.
  */
 import { randomUUID } from 'node:crypto';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { PartnerClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
-  pageErrorsOf,
   fillCard,
   holdReturn,
   isAt,
   isTooWide,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,
   startBrowser,
 } from './browser/browser.js';
+import { readQr } from './browser/qr-scanner.js';
 import { clientOf } from './callers/merchant.js';
 import { decode, logIn } from './callers/partner.js';
 import type { Platform } from './platform/platform.js';
-import { readQr } from './browser/qr-scanner.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const PAID = 'Payment successful';

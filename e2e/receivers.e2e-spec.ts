@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
-import { documentedBlocks } from './platform/documented.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { documentedBlocks } from './platform/documented.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 

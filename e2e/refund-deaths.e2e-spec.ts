@@ -6,18 +6,18 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
+import {
+  APPROVED,
+  CALL_TIMEOUT_MS,
+  expectRefundsToAgree,
+  payForRefund,
+  REFUND_DROPS_THE_ANSWER,
+  waitForRefunds,
+} from './books/refund-books.js';
 import { BackOffice } from './callers/back-office.js';
 import { httpRequests, MessageProxy, postgresStatements } from './platform/message-proxy.js';
 import { Platform } from './platform/platform.js';
 import { ProcessorReplica } from './platform/processor-replica.js';
-import {
-  APPROVED,
-  CALL_TIMEOUT_MS,
-  waitForRefunds,
-  expectRefundsToAgree,
-  payForRefund,
-  REFUND_DROPS_THE_ANSWER,
-} from './books/refund-books.js';
 
 const AMOUNT = 4_321;
 

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import { MerchantClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
+import { CALL_TIMEOUT_MS, payForRefund, refundsAtBank, waitForRefunds } from './books/refund-books.js';
 import { BackOffice } from './callers/back-office.js';
 import { documentedBlocks } from './platform/documented.js';
 import { Platform, run } from './platform/platform.js';
-import { CALL_TIMEOUT_MS, waitForRefunds, payForRefund, refundsAtBank } from './books/refund-books.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 /** Output of a block of a guide, which must succeed. */

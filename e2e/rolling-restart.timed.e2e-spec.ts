@@ -10,10 +10,10 @@
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
 import { Books } from './books/books.js';
-import { MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { Platform } from './platform/platform.js';
 import type { Interruption } from './books/repeated-posts.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { failuresOf, SteadyLoad } from './faults/steady-load.js';
+import { Platform } from './platform/platform.js';
 
 const PAYERS = 8;
 /** Delay of the merchant's server before it acknowledges. */

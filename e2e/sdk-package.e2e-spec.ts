@@ -11,13 +11,13 @@ import type { encryptCard } from '@svc/sdk/card';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { build } from 'esbuild';
 import { startBrowser } from './browser/browser.js';
-import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, logIn } from './callers/partner.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
+import { newInvoice } from './callers/till.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
-import { newInvoice } from './callers/till.js';
 
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
 const AMOUNT = 8_950;

@@ -3,9 +3,9 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
-  pageErrorsOf,
   fillCard,
   isTooWide,
+  pageErrorsOf,
   payButton,
   screenshot,
   seesHeading,

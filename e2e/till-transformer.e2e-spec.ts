@@ -1,10 +1,10 @@
 /** A till beside the real platform: the guide's commands, and both dialects with a customer display. */
 import { randomInt, randomUUID } from 'node:crypto';
-import type { Browser } from 'playwright-core';
 import { PATIENCE, waitUntil } from '@svc/testing';
+import type { Browser } from 'playwright-core';
 import { pageErrorsOf, screenshot, startBrowser } from './browser/browser.js';
-import { documentedBlocks } from './platform/documented.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
+import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 

@@ -1,7 +1,7 @@
 /** One payer, two tabs, Pay clicked in both at the same moment: one charge, and both tabs show it. */
-import type { Browser, BrowserContext } from 'playwright-core';
 import { PATIENCE } from '@svc/testing';
-import { pageErrorsOf, fillCard, isAt, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { fillCard, isAt, pageErrorsOf, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
 import { clientOf } from './callers/merchant.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';

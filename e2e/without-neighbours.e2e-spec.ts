@@ -8,8 +8,8 @@ import { waitUntil } from '@svc/testing';
 import { aSessionRequest, clientOf } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
-import { Platform } from './platform/platform.js';
 import { newInvoice } from './callers/till.js';
+import { Platform } from './platform/platform.js';
 
 const UNAVAILABLE = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Of each phase; every third pays a hosted session, whose merchant must get a webhook. */

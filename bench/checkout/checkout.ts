@@ -1,9 +1,9 @@
 /** Part `checkout`: the whole flow from a cart to a captured payment, on the platform and on a common open-source shop. */
 import type { PartOptions } from '../main.ts';
-import { cpuOf, type CpuMs, difference, type Groups } from '../measuring/cpu.ts';
+import { type CpuMs, cpuOf, difference, type Groups } from '../measuring/cpu.ts';
 import { runClosedLoad } from '../measuring/open-loop.ts';
 import { median } from '../measuring/percentiles.ts';
-import { toThreeDigits, type Section } from '../report.ts';
+import { type Section, toThreeDigits } from '../report.ts';
 import { hostedPayment } from './hosted-payment-checkout.ts';
 import { vendure } from './vendure.ts';
 

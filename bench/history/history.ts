@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PaymentHistory } from '@svc/contracts';
-import { platform, ROOT } from '../platforms/platform.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
-import { toThreeDigits, type Section } from '../report.ts';
-import type { Demo } from '../../tools/svc/demo/seed.ts';
+import { platform, ROOT } from '../platforms/platform.ts';
+import { type Section, toThreeDigits } from '../report.ts';
 import { seedHistory } from './seed-history.ts';
 
 const PAYMENTS = 1_000_000;

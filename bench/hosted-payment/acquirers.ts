@@ -1,9 +1,9 @@
 /** Part `acquirers`: the hosted payment with a slow acquirer. */
 import type { PartOptions } from '../main.ts';
+import { platform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
 import type { Measurement } from './measure.ts';
 import { legs, measureAlternating, problemsOf, rates } from './payments.ts';
-import { platform } from '../platforms/platform.ts';
 
 const LATENCIES_MS = [300, 2_000];
 

@@ -1,6 +1,6 @@
 /** A figure counts only when all books agree afterwards: no charge twice, no payment lost, a webhook for each payment. */
-import type { MerchantEndpoint } from './merchant-endpoint.ts';
 import type { RunningSystem } from '../platforms/system.ts';
+import type { MerchantEndpoint } from './merchant-endpoint.ts';
 
 export interface Books {
   readonly charges: number;

@@ -3,6 +3,7 @@
  * synchronous cryptography of Node.js. The SDK needs the asynchronous one of browsers; for this program, which plays ten
  * thousand payers, that costs a quarter of the machine.
  */
+import type { KeyObject } from 'node:crypto';
 import {
   createCipheriv,
   createHash,
@@ -11,7 +12,6 @@ import {
   generateKeyPairSync,
   randomBytes,
 } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
 import type { CardPlaintext } from '@svc/sdk/card';
 
 const ENCRYPTION = 'A256GCM';

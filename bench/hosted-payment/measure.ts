@@ -3,13 +3,13 @@
  * The rate of a system is the highest step that it carries. The cost of a payment is measured twice: in the second half of
  * the warm-up, when the system is saturated, and at half of that rate, together with the latency of each leg.
  */
-import { cpuOf, type CpuMs, difference, loopbackBytes } from '../measuring/cpu.ts';
+import { type CpuMs, cpuOf, difference, loopbackBytes } from '../measuring/cpu.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
+import type { RunningSystem, System } from '../platforms/system.ts';
 import { type Books, compareBooks } from './books.ts';
 import { MerchantEndpoint } from './merchant-endpoint.ts';
-import { type PaymentTimings, Payers } from './payer.ts';
-import type { RunningSystem, System } from '../platforms/system.ts';
+import { Payers, type PaymentTimings } from './payer.ts';
 
 export interface Staircase {
   readonly acquirerLatencyMs: number;

@@ -1,9 +1,9 @@
 /** One hosted payment from the merchant's cart to the webhook, over real HTTP: the merchant's calls and the page's. */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
+import type { Merchant } from '../platforms/system.ts';
 import { encryptCard } from './encrypt-card.ts';
 import type { MerchantEndpoint } from './merchant-endpoint.ts';
-import type { Merchant } from '../platforms/system.ts';
 
 const CARD = {
   cardNumber: '4242424242424242',

@@ -1,11 +1,11 @@
 /** Part `payments`: the hosted payment on each deployment of the platform. */
 import type { PartOptions } from '../main.ts';
 import { median } from '../measuring/percentiles.ts';
-import { type Figure, type Plot, toThreeDigits, type Section, type Table } from '../report.ts';
 import { minimalSystem } from '../minimal/system.ts';
-import { type Measurement, measure, systemCpuMs } from './measure.ts';
-import { DEPLOYMENT_NAMES, platform, platformAt, type Deployment } from '../platforms/platform.ts';
+import { type Deployment, DEPLOYMENT_NAMES, platform, platformAt } from '../platforms/platform.ts';
 import type { System } from '../platforms/system.ts';
+import { type Figure, type Plot, type Section, type Table, toThreeDigits } from '../report.ts';
+import { measure, type Measurement, systemCpuMs } from './measure.ts';
 
 /** Promised completed payments a second, on two cores that run everything. */
 const PROMISED_RATES: Readonly<Record<string, number>> = {

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PartOptions } from '../main.ts';
 import { median } from '../measuring/percentiles.ts';
+import { platform } from '../platforms/platform.ts';
 import type { Section } from '../report.ts';
 import { measureAlternating, problemsOf, rates } from './payments.ts';
-import { platform } from '../platforms/platform.ts';
 
 const MIN_RATIO = 0.85;
 

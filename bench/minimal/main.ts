@@ -7,7 +7,7 @@
  */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { startSimulatedAcquirer } from '@svc/simulated-acquirer';
-import { type ConsumeMessage, connect as connectAmqp } from 'amqplib';
+import { connect as connectAmqp, type ConsumeMessage } from 'amqplib';
 import { fastify } from 'fastify';
 import { consume } from './consume.ts';
 import { connect } from './database.ts';

@@ -1,5 +1,5 @@
 /** Decrypts the card, reserves the payable, charges, and stores the outcome. */
-import { randomBytes, randomUUID, type KeyObject } from 'node:crypto';
+import { type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { compactDecrypt } from 'jose';
 import { Pool } from 'undici';
 import type { Query } from './database.ts';

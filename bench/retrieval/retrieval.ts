@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { platform, ROOT } from '../platforms/platform.ts';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import type { PartOptions } from '../main.ts';
 import { percentilesOf } from '../measuring/percentiles.ts';
-import { toThreeDigits, type Section } from '../report.ts';
-import type { Demo } from '../../tools/svc/demo/seed.ts';
+import { platform, ROOT } from '../platforms/platform.ts';
+import { type Section, toThreeDigits } from '../report.ts';
 import { type SeededMerchant, seedRetrieval } from './seed-retrieval.ts';
-import { measureVisibility, MAX_VISIBILITY_MS, type Visibility } from './visibility.ts';
+import { MAX_VISIBILITY_MS, measureVisibility, type Visibility } from './visibility.ts';
 
 const FEW_PAYMENTS = 1_000;
 const MANY_PAYMENTS = 1_000_000;

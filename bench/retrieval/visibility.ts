@@ -1,12 +1,12 @@
 /** The time from a payment's outcome until its site's stream sends it and a look-up finds it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantClient } from '@svc/sdk';
+import type { Demo } from '../../tools/svc/demo/seed.ts';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import { Payers } from '../hosted-payment/payer.ts';
-import type { RunningSystem } from '../platforms/system.ts';
 import { runClosedLoad, runOpenLoad } from '../measuring/open-loop.ts';
 import { type Percentiles, percentilesOf } from '../measuring/percentiles.ts';
-import type { Demo } from '../../tools/svc/demo/seed.ts';
+import type { RunningSystem } from '../platforms/system.ts';
 
 export const MAX_VISIBILITY_MS = 1_000;
 const WARM_UP_WORKERS = 48;

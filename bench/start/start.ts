@@ -1,10 +1,10 @@
 /** Part `start`: the duration of a repeated `./svc up`, and the memory of an idle platform. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { platform } from '../platforms/platform.ts';
 import type { PartOptions } from '../main.ts';
 import { memoryOf } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';
-import { toThreeDigits, type Section } from '../report.ts';
+import { platform } from '../platforms/platform.ts';
+import { type Section, toThreeDigits } from '../report.ts';
 
 const MAX_SECOND_START_SECONDS = 8;
 const MAX_MEMORY_MB = 450;

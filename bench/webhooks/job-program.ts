@@ -2,8 +2,8 @@
  * Shared by both job queues: a program that gets its settings as JSON in its first argument, prints `ready`, adds jobs in
  * bulk for each line that it reads, and processes them at the same time.
  */
-import { createInterface } from 'node:readline';
 import { createHash, randomUUID } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import { Webhook } from 'standardwebhooks';
 import { Pool } from 'undici';
 import { BATCH_SIZE, CONCURRENCY, newNotification, type Notification } from './sender.ts';

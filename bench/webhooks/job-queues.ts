@@ -5,11 +5,11 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { ROOT } from '../platforms/platform.ts';
 import { startDatabase } from '../alternatives/database.ts';
-import { installAlternative, type Alternative } from '../alternatives/install.ts';
-import { startRedis } from './redis.ts';
+import { type Alternative, installAlternative } from '../alternatives/install.ts';
+import { ROOT } from '../platforms/platform.ts';
 import type { JobSettings } from './job-program.ts';
+import { startRedis } from './redis.ts';
 import type { RunningSender, Sender } from './sender.ts';
 
 const PORTS = { redis: 18_511, postgres: 18_512 };

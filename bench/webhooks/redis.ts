@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { waitUntil } from '../../tools/svc/base/wait-until.ts';
 import { installPackages } from '../../tools/svc/install/apt.ts';
 import { findOnPath, isExecutable } from '../../tools/svc/install/find-on-path.ts';
-import { waitUntil } from '../../tools/svc/base/wait-until.ts';
 import { ROOT } from '../platforms/platform.ts';
 
 const find = (): string | undefined =>

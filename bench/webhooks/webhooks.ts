@@ -2,9 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MerchantEndpoint } from '../hosted-payment/merchant-endpoint.ts';
 import type { PartOptions } from '../main.ts';
-import { cpuOf, type CpuMs, difference } from '../measuring/cpu.ts';
+import { type CpuMs, cpuOf, difference } from '../measuring/cpu.ts';
 import { median } from '../measuring/percentiles.ts';
-import { toThreeDigits, type Section } from '../report.ts';
+import { type Section, toThreeDigits } from '../report.ts';
 import { bullMq, graphileWorker } from './job-queues.ts';
 import { platformSender } from './platform-sender.ts';
 import type { Sender } from './sender.ts';

@@ -1,8 +1,8 @@
 /** Reads from the code which messages each service sends and handles, to compare the table of permissions with. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as contracts from '@svc/contracts';
 import type { ServiceMessages } from '@svc/contracts';
+import * as contracts from '@svc/contracts';
 import { CodeDecoderModule } from '../../apps/code-decoder/src/app.module.js';
 import { HostedGatewayModule } from '../../apps/hosted-gateway/src/app.module.js';
 import { IdentityModule } from '../../apps/identity/src/app.module.js';

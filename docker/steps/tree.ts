@@ -5,8 +5,8 @@
  */
 import { cpSync, existsSync, lstatSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
 import type { Programs } from '../../tools/bundle/bundle.ts';
+import { PROGRAMS_FILE } from '../../tools/bundle/bundle.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import type { Platform } from '../platform/platform.js';
 import { newInvoice } from '../callers/till.js';
+import type { Platform } from '../platform/platform.js';
 
 export const APPROVED = '4242424242424242';
 /** The acquirer refunds, then loses the connection before it answers. */

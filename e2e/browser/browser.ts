@@ -1,9 +1,9 @@
 /** A real Chromium, and a record of its errors and warnings. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PATIENCE, waitUntil } from '@svc/testing';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { PATIENCE, waitUntil } from '@svc/testing';
 
 const SCREENSHOTS = join(import.meta.dirname, '..', 'screenshots');
 

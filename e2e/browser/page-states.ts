@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { clientOf, aSessionRequest } from '../callers/merchant.js';
+import { aSessionRequest, clientOf } from '../callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from '../callers/payer.js';
-import type { Platform } from '../platform/platform.js';
 import { newInvoice, till } from '../callers/till.js';
+import type { Platform } from '../platform/platform.js';
 
 const UNUSED_URL = 'http://127.0.0.1:9/hook';
 

@@ -4,17 +4,17 @@
  */
 import { waitUntil } from '@svc/testing';
 import { Books, type Totals } from '../books/books.js';
+import type { Interruption } from '../books/repeated-posts.js';
 import { clientOf, createSessions } from '../callers/merchant.js';
 import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
 import {
-  preparePayRequest,
-  sendPayRequest,
-  resendPayRequest,
   type PayAnswer,
   type PayRequest,
+  preparePayRequest,
+  resendPayRequest,
+  sendPayRequest,
 } from '../callers/payer.js';
 import { Platform } from '../platform/platform.js';
-import type { Interruption } from '../books/repeated-posts.js';
 
 /**
  * The acquirer charges at once and answers after this time. A longer time would not help: after 2 s the recovery job queries

@@ -9,12 +9,12 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { type Lock, acquireLock } from '../../tools/svc/base/lock.ts';
-import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
+import pg from 'pg';
+import { acquireLock, type Lock } from '../../tools/svc/base/lock.ts';
 import type { Demo, DemoMerchant, DemoSite } from '../../tools/svc/demo/seed.ts';
 import type { Mode } from '../../tools/svc/platform/services.ts';
+import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 /** A folder for each platform. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { waitUntil } from '@svc/testing';
 import { environmentFor } from '../../tools/svc/processes/env-files.ts';
-import { programArguments } from '../../tools/svc/processes/programs.ts';
 import { findFreePort } from '../../tools/svc/processes/ports.ts';
+import { programArguments } from '../../tools/svc/processes/programs.ts';
 import { type Platform, ROOT } from './platform.js';
 
 type Variables = Record<string, string>;

@@ -1,6 +1,6 @@
 /** Compares a day of trade in the books of tills, transformer, ledger and acquirer, to the cent. */
 import { waitUntil } from '@svc/testing';
-import { waitForRefunds, refundsAtBank } from '../books/refund-books.js';
+import { refundsAtBank, waitForRefunds } from '../books/refund-books.js';
 import type { Day, Sale } from './till-day.js';
 
 /** Cents. */

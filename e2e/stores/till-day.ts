@@ -4,13 +4,13 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import type pg from 'pg';
-import { type MerchantSite, type Platform, ROOT } from '../platform/platform.js';
 import { CALL_TIMEOUT_MS } from '../books/refund-books.js';
+import { type MerchantSite, type Platform, ROOT } from '../platform/platform.js';
 import { Line, StoreComputer, takePrecedence, type TillAnswer } from './store-computer.js';
 
 export interface DaySize {

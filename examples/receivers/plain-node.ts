@@ -1,6 +1,6 @@
 /** WEBHOOK_SECRET=whsec_… PORT=3000 node plain-node.ts */
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { MAX_BODY_BYTES, receivePayment } from './receive-payment.ts';
 

@@ -1,5 +1,5 @@
-import { assertExpectedPayment, verifyWebhook, WebhookVerificationError } from '@svc/sdk';
 import type { VerifyWebhookInput } from '@svc/sdk';
+import { assertExpectedPayment, verifyWebhook, WebhookVerificationError } from '@svc/sdk';
 import { Orders } from './orders.ts';
 
 /** The service sends no larger body. */

@@ -10,9 +10,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join, relative } from 'node:path';
-import { build } from 'esbuild';
 import type { Metafile } from 'esbuild';
-import { THIRD_PARTY, PLUGINS } from './plugins.ts';
+import { build } from 'esbuild';
+import { PLUGINS, THIRD_PARTY } from './plugins.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const digestFile = join(root, 'dist/inputs.sha256');

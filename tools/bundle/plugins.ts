@@ -3,8 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
-import { build } from 'esbuild';
 import type { Plugin } from 'esbuild';
+import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..', '..');
 export const THIRD_PARTY = 'packages-of-others';

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { referenceProblems } from '../reference/generate.ts';
 import { overfullFolders } from './folder-sizes.ts';
 import { passingFixtures } from './known-bad.ts';
 import { machineTraces } from './machine-traces.ts';
-import { referenceProblems } from '../reference/generate.ts';
 import { unplainProse } from './prose.ts';
 import { unknownRequirements } from './requirement-codes.ts';
 

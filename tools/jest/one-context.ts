@@ -6,8 +6,8 @@
  */
 import './compile-cache.cjs';
 import { createRequire } from 'node:module';
-import { ModernFakeTimers } from '@jest/fake-timers';
 import type { JestEnvironment, JestEnvironmentConfig } from '@jest/environment';
+import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
 const LOAD_THIRD_PARTY = Symbol.for('svc.load-third-party');

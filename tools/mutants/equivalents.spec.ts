@@ -1,5 +1,5 @@
-import { mutantsIn } from './mutations/catalogue.ts';
 import { matchEquivalents } from './equivalents.ts';
+import { mutantsIn } from './mutations/catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 const mutants = mutantsIn(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');

@@ -1,23 +1,23 @@
 /** The entry point of `npm run mutants`; options.ts has its usage. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createSteps } from '../svc/base/steps.ts';
+import { asSvcError, SvcError } from '../svc/base/svc-error.ts';
 import { prepare } from '../svc/install/prepare.ts';
 import { createDataDir, readSettings } from '../svc/settings/settings.ts';
-import { createSteps } from '../svc/base/steps.ts';
-import { SvcError, asSvcError } from '../svc/base/svc-error.ts';
-import { openBaselineCache } from './runs/baseline-cache.ts';
-import { mutantsOf } from './mutations/catalogue.ts';
-import type { Mutant } from './mutations/catalogue.ts';
 import { matchEquivalents, readEquivalents } from './equivalents.ts';
-import type { Verdict } from './runs/judge.ts';
-import { USAGE, parseOptions } from './options.ts';
+import type { Mutant } from './mutations/catalogue.ts';
+import { mutantsOf } from './mutations/catalogue.ts';
 import type { Options } from './options.ts';
+import { parseOptions, USAGE } from './options.ts';
 import { createProgress } from './progress.ts';
-import { describeMutant, reportJson, reportText } from './report.ts';
 import type { Outcome } from './report.ts';
+import { describeMutant, reportJson, reportText } from './report.ts';
+import { openBaselineCache } from './runs/baseline-cache.ts';
+import type { Verdict } from './runs/judge.ts';
 import { runMutants } from './runs/run-mutants.ts';
-import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
 import { startLanes } from './runs/servers.ts';
+import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

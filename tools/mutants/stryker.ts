@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 import { foldersWithPureFiles, pureFiles } from './pure-files.ts';
-import { scoreOf, scoreTable } from './score.ts';
 import type { Score } from './score.ts';
+import { scoreOf, scoreTable } from './score.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REPORTS = '.data/mutants';

@@ -1,16 +1,16 @@
 /** Builds the OpenAPI 3.1 document of one audience. */
 import ts from 'typescript';
-import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
+import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
 import { limitsOf } from './limits.ts';
 import type { Operation } from './source/operations.ts';
 import { parameterOf } from './source/parameters.ts';
-import { typeNamed } from './source/program.ts';
 import type { Source } from './source/program.ts';
-import { Schemas } from './source/schema.ts';
+import { typeNamed } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
+import { Schemas } from './source/schema.ts';
 
 /** Recorded by tests: audience and operationId, status, request and answer. */
 export type Examples = Readonly<

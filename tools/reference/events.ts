@@ -2,12 +2,12 @@
  * An AsyncAPI 3.0 document of the events and commands between services: their types from the contracts, and the services that publish,
  * consume, request and answer them from service-messages.ts.
  */
-import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
 import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
-import { typeNamed } from './source/program.ts';
+import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
-import { Schemas } from './source/schema.ts';
+import { typeNamed } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
+import { Schemas } from './source/schema.ts';
 
 export function eventsDocument(source: Source, version: string): object {
   const schemas = new Schemas(source.checker);

@@ -7,14 +7,14 @@ import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path';
 import { AUDIENCES } from './audiences.ts';
 import { breakingChanges } from './compare.ts';
-import { documentOf } from './document.ts';
 import type { Examples } from './document.ts';
+import { documentOf } from './document.ts';
 import { eventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
 import { operationsOf } from './source/operations.ts';
-import { readSource, root } from './source/program.ts';
 import type { Source } from './source/program.ts';
+import { readSource, root } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');

@@ -4,8 +4,8 @@
  */
 import { commandDeclarations, eventDeclarations } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
-import { Schemas } from './source/schema.ts';
 import type { Schema } from './source/schema.ts';
+import { Schemas } from './source/schema.ts';
 
 export const SCHEMA_FOLDER = 'libs/contracts/schemas';
 export const SCHEMA_MODULE = 'libs/messaging/src/validation/message-schemas.ts';

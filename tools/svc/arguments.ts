@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { Mode } from './platform/services.ts';
 import { SvcError } from './base/svc-error.ts';
+import type { Mode } from './platform/services.ts';
 
 export type Command =
   | { name: 'help' }

@@ -1,8 +1,8 @@
 /** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
-import { HELP, parseCommand, type Command } from './arguments.ts';
+import { type Command, HELP, parseCommand } from './arguments.ts';
+import { asSvcError, SvcError } from './base/svc-error.ts';
 import { createDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
-import { SvcError, asSvcError } from './base/svc-error.ts';
 
 // A closed pipe (| head) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

@@ -1,6 +1,6 @@
 /** After a day of mixed payments in all services, all books agree. The reconciliation reports every row that is changed by SQL. */
-import { ReconciledDay, type NamedDifference, type StatementLine } from '../test/books/reconciled-day.js';
 import { manualChanges } from '../test/books/manual-changes.js';
+import { type NamedDifference, ReconciledDay, type StatementLine } from '../test/books/reconciled-day.js';
 
 let books: ReconciledDay;
 beforeAll(async () => {

@@ -12,6 +12,7 @@ import {
   hostedCallerOf,
   TwoMerchants,
 } from '../test/hosted-callers.js';
+import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
 import {
   HOSTED_ROWS,
   type HostedObjects,
@@ -19,7 +20,6 @@ import {
   type Owner,
   OWNERS,
 } from '../test/who-may-do-what/hosted-rows.js';
-import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
 import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 
 let api: MainApi;

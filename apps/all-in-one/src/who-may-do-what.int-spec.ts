@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { patternOf, ROUTES } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { type Answer, type MainApi, startMainApi } from '../test/main-api.js';
-import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 import {
   CUSTOMERS,
   type Invoice,
@@ -17,15 +16,15 @@ import {
   TOKENS,
   TwoPartners,
 } from '../test/two-partners.js';
-
+import { expectDocumented, tableOf } from '../test/who-may-do-what/table.js';
 import {
   callerOf,
   COLUMNS,
-  type TestPayment,
   type Needs,
   type Objects,
   type Row,
   ROWS,
+  type TestPayment,
 } from '../test/who-may-do-what/who-may-rows.js';
 
 let api: MainApi;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { KnownValues } from '@svc/testing/documented-api';
 import { waitUntil } from '@svc/testing';
+import type { KnownValues } from '@svc/testing/documented-api';
 import { TwoMerchants } from './hosted-callers.js';
 import { ADMIN_KEY, type Answer, type Call, type MainApi } from './main-api.js';
 import { TwoPartners } from './two-partners.js';

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync, existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Operation, Request } from '@svc/testing/documented-api';
 import type { Answer } from './main-api.js';
 

@@ -15,8 +15,8 @@ import { CodeProviders } from './providers/code-providers.js';
 import { CheckExpiredSession } from './sessions/check-expired-session.js';
 import { SessionCodeRepository } from './sessions/session-code.repository.js';
 import { SessionsConsumer } from './sessions/sessions.consumer.js';
-import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillCodeRepository } from './tills/till-code.repository.js';
+import { TillCodesConsumer } from './tills/till-codes.consumer.js';
 import { TillsController } from './tills/tills.controller.js';
 
 @Module({

@@ -7,11 +7,11 @@ import {
 import type { ServiceDefinition } from '@svc/service';
 import { CodeDecoderModule } from './app.module.js';
 import { CodeDecoderConfig } from './config.js';
-import { RoomForUpdates1763500006030 } from './migrations/1763500006030-room-for-updates.js';
 import { Invoices1763500006000 } from './migrations/1763500006000-invoices.js';
 import { SessionCodes1763500006010 } from './migrations/1763500006010-session-codes.js';
 import { SessionCodeBounds1763500006020 } from './migrations/1763500006020-session-code-bounds.js';
 import { SessionCodeBoundsHold1763500006021 } from './migrations/1763500006021-session-code-bounds-hold.js';
+import { RoomForUpdates1763500006030 } from './migrations/1763500006030-room-for-updates.js';
 
 /** Decodes codes: of tills' invoices, of hosted sessions, and of third-party providers. */
 export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {

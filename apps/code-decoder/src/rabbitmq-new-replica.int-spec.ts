@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, SiteChangedV1 } from '@svc/contracts';
 import type { RunningService } from '@svc/service';
-import { anEvent, DistributedServices, isReady, stubService, statusOf, appendEvents, waitUntil } from '@svc/testing';
+import { anEvent, appendEvents, DistributedServices, isReady, statusOf, stubService, waitUntil } from '@svc/testing';
 import { ADMIN_KEY, CODES_URL } from '../test/decoder.js';
 import { codeDecoderService } from './index.js';
 
@@ -37,7 +37,11 @@ test('with an empty database it is ready only after it knows all existing sites 
       hash: hashApiKey(key),
       revoked: false,
     } as const;
-    await appendEvents(before, anEvent(SiteChangedV1, String(siteId), 1, site), anEvent(ApiKeyChangedV1, keyId, 1, ofKey));
+    await appendEvents(
+      before,
+      anEvent(SiteChangedV1, String(siteId), 1, site),
+      anEvent(ApiKeyChangedV1, keyId, 1, ofKey),
+    );
   }
   const tillOf = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
   const asks = (service: RunningService, index: number) =>

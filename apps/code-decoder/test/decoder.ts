@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
   ApiKeyChangedV1,
+  type HostedPaymentSnapshot,
   type InvoiceResponse,
   type Mode,
   PayableClosedV1,
   type PayableSnapshot,
-  PaymentProcessingV1,
-  type HostedPaymentSnapshot,
-  PaymentSucceededV1,
   type PayableSource,
+  PaymentProcessingV1,
+  PaymentSucceededV1,
   SiteChangedV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EmbeddedBroker } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
-import { anInvoiceRequest } from './invoice-request.js';
 import { type FakePaymentProcessor, startFakePaymentProcessor } from './fake-payment-processor.js';
+import { anInvoiceRequest } from './invoice-request.js';
 
 export { anInvoiceRequest };
 

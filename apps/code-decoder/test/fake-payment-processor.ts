@@ -1,7 +1,7 @@
 import {
   ClosePayableV1,
-  type ErrorCode,
   ERROR_CATALOGUE,
+  type ErrorCode,
   FindPayableV1,
   type OpenPayable,
   OpenPayableV1,

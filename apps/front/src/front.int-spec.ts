@@ -1,6 +1,6 @@
 import 'reflect-metadata'; // first: the certificates' library needs it
 import { once } from 'node:events';
-import { createServer, request as send, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from 'node:http';
 import { request as sendWithTls } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
@@ -8,8 +8,8 @@ import type { Host } from '@svc/contracts';
 import { newLog, type TlsOptions } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import type { FastifyInstance } from 'fastify';
-import { newFront } from './front.js';
 import { AppDraining } from './draining.js';
+import { newFront } from './front.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -9,7 +9,7 @@ import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AppDraining } from './draining.js';
-import { sendProxyError, proxyErrorOf, wasNeverSent } from './proxy-errors.js';
+import { proxyErrorOf, sendProxyError, wasNeverSent } from './proxy-errors.js';
 import { readinessOf } from './readiness.js';
 
 export interface Front {

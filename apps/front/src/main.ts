@@ -1,8 +1,8 @@
 import type { Host } from '@svc/contracts';
 import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
 import { FrontConfig, upstreamsOf } from './config.js';
-import { newFront } from './front.js';
 import { AppDraining } from './draining.js';
+import { newFront } from './front.js';
 
 /** Sent by the parent process, when there is one and it restarts an app. */
 type Order = { readonly close: string } | { readonly open: string };

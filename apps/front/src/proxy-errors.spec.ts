@@ -1,6 +1,6 @@
 import { ROUTES } from '@svc/contracts';
-import { FrontConfig, upstreamsOf } from './config.js';
 import { writeProxyError } from '@svc/service';
+import { FrontConfig, upstreamsOf } from './config.js';
 import { proxyErrorOf, wasNeverSent } from './proxy-errors.js';
 
 const withCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });

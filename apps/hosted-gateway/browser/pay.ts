@@ -5,16 +5,16 @@
 import { formatTime } from '../src/languages/format-amount.js';
 import { AmountFields } from './amounts/amount-fields.js';
 import { CardForm } from './card-form/card-form.js';
+import { messages } from './messages.js';
+import { PaymentController } from './payment-controller.js';
+import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
+import { watchTill } from './till-watch.js';
 import { byId } from './views/document-parts.js';
 import { ExpiryWarning } from './views/expiry-warning.js';
-import { messages } from './messages.js';
 import { data, now, reload, shown } from './views/page-document.js';
-import { isChanged, LATE_AFTER_MS } from './payment-flow/payment-flow.js';
-import { PaymentController } from './payment-controller.js';
 import { showLate } from './views/processing-view.js';
-import { startReturn, showBrand } from './views/receipt.js';
+import { showBrand, startReturn } from './views/receipt.js';
 import { idleWatch, pollerFor } from './watch-session.js';
-import { watchTill } from './till-watch.js';
 
 /** Final states: a document with one of these never needs a reload. */
 const FINAL_STATES: readonly string[] = ['succeeded', 'already-paid', 'refused', 'expired', 'cancelled'];

@@ -1,13 +1,12 @@
 import { cardBrand, type CardEncryptionKey, encryptCard } from '@svc/sdk/card';
 import type { AmountFields } from './amounts/amount-fields.js';
-import { readBrowserData } from './payment-flow/browser-data.js';
 import { type CardFieldTexts, readCard } from './card-form/card-fields.js';
 import type { CardForm } from './card-form/card-form.js';
-import { fetchState, type PaymentBody, postPayment } from './payment-flow/gateway-calls.js';
-import type { IdleWatch } from './payment-flow/idle-watch.js';
 import { messages } from './messages.js';
 import { storeOwnPayment } from './own-payment.js';
-import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
+import { readBrowserData } from './payment-flow/browser-data.js';
+import { fetchState, type PaymentBody, postPayment } from './payment-flow/gateway-calls.js';
+import type { IdleWatch } from './payment-flow/idle-watch.js';
 import {
   afterPoll,
   afterPost,
@@ -27,8 +26,9 @@ import {
   waitingAfterSend,
   whileIdle,
 } from './payment-flow/payment-flow.js';
+import { calls, data, now, reload, sessionId, shown, storageIfAllowed } from './views/page-document.js';
+import { showLate, showProcessing, showStatus, showStillChecking, showStoreLink } from './views/processing-view.js';
 import { rememberBrand } from './views/receipt.js';
-import { showStatus, showLate, showStillChecking, showProcessing, showStoreLink } from './views/processing-view.js';
 import { pollerFor } from './watch-session.js';
 
 /** Normally the response to the POST comes first; polling covers a connection that broke silently. */

@@ -1,10 +1,10 @@
 /** Connects the watch and the poller to the document and the gateway. */
 import { fetchState, streamStates } from './payment-flow/gateway-calls.js';
 import { IdleWatch } from './payment-flow/idle-watch.js';
-import { calls, data, now } from './views/page-document.js';
 import type { SessionState } from './payment-flow/payment-flow.js';
-import { showStillChecking } from './views/processing-view.js';
 import { StatePoller } from './payment-flow/state-poller.js';
+import { calls, data, now } from './views/page-document.js';
+import { showStillChecking } from './views/processing-view.js';
 
 /** Watches the session while the form waits for the payer. */
 export function idleWatch(onNews: (state: SessionState) => void): IdleWatch {

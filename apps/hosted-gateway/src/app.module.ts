@@ -6,17 +6,17 @@ import { ReadinessCheck } from '@svc/service';
 import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { HostedGatewayConfig } from './config.js';
+import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { NotificationFeedController } from './notification-feed/notification-feed.controller.js';
-import { RefreshPayments } from './pay/payables/refresh-payments.js';
-import { CardKey } from './pay/page/card-key.js';
-import { CspReportsController, MAX_REPORTS_PER_MINUTE } from './csp-reports/csp-reports.controller.js';
 import { ExtendSession } from './pay/extend-session.js';
+import { CardKey } from './pay/page/card-key.js';
+import { ShowPage } from './pay/page/show-page.js';
 import { PayController } from './pay/pay.controller.js';
 import { PayOnPage } from './pay/pay-on-page.js';
 import { InFlightPayments } from './pay/payables/in-flight-payments.js';
-import { ShowPage } from './pay/page/show-page.js';
 import { PagePayableRepository } from './pay/payables/page-payable.repository.js';
+import { RefreshPayments } from './pay/payables/refresh-payments.js';
 import { StateStreams } from './pay/state-streams.js';
 import { PaymentsController } from './payments/payments.controller.js';
 import { ReadSessionController } from './payments/read-session.controller.js';
@@ -28,10 +28,10 @@ import { SessionsController } from './sessions/sessions.controller.js';
 import { FindMissingKeys } from './signing-keys/find-missing-keys.js';
 import { SigningKeysConsumer } from './signing-keys/signing-keys.consumer.js';
 import { SlidingWindow } from './sliding-window.js';
-import { TillCodes } from './till-codes/till-codes.js';
-import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 import { TillCodeRepository } from './till-codes/till-code.repository.js';
 import { TillCodesConsumer } from './till-codes/till-codes.consumer.js';
+import { TillCodes } from './till-codes/till-codes.js';
+import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
 
 @Module({
   imports: [

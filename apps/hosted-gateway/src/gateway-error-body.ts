@@ -2,9 +2,9 @@ import type { HostedErrorResponse, ResponseStatusText } from '@svc/contracts';
 import type { DomainError } from '@svc/kernel';
 import type { ErrorBody } from '@svc/service';
 import type { FastifyRequest } from 'fastify';
+import { chooseLanguage } from './languages/languages.js';
 import { BuiltManifest } from './pay/built-manifest.js';
 import { languagePreferenceOf, pageResponse } from './pay/page/send-page.js';
-import { chooseLanguage } from './languages/languages.js';
 
 /** Error response of the hosted gateway: `{status, errors: [{message}]}` (H1, C5), or an HTML page if a payer's browser requested one. */
 export const gatewayErrorBody: ErrorBody = (error, request) => {

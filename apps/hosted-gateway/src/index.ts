@@ -3,20 +3,20 @@ import type { ServiceDefinition } from '@svc/service';
 import { HostedGatewayModule } from './app.module.js';
 import { HostedGatewayConfig } from './config.js';
 import { gatewayErrorBody } from './gateway-error-body.js';
-import { RoomForUpdates1763500003070 } from './migrations/1763500003070-room-for-updates.js';
-import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
 import { Sessions1763500003000 } from './migrations/1763500003000-sessions.js';
-import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
-import { SessionBounds1763500003050 } from './migrations/1763500003050-session-bounds.js';
-import { KnownWebhookSecrets1763500003060 } from './migrations/1763500003060-known-webhook-secrets.js';
-import { SessionBoundsHold1763500003051 } from './migrations/1763500003051-session-bounds-hold.js';
-import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
 import { SessionTraces1763500003001 } from './migrations/1763500003001-session-traces.js';
+import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
+import { NotificationFeed1763500003020 } from './migrations/1763500003020-notification-feed.js';
+import { SessionCodes1763500003030 } from './migrations/1763500003030-session-codes.js';
+import { TillCodes1763500003040 } from './migrations/1763500003040-till-codes.js';
+import { SessionBounds1763500003050 } from './migrations/1763500003050-session-bounds.js';
+import { SessionBoundsHold1763500003051 } from './migrations/1763500003051-session-bounds-hold.js';
+import { KnownWebhookSecrets1763500003060 } from './migrations/1763500003060-known-webhook-secrets.js';
+import { RoomForUpdates1763500003070 } from './migrations/1763500003070-room-for-updates.js';
 import { PaymentsByDate1763500003120 } from './migrations/1763500003120-payments-by-date.js';
 import { SessionLocale1763500003140 } from './migrations/1763500003140-session-locale.js';
 import { TillInvoices1763500003150 } from './migrations/1763500003150-till-invoices.js';
 import { SessionExtended1763500003160 } from './migrations/1763500003160-session-extended.js';
-import { ReversedPayments1763500003002 } from './migrations/1763500003002-reversed-payments.js';
 
 /** Hosted sessions, the API with which merchants read their payments, and the payer's page. */
 export const hostedGatewayService: ServiceDefinition<HostedGatewayConfig> = {

@@ -3,15 +3,15 @@ import { languageOf } from '../src/languages/languages.js';
 import type { PageFrame } from '../src/page-views/page-frame.js';
 import type {
   ClosedPage,
-  ReversedCharge,
   OrderDetails,
   PageManifest,
   PaidPage,
   PayablePage,
   PayPageModel,
+  ReversedCharge,
   VerificationPage,
 } from '../src/page-views/pay-page-model.js';
-import { contentSecurityPolicyOf, assetsOf, renderPayPage } from '../src/page-views/render-pay-page.js';
+import { assetsOf, contentSecurityPolicyOf, renderPayPage } from '../src/page-views/render-pay-page.js';
 
 const SCRIPT = { content: 'pay()', integrity: 'sha384-c2NyaXB0' };
 const PARTS: PageManifest = {

@@ -1,14 +1,14 @@
 import { httpClient, type TestService } from '@svc/testing';
-import { PasswordQueue } from './users/password-queue.js';
 import {
   AUTHENTICATION,
   type AuthenticationRow,
   type Credentials,
   type FieldType,
-  NO_TEXT,
   nested,
+  NO_TEXT,
 } from '../test/authentication-rows.js';
 import { ADMIN_KEY, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../test/identity.js';
+import { PasswordQueue } from './users/password-queue.js';
 
 // The Authentication endpoints against the one list of what they are (test/authentication-rows.ts).
 

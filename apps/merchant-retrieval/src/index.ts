@@ -3,10 +3,10 @@ import { Generations1763500000030 } from '@svc/messaging';
 import type { ServiceDefinition } from '@svc/service';
 import { MerchantRetrievalModule } from './app.module.js';
 import { MerchantRetrievalConfig } from './config.js';
-import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 import { Payments1763500008000 } from './migrations/1763500008000-payments.js';
 import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
 import { Books1763500008050 } from './migrations/1763500008050-books.js';
+import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 
 /** Payments of merchants, by invoice, by the merchant's reference and by service payment id; and their stream. */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {

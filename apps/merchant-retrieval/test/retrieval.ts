@@ -1,11 +1,11 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
-  type PaymentSnapshot,
   ApiKeyChangedV1,
   type EventEnvelope,
   type Mode,
   type PaymentNotification,
+  type PaymentSnapshot,
   SiteChangedV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';

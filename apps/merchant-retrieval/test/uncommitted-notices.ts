@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { NoticeRepository } from '../src/stream/notice.repository.js';
 import type { Retrieval } from './retrieval.js';

@@ -2,14 +2,14 @@ import { PartnerCredentialBounds1763500000021, PartnerCredentials1763500000020 }
 import type { ServiceDefinition } from '@svc/service';
 import { PaymentHistoryModule } from './app.module.js';
 import { PaymentHistoryConfig } from './config.js';
-import { RoomForUpdates1763500007040 } from './migrations/1763500007040-room-for-updates.js';
 import { Payments1763500007000 } from './migrations/1763500007000-payments.js';
 import { BegunWithItsPast1763500007010 } from './migrations/1763500007010-begun-with-its-past.js';
 import { PaymentBounds1763500007020 } from './migrations/1763500007020-payment-bounds.js';
 import { PaymentBoundsHold1763500007021 } from './migrations/1763500007021-payment-bounds-hold.js';
 import { CustomerIdAsSent1763500007030 } from './migrations/1763500007030-customer-id-as-sent.js';
-import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
 import { CustomerIdAsSentHolds1763500007031 } from './migrations/1763500007031-customer-id-as-sent-holds.js';
+import { RoomForUpdates1763500007040 } from './migrations/1763500007040-room-for-updates.js';
+import { MerchantOfPayment1763500007050 } from './migrations/1763500007050-merchant-of-payment.js';
 
 /** Payments of partners and their customers: one payment, or the history in pages. */
 export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {

@@ -2,7 +2,7 @@ import { Controller, Module } from '@nestjs/common';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import type { RunningService, ServiceDefinition } from '@svc/service';
-import { anEvent, DistributedServices, isReady, stubService, appendEvents, waitUntil } from '@svc/testing';
+import { anEvent, appendEvents, DistributedServices, isReady, stubService, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';

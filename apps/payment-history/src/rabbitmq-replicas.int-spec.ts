@@ -1,20 +1,29 @@
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   type PartnerPayment,
-  SinglePaymentStatus,
+  type PaymentSnapshot,
   type SinglePayment,
+  SinglePaymentStatus,
 } from '@svc/contracts';
 import { SystemClock } from '@svc/kernel';
+import type { RebuildState } from '@svc/messaging';
 import type { RunningService } from '@svc/service';
-import { aPayment, DistributedServices, isReady, stubService, statusOf, appendEvents, paymentEvent, waitUntil } from '@svc/testing';
+import {
+  aPayment,
+  appendEvents,
+  DistributedServices,
+  isReady,
+  paymentEvent,
+  statusOf,
+  stubService,
+  waitUntil,
+} from '@svc/testing';
 import { DataSource } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
 import { anOrganisation, type Organisation } from '../test/organisation.js';
 import { readModel } from '../test/read-model.js';
 import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
-import type { RebuildState } from '@svc/messaging';
 
 const identity = stubService('identity');
 const processor = stubService('payment-processor');

@@ -1,5 +1,5 @@
-import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 import { randomUUID } from 'node:crypto';
+import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
 export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import { ApiKeyChangedV1, type Mode } from '@svc/contracts';
-import { anEvent, type HttpResponse, httpClient } from '@svc/testing';
+import { anEvent, httpClient, type HttpResponse } from '@svc/testing';
 import type { Processor } from './processor.js';
 
 export interface KeyOwner {

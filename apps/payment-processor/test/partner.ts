@@ -16,7 +16,7 @@ import {
   TokenKeyChangedV1,
   type TokenType,
 } from '@svc/contracts';
-import { anEvent, type HttpResponse, httpClient } from '@svc/testing';
+import { anEvent, httpClient, type HttpResponse } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { anInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';

@@ -4,39 +4,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CardKeyPublishedV1,
-  type PaymentSnapshot,
   type ChargeCard,
   ChargeCardV1,
   type ChargeInvoice,
   ChargeInvoiceV1,
   CheckPaymentsV1,
+  ClosePayableV1,
   ERROR_CATALOGUE,
   FindPayableV1,
   FindTillInvoiceV1,
+  type HostedPaymentSnapshot,
+  type InvoiceSource,
   type Mode,
-  ClosePayableV1,
   type OpenedPayable,
   type OpenPayable,
   OpenPayableV1,
-  type InvoiceSource,
   type PayableDescriptor,
   type PayableSnapshot,
   type PayableSource,
-  type HostedPaymentSnapshot,
+  type PaymentSnapshot,
   type PublicKeyJwk,
   type ShowPayment,
   ShowPaymentV1,
 } from '@svc/contracts';
 import { Commands, EmbeddedBroker } from '@svc/messaging';
-import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { type ChargeRecord, startSimulatedAcquirer } from '@svc/simulated-acquirer';
+import { ManualClock, startTestService, type TestService } from '@svc/testing';
 import { paymentProcessorService } from '../src/index.js';
 import { CleanupJob } from '../src/jobs/cleanup-job.js';
-import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
+import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
-
 import { encryptedCard } from './encrypted-card.js';
 
 export const CODES_URL = 'https://pay.svc.example';

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { ChargeRecord, Challenge, RefundRecord, VaultRecord } from './records.js';
+import type { Challenge, ChargeRecord, RefundRecord, VaultRecord } from './records.js';
 import { dayOf, type StatementLine, statementLineOf } from './statement.js';
 
 type Line = ChargeRecord | RefundRecord | VaultRecord;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { loadConfig, tlsListenerOf } from '@svc/service';
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { challengePage, challengePageHeaders } from './challenge-page.js';
 import { ChargeStore } from './charge-store.js';
 import { serveCodeProvider } from './code-provider/simulated-code-provider.js';

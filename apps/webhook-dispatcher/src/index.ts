@@ -1,18 +1,18 @@
 import type { ServiceDefinition } from '@svc/service';
 import { WebhookDispatcherModule } from './app.module.js';
 import { WebhookDispatcherConfig } from './config.js';
-import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
-import { DeliveriesOfSites1763500000560 } from './migrations/1763500000560-deliveries-of-sites.js';
-import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
-import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
-import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
-import { NotifiedSince1763500000550 } from './migrations/1763500000550-notified-since.js';
 import { Notifications1763500000500 } from './migrations/1763500000500-notifications.js';
-import { RecordByLookUps1763500000509 } from './migrations/1763500000509-record-by-look-ups.js';
-import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
 import { SigningSecrets1763500000501 } from './migrations/1763500000501-signing-secrets.js';
-import { SiteWebhooks1763500000508 } from './migrations/1763500000508-site-webhooks.js';
+import { NotificationTraces1763500000502 } from './migrations/1763500000502-notification-traces.js';
+import { RecordNotifications1763500000503 } from './migrations/1763500000503-record-notifications.js';
+import { Circuits1763500000504 } from './migrations/1763500000504-circuits.js';
+import { LookUps1763500000505 } from './migrations/1763500000505-look-ups.js';
+import { LockSessions1763500000506 } from './migrations/1763500000506-lock-sessions.js';
 import { UnsignedNotifications1763500000507 } from './migrations/1763500000507-unsigned-notifications.js';
+import { SiteWebhooks1763500000508 } from './migrations/1763500000508-site-webhooks.js';
+import { RecordByLookUps1763500000509 } from './migrations/1763500000509-record-by-look-ups.js';
+import { NotifiedSince1763500000550 } from './migrations/1763500000550-notified-since.js';
+import { DeliveriesOfSites1763500000560 } from './migrations/1763500000560-deliveries-of-sites.js';
 
 export const webhookDispatcherService: ServiceDefinition<WebhookDispatcherConfig> = {
   name: 'webhook-dispatcher',

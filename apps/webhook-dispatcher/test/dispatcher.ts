@@ -2,11 +2,11 @@ import { createPublicKey, randomBytes, randomUUID } from 'node:crypto';
 import {
   type EventEnvelope,
   type HostedApiVersion,
+  type HostedPaymentSnapshot,
   type Mode,
   PaymentFailedV1,
   PaymentReversedV1,
   type PaymentSnapshot,
-  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   SealingKeyPublishedV1,
   SigningSecretChangedV1,

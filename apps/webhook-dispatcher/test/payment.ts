@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HostedApiVersion, Mode, HostedPaymentSnapshot } from '@svc/contracts';
+import type { HostedApiVersion, HostedPaymentSnapshot, Mode } from '@svc/contracts';
 
 export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 

@@ -1,14 +1,14 @@
 /** A service that receives no heartbeat of identity logs this, and verifies with the credentials it has (A2). */
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
-import { type MessagingLog, MESSAGING_LOG } from '@svc/messaging';
+import { MESSAGING_LOG, type MessagingLog } from '@svc/messaging';
 import { ServiceConfig } from '@svc/service';
 import { anEvent, GaugeReader, httpClient, startTestService, type TestService } from '@svc/testing';
 import { hashApiKey, newApiKey } from './api-keys/api-key.js';
 import { CredentialsHeartbeat } from './credentials-heartbeat.module.js';
 import { PartnerCredentials1763500000020 } from './migrations/1763500000020-partner-credentials.js';
-import { PartnerAuthModule } from './partners/partner-auth.module.js';
 import { PartnerKeyGuard } from './partners/partner.guard.js';
+import { PartnerAuthModule } from './partners/partner-auth.module.js';
 
 @Controller('who')
 class WhoController {

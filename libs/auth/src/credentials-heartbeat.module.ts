@@ -2,12 +2,12 @@ import { Controller, Inject, Injectable, Module, type OnModuleDestroy, type OnMo
 import { CredentialsHeartbeatV1, type EventEnvelope } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import {
-  type RepeatableContext,
   EventPattern,
   HeartbeatMonitor,
-  storeHeartbeats,
   MESSAGING_LOG,
   type MessagingLog,
+  type RepeatableContext,
+  storeHeartbeats,
 } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 

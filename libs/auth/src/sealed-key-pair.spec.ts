@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { CompactEncrypt, compactDecrypt, importJWK, jwtVerify, SignJWT } from 'jose';
+import { compactDecrypt, CompactEncrypt, importJWK, jwtVerify, SignJWT } from 'jose';
 import { newSealedKeyPair, newSealedTokenKey, openPrivateKey } from './sealed-key-pair.js';
 
 const SEALING_KEY = randomBytes(32).toString('base64url');

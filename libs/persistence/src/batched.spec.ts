@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as fc from 'fast-check';
-import { RESPONSE_TIMEOUT_MS, batched, MAX_WAIT_MS, MAX_WAITING_BATCHES } from './batched.js';
+import { batched, MAX_WAIT_MS, MAX_WAITING_BATCHES, RESPONSE_TIMEOUT_MS } from './batched.js';
 import { isDatabaseUnavailable } from './transaction.js';
 
 interface Item {

@@ -1,10 +1,10 @@
 import { MalformedPaymentError } from './hosted-payment.js';
 import {
+  type ApiRequest,
   describeFailure,
   HttpExchange,
-  readAnswer,
-  type ApiRequest,
   type HttpExchangeOptions,
+  readAnswer,
 } from './http-exchange.js';
 import { SvcApiError } from './svc-api-error.js';
 

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair } from 'jose';
-import { HostedGatewayClient, MerchantClient, PartnerClient, type CreateSessionRequest } from './index.js';
+import { type CreateSessionRequest, HostedGatewayClient, MerchantClient, PartnerClient } from './index.js';
 
 const OURS = '/business/api/v1/merchants/1';
 const SITE = `${OURS}/sites/2`;

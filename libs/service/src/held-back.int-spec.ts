@@ -1,8 +1,8 @@
 /** What `/health/ready` says while a transaction in another database of the server holds back the relay. */
 import { Module } from '@nestjs/common';
-import { inTransaction } from '@svc/persistence';
 import { eventType } from '@svc/contracts';
 import { EmbeddedBroker, EventLog } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
 import { httpClient, openOlderTransaction, startTestService, type TestService, waitUntil } from '@svc/testing';
 import { ServiceConfig, type ServiceDefinition } from './index.js';
 

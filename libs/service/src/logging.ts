@@ -1,8 +1,8 @@
 import type { LoggerService } from '@nestjs/common';
 import { trace } from '@opentelemetry/api';
-import { type Logger, pino } from 'pino';
 import { DomainError } from '@svc/kernel';
 import { loggableMessage, sqlState } from '@svc/persistence/transaction';
+import { type Logger, pino } from 'pino';
 
 export type ServiceLog = Logger;
 /** Injection token of the service's own logger. */

@@ -3,8 +3,8 @@ import { APP_FILTER, APP_PIPE, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type ErrorBody, ErrorFilter } from './http/error-filter.js';
 import { httpSettings } from './http/http.js';
-import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 import { RequestValidation } from './http/request-validation.js';
+import { nestLog, SERVICE_LOG, type ServiceLog } from './logging.js';
 
 /** The HTTP and error settings of an app, with any storage. */
 export interface AppDefinition {

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Module } from '@nestjs/common';
-import { inTransaction } from '@svc/persistence';
 import { commandType, type EventEnvelope, eventType } from '@svc/contracts';
 import { Commands, type ConsumerContext, EventLog, EventPattern, MessagePattern } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
 import { DistributedServices, isReady, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from './index.js';

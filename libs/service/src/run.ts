@@ -1,7 +1,7 @@
 import type { ServiceConfig } from './configuration/config.js';
 import { ConfigError } from './configuration/config-error.js';
 import { exitWithError, runUntilStopped } from './run-until-stopped.js';
-import { migrateService, startService, type ServiceDefinition } from './service.js';
+import { migrateService, type ServiceDefinition, startService } from './service.js';
 
 /**
  * The content of an app's main.ts: `node dist/main.js` runs the service until a signal stops it, `node dist/main.js migrate`
@@ -10,7 +10,8 @@ import { migrateService, startService, type ServiceDefinition } from './service.
 export async function runService<C extends ServiceConfig>(definition: ServiceDefinition<C>): Promise<void> {
   const [task] = process.argv.slice(2);
   if (task === 'migrate') return runMigrations(definition);
-  if (task !== undefined) return exitWithError(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
+  if (task !== undefined)
+    return exitWithError(new ConfigError(`${definition.name} knows "migrate" or nothing, not "${task}".`));
   await runUntilStopped(async () => {
     const service = await startService(definition, { env: process.env });
     const { SVC_PORT, SVC_LISTEN_ADDRESS } = service.app.get(definition.config);

@@ -12,10 +12,10 @@ import {
   Post,
   UseGuards,
 } from '@nestjs/common';
-import { inTransaction } from '@svc/persistence';
 import { commandType, eventType } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import { EmbeddedBroker, EventLog, MessagePattern } from '@svc/messaging';
+import { inTransaction } from '@svc/persistence';
 import { startTestService, type TestService, waitUntil } from '@svc/testing';
 import { Type } from 'class-transformer';
 import { IsInt, IsString, MaxLength, ValidateNested } from 'class-validator';

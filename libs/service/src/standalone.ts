@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Optional } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { notReady, ReadinessCheck } from './health/readiness.js';
 import type { ServiceLog } from './logging.js';
 import { type AppDefinition, type AppOptions, closeApp, createApp } from './nest-app.js';
-import { notReady, ReadinessCheck } from './health/readiness.js';
 
 /** `/health/live`: the process responds. `/health/ready`: the app's own {@link ReadinessCheck}, where it has one. */
 @Controller('health')

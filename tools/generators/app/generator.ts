@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import {
-  type Tree,
   formatFiles,
   generateFiles,
   installPackagesTask,
   joinPathFragments,
   names,
   readJson,
+  type Tree,
   updateJson,
 } from '@nx/devkit';
 

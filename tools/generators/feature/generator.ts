@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Tree, formatFiles, generateFiles, joinPathFragments, names } from '@nx/devkit';
+import { formatFiles, generateFiles, joinPathFragments, names, type Tree } from '@nx/devkit';
 
 interface Options {
   /** Folder of the app below `apps/`. */

@@ -5,9 +5,9 @@
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
-import { SqlErrorLog } from './sql-error-log.ts';
-import { LoadedStatements } from './loaded-statements.ts';
 import type { Line, Plan } from '../runs/plan.ts';
+import { LoadedStatements } from './loaded-statements.ts';
+import { SqlErrorLog } from './sql-error-log.ts';
 
 /** The parts of jest-circus that this file uses. */
 interface CircusTest {

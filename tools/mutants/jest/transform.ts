@@ -1,6 +1,6 @@
 /** Jest's transform of TypeScript that compiles all mutants into a production file; see catalogue.ts. */
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import swcJest from '@swc/jest';
 import { instrument } from '../mutations/catalogue.ts';

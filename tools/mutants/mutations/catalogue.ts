@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Guard } from './guard-words.ts';
-import { sitesOf } from './source-mutants.ts';
 import type { Kind, Site } from './source-mutants.ts';
+import { sitesOf } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {

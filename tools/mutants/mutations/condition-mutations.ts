@@ -1,9 +1,9 @@
 /** Finds comparisons of owner, mode, version, state, lease or expiry in TypeScript, and their mutations. */
 import ts from 'typescript';
-import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
 import type { Guard } from './guard-words.ts';
-import { oneLine } from './sql-mutations.ts';
+import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
 import type { Mutation } from './sql-mutations.ts';
+import { oneLine } from './sql-mutations.ts';
 
 const EDGES = new Map<ts.SyntaxKind, { readonly from: string; readonly to: string }>([
   [ts.SyntaxKind.LessThanToken, { from: '<', to: '<=' }],

@@ -1,8 +1,8 @@
 /** Omits the guards in TypeORM criteria, one at a time: `findOneBy(Row, { siteId, mode })`. */
 import ts from 'typescript';
 import { guardOfName } from './guard-words.ts';
-import { oneLine } from './sql-mutations.ts';
 import type { Mutation } from './sql-mutations.ts';
+import { oneLine } from './sql-mutations.ts';
 
 const LOOK_UPS =
   /^(find(One)?(By)?(OrFail)?|findAndCount(By)?|count(By)?|exists?(By)?|update|delete|softDelete|increment|decrement)$/;

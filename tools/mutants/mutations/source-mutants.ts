@@ -2,8 +2,8 @@
 import ts from 'typescript';
 import { conditionMutations } from './condition-mutations.ts';
 import { criteriaHelpers, criteriaMutations } from './criteria-mutations.ts';
-import { isSql, sqlMutations } from './sql-mutations.ts';
 import type { Mutation } from './sql-mutations.ts';
+import { isSql, sqlMutations } from './sql-mutations.ts';
 import type { Span } from './sql-tokens.ts';
 
 export type Kind = 'sql' | 'criteria' | 'condition';

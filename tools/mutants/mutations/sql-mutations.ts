@@ -1,8 +1,8 @@
 /** Finds the guards in the text of an SQL literal, and their mutations. */
-import { guardOfNames } from './guard-words.ts';
 import type { Guard } from './guard-words.ts';
-import { tokensOf } from './sql-tokens.ts';
+import { guardOfNames } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
+import { tokensOf } from './sql-tokens.ts';
 
 /** One change of a text: replaces the span, keeps the rest. */
 export interface Mutation extends Span {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { tokensOf } from './sql-tokens.ts';
 import type { Token } from './sql-tokens.ts';
+import { tokensOf } from './sql-tokens.ts';
 
 const texts = (tokens: readonly Token[]): string[] => tokens.map(({ text }) => text);
 

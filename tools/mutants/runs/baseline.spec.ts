@@ -1,9 +1,9 @@
-import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openBaselineCache } from './baseline-cache.ts';
-import { byNearness, recorded, testsOf } from './baseline.ts';
 import type { RecordedSpec } from './baseline.ts';
+import { byNearness, recorded, testsOf } from './baseline.ts';
+import { openBaselineCache } from './baseline-cache.ts';
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 

@@ -1,6 +1,6 @@
 /** The result of one run of all specs without a mutant: the sites that each test evaluates. */
-import type { Line } from './plan.ts';
 import type { Run } from './lanes.ts';
+import type { Line } from './plan.ts';
 
 export interface RecordedSpec {
   readonly spec: string;

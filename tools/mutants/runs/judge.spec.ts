@@ -1,9 +1,9 @@
-import { recorded } from './baseline.ts';
-import type { RecordedSpec } from './baseline.ts';
-import { mutantsIn } from '../mutations/catalogue.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
-import { Judge } from './judge.ts';
+import { mutantsIn } from '../mutations/catalogue.ts';
+import type { RecordedSpec } from './baseline.ts';
+import { recorded } from './baseline.ts';
 import type { Work } from './judge.ts';
+import { Judge } from './judge.ts';
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 

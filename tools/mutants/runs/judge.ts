@@ -1,7 +1,7 @@
 /** Schedules the remaining runs of each mutant, and judges it by their results. */
-import { byNearness, testsOf } from './baseline.ts';
-import type { RecordedSpec } from './baseline.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
+import type { RecordedSpec } from './baseline.ts';
+import { byNearness, testsOf } from './baseline.ts';
 import type { PlanOf, Run } from './lanes.ts';
 import type { Line, LoadedStatement } from './plan.ts';
 

@@ -1,6 +1,6 @@
 /** Processes that run spec files (lane.ts), each with its own PostgreSQL. */
-import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Line, Plan } from './plan.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBaselineCache } from './baseline-cache.ts';
-import { mutantsOf } from '../mutations/catalogue.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
-import { newLane } from './lanes.ts';
+import { mutantsOf } from '../mutations/catalogue.ts';
+import { openBaselineCache } from './baseline-cache.ts';
 import type { Lane } from './lanes.ts';
+import { newLane } from './lanes.ts';
 import { runMutants } from './run-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -1,16 +1,16 @@
 /** Runs mutants against the tests of their package, in as many lanes as there are servers. */
-import { recorded } from './baseline.ts';
-import type { RecordedSpec } from './baseline.ts';
-import type { BaselineCache } from './baseline-cache.ts';
-import type { Mutant } from '../mutations/catalogue.ts';
-import { Judge, aloneWork, failureOf } from './judge.ts';
-import type { Verdict, Work } from './judge.ts';
-import type { Lane } from './lanes.ts';
-import type { LoadedStatement } from './plan.ts';
-import { isLastResort } from '../selection.ts';
-import type { Lanes } from './servers.ts';
 import { SvcError } from '../../svc/base/svc-error.ts';
 import { needsOf } from '../../svc/test/test.ts';
+import type { Mutant } from '../mutations/catalogue.ts';
+import { isLastResort } from '../selection.ts';
+import type { RecordedSpec } from './baseline.ts';
+import { recorded } from './baseline.ts';
+import type { BaselineCache } from './baseline-cache.ts';
+import type { Verdict, Work } from './judge.ts';
+import { aloneWork, failureOf, Judge } from './judge.ts';
+import type { Lane } from './lanes.ts';
+import type { LoadedStatement } from './plan.ts';
+import type { Lanes } from './servers.ts';
 
 export interface Progress {
   /** Called now and then; `done` of `all` are judged. */

@@ -2,15 +2,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { environmentFor } from '../../svc/processes/env-files.ts';
 import { PATIENCE } from '../../svc/base/patience.ts';
+import type { Steps } from '../../svc/base/steps.ts';
+import { environmentFor } from '../../svc/processes/env-files.ts';
 import type { Settings } from '../../svc/settings/settings.ts';
 import { pathsOf } from '../../svc/settings/settings.ts';
-import type { Steps } from '../../svc/base/steps.ts';
-import { createTestServers } from '../../svc/test/test-servers.ts';
 import { needsOf } from '../../svc/test/test.ts';
-import { newLane } from './lanes.ts';
+import { createTestServers } from '../../svc/test/test-servers.ts';
 import type { Lane } from './lanes.ts';
+import { newLane } from './lanes.ts';
 
 /** As many as the project's own tests use workers: they fully load a machine with two processors. */
 const LANES = 2;

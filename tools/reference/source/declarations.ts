@@ -1,9 +1,9 @@
 /** The events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`, `commandType<Request, Reply>('charge-card.v1')`. */
 import ts from 'typescript';
-import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
 import type { ServiceMessages } from '../../../libs/contracts/src/service-messages.ts';
-import { docOf } from './program.ts';
+import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Source } from './program.ts';
+import { docOf } from './program.ts';
 
 export const SERVICES = Object.entries(SERVICE_MESSAGES) as [string, ServiceMessages][];
 

@@ -1,8 +1,8 @@
 /** The operations of the controllers, read from their decorators, types and docstrings. */
 import { relative } from 'node:path';
 import ts from 'typescript';
-import { decoratorsOf, docOf, root, tagsOf, typeNamed } from './program.ts';
 import type { Decorator, Source, Tag } from './program.ts';
+import { decoratorsOf, docOf, root, tagsOf, typeNamed } from './program.ts';
 import { valueOf } from './validators.ts';
 
 export interface Operation {

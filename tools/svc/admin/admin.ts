@@ -1,10 +1,10 @@
 /** `./svc admin`: calls the administration API only, never a database or a file. */
 import { type Administration, createAdministration } from '../administration-api/administration.ts';
 import { readJson } from '../base/files.ts';
-import type { Secrets } from '../settings/secrets.ts';
-import { type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { findServices } from '../platform/services.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import { pathsOf, type Settings, urlOf } from '../settings/settings.ts';
 import { accountingCommands } from './accounting-commands.ts';
 import { type AdminCommand, FailureWithOutput, type Input, readInput, usageError } from './command.ts';
 import { messageCommands } from './message-commands.ts';

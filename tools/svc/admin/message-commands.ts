@@ -1,7 +1,7 @@
 import type { Administration } from '../administration-api/administration.ts';
-import { SERVICES } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
+import { SERVICES } from '../settings/settings.ts';
 import { command, merchantNumber, pages, queryOf, request, usageError } from './command.ts';
 
 /** Webhooks of merchants (E5, E6), dead letters of the services, and rebuilds of read models. */

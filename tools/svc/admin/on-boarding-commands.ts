@@ -1,5 +1,5 @@
 import { type Administration, readList } from '../administration-api/administration.ts';
-import { command, merchantNumber, merchantPath, modeOf, request, wholeNumber, usageError } from './command.ts';
+import { command, merchantNumber, merchantPath, modeOf, request, usageError, wholeNumber } from './command.ts';
 
 interface Grant {
   readonly organisationId: string;

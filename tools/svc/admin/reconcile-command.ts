@@ -1,6 +1,6 @@
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { FailureWithOutput, command, merchantNumber, usageError } from './command.ts';
+import { command, FailureWithOutput, merchantNumber, usageError } from './command.ts';
 
 /** A day of about ten million payments takes this long. */
 const RECONCILIATION_TIMEOUT_SECONDS = 3_600;

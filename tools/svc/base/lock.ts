@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ProcessRecord, isRunning } from './background-process.ts';
+import { isRunning, type ProcessRecord } from './background-process.ts';
 import { findIdentity } from './process-identity.ts';
 
 export interface Lock {

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { demoEnv } from './demo-env.ts';
 import type { Settings } from '../settings/settings.ts';
+import { demoEnv } from './demo-env.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { readJson } from '../base/files.ts';
-import type { Demo } from './seed.ts';
-import { pathsOf, type Settings } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
+import type { Demo } from './seed.ts';
 
 /** Addresses and credentials of the demo as shell variables. The guides in docs/ use these names. */
 export function demoEnv(settings: Settings): string {

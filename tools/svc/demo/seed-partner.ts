@@ -3,9 +3,9 @@
  * with the partner's key and token.
  */
 import { randomBytes } from 'node:crypto';
-import type { PartnerAdministrationApi } from './administration-api.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { SvcError } from '../base/svc-error.ts';
+import type { PartnerAdministrationApi } from './administration-api.ts';
 
 export interface DemoPartner {
   readonly organisationId: string;

@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
-import { build } from './build.ts';
-import { install } from './install.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import { acquireLock, type Lock } from '../base/lock.ts';
-import { pathsOf, type Settings } from '../settings/settings.ts';
 import type { Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
+import { build } from './build.ts';
+import { install } from './install.ts';
 
 const WAIT_SECONDS = 900;
 

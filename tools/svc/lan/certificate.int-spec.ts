@@ -1,10 +1,10 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AddressInfo } from 'node:net';
-import { type Server, connect, createServer } from 'node:tls';
+import { connect, createServer, type Server } from 'node:tls';
 import { type CertificateFiles, ensureCertificate, namesOf } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';

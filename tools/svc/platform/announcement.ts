@@ -1,7 +1,7 @@
 /** The output of `./svc up` when the platform runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../settings/settings.ts';
+import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { transformerUrlOf } from './transformer.ts';
 
 export function addresses(ports: Ports, lan: string | undefined): string {

@@ -1,15 +1,15 @@
 /** Starts the servers of the local platform for `up` and `serve`: PostgreSQL with roles and schemas, and RabbitMQ. */
-import { startBroker } from '../rabbitmq/broker.ts';
-import { ownerVariablesOf, writeEnvFiles, variablesOf, type BrokerAccess } from '../processes/env-files.ts';
-import { findPostgres } from '../postgres/postgres-process.ts';
-import { startPostgres, type StartedPostgres } from '../postgres/postgres.ts';
-import { isMigrated, migrationsDigest, markMigrated } from '../postgres/migrations-state.ts';
-import { DATABASE, provision } from '../postgres/provision.ts';
-import { loadSecrets, type Secrets } from '../settings/secrets.ts';
-import { migrate, type Mode } from './services.ts';
-import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
-import type { Steps } from '../base/steps.ts';
 import { join } from 'node:path';
+import type { Steps } from '../base/steps.ts';
+import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migrations-state.ts';
+import { type StartedPostgres, startPostgres } from '../postgres/postgres.ts';
+import { findPostgres } from '../postgres/postgres-process.ts';
+import { DATABASE, provision } from '../postgres/provision.ts';
+import { type BrokerAccess, ownerVariablesOf, variablesOf, writeEnvFiles } from '../processes/env-files.ts';
+import { startBroker } from '../rabbitmq/broker.ts';
+import { loadSecrets, type Secrets } from '../settings/secrets.ts';
+import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
+import { migrate, type Mode } from './services.ts';
 
 /** Starts RabbitMQ, or uses the caller's, and writes its addresses into the env files. */
 export async function startPlatformBroker(

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { type Lock, acquireLock } from '../base/lock.ts';
-import { stopPostgres } from '../postgres/postgres-process.ts';
-import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
-import { stopServices } from './services.ts';
-import { pathsOf, type Settings } from '../settings/settings.ts';
+import { acquireLock, type Lock } from '../base/lock.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { stopPostgres } from '../postgres/postgres-process.ts';
+import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
+import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
 
 /** Only one start or stop of a copy can run at a time. */

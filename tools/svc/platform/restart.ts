@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { SUPERVISED_APPS, type RestartOutcome, type RestartRequest } from '../processes/processes.ts';
-import { findServices } from './services.ts';
-import { SERVICES, pathsOf, type Settings } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
+import { type RestartOutcome, type RestartRequest, SUPERVISED_APPS } from '../processes/processes.ts';
+import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
+import { findServices } from './services.ts';
 
 /** For one process to drain, start and become ready. */
 const TIMEOUT_SECONDS = 100 * PATIENCE;

@@ -7,14 +7,22 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Service, type Settings, SERVICES, createDataDir, pathsOf, readSettings, urlOf } from '../settings/settings.ts';
 import { createSteps } from '../base/steps.ts';
-import { SvcError, asSvcError } from '../base/svc-error.ts';
+import { asSvcError, SvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { environmentFor, variablesOf } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { requireFreePorts } from '../processes/ports.ts';
+import {
+  createDataDir,
+  pathsOf,
+  readSettings,
+  type Service,
+  SERVICES,
+  type Settings,
+  urlOf,
+} from '../settings/settings.ts';
 
 const DRAIN_MS = 15_000;
 

@@ -1,16 +1,16 @@
 /** The process that outlives ./svc: all services together (apps/all-in-one), or the supervisor of their processes (supervisor.ts). */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ProcessRecord, findProcess } from '../base/background-process.ts';
+import { findProcess, type ProcessRecord } from '../base/background-process.ts';
 import { openLog, readFrom } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { runProgram } from '../base/run-program.ts';
-import { type Ports, type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { isReady } from '../base/wait-until.ts';
-import { type Variables, environmentFor } from '../processes/env-files.ts';
+import { environmentFor, type Variables } from '../processes/env-files.ts';
 import { stopOrphans } from '../processes/processes.ts';
 import { lastError, programArguments, startProgram, stopProgram } from '../processes/programs.ts';
+import { pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
 
 export interface RunningServices extends ProcessRecord {
   /** ISO 8601, UTC. */

@@ -3,14 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { networkInterfaces } from 'node:os';
+import { isRunning } from '../base/background-process.ts';
+import { readMemoryMegabytes } from '../base/process-identity.ts';
 import { addressesOf } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
-import { readMemoryMegabytes } from '../base/process-identity.ts';
-import { isRunning } from '../base/background-process.ts';
-import { SUPERVISED_APPS, readProcesses } from '../processes/processes.ts';
+import { readProcesses, SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { findServices, isHealthy } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf, type Ports, type Settings } from '../settings/settings.ts';
 import { findTransformer, transformerUrlOf } from './transformer.ts';
 
 /** Returns whether everything runs and is healthy. */

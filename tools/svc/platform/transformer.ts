@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type ProcessRecord, findProcess } from '../base/background-process.ts';
+import { findProcess, type ProcessRecord } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { type Ports, type Settings, pathsOf, urlOf } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { isReady } from '../base/wait-until.ts';
 import type { Demo, DemoMerchant } from '../demo/seed.ts';
 import { programArguments, startProgram, stopProgram } from '../processes/programs.ts';
+import { pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
 
 /** As in docker/pos-transformer.service. */
 const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=64', '--v8-pool-size=1'];

@@ -1,27 +1,28 @@
 import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { createAdministrationApi } from '../demo/administration-api.ts';
-import { addresses, phoneInstructions, nextSteps } from './announcement.ts';
-import { variablesOf } from '../processes/env-files.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
-import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
-import { acquirePlatformLock } from './down.ts';
-import { formatLogLine } from '../processes/log-lines.ts';
-import { followLog } from '../processes/logs.ts';
-import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { prepare } from '../install/prepare.ts';
-import { SUPERVISED_APPS } from '../processes/processes.ts';
-import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { stopPrograms } from '../base/run-program.ts';
-import { DEMO_MERCHANTS, seed, type Demo } from '../demo/seed.ts';
-import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
-import { loadSecrets } from '../settings/secrets.ts';
-import { findServices, isHealthy, startServices, stopServices, type Mode, type RunningServices } from './services.ts';
-import { pathsOf, publicUrlOf, urlOf, type Settings } from '../settings/settings.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
+import { createAdministrationApi } from '../demo/administration-api.ts';
+import { type Demo, DEMO_MERCHANTS, seed } from '../demo/seed.ts';
+import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
+import { prepare } from '../install/prepare.ts';
+import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
+import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
+import { variablesOf } from '../processes/env-files.ts';
+import { formatLogLine } from '../processes/log-lines.ts';
+import { followLog } from '../processes/logs.ts';
 import { requireFreePorts } from '../processes/ports.ts';
+import { SUPERVISED_APPS } from '../processes/processes.ts';
+import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { loadSecrets } from '../settings/secrets.ts';
+import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
+import { addresses, nextSteps, phoneInstructions } from './announcement.ts';
+import { acquirePlatformLock } from './down.ts';
+import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import {
   findTransformer,
   newTransformerKey,
@@ -29,7 +30,6 @@ import {
   stopTransformer,
   transformerUrlOf,
 } from './transformer.ts';
-import { waitUntil } from '../base/wait-until.ts';
 
 export interface UpOptions {
   readonly detach: boolean;

@@ -2,10 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { SvcError } from '../base/svc-error.ts';
 import { ensureInstalled } from '../install/apt.ts';
 import { isExecutable } from '../install/find-on-path.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
-import { SvcError } from '../base/svc-error.ts';
 
 export const OLDEST_POSTGRES = '15';
 const BIN = `/usr/lib/postgresql/${OLDEST_POSTGRES}/bin`;

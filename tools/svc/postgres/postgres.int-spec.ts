@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { ownerRoleOf, roleOf } from '../processes/env-files.ts';
-import { isMigrated, migrationsDigest, markMigrated } from './migrations-state.ts';
-import { findPostgres, stopPostgres } from './postgres-process.ts';
-import { startPostgres, type PostgresPlan } from './postgres.ts';
-import { provision } from './provision.ts';
+import { findFreePort, requireFreePorts } from '../processes/ports.ts';
 import { completeSecrets } from '../settings/secrets.ts';
 import { SERVICES } from '../settings/settings.ts';
-import { findFreePort, requireFreePorts } from '../processes/ports.ts';
+import { isMigrated, markMigrated, migrationsDigest } from './migrations-state.ts';
+import { type PostgresPlan, startPostgres } from './postgres.ts';
+import { findPostgres, stopPostgres } from './postgres-process.ts';
+import { provision } from './provision.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const secrets = completeSecrets(undefined, countingSecrets());

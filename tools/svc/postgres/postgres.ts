@@ -18,11 +18,11 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startInBackground } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts';
 import { findPostgres, hasStalePidFile, stopPostgres } from './postgres-process.ts';
 import { asUser, findPostgresUser, type PostgresUser } from './postgres-user.ts';
-import { SvcError } from '../base/svc-error.ts';
-import { waitUntil } from '../base/wait-until.ts';
 
 export interface PostgresPlan {
   readonly root: string;

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { SvcError } from '../base/svc-error.ts';
 import { schemaOf } from '../processes/env-files.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import { SERVICES } from '../settings/settings.ts';
-import { SvcError } from '../base/svc-error.ts';
 
 export const DATABASE = 'svc';
 

@@ -1,18 +1,18 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
+import { completeSecrets } from '../settings/secrets.ts';
+import { readSettings, SERVICES } from '../settings/settings.ts';
 import {
+  type BrokerAccess,
   formatEnvFile,
   ownerRoleOf,
   ownerVariablesOf,
   variablesOf,
   writeEnvFiles,
-  type BrokerAccess,
 } from './env-files.ts';
-import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
-import { completeSecrets } from '../settings/secrets.ts';
-import { SERVICES, readSettings } from '../settings/settings.ts';
 
 const secrets = completeSecrets(undefined, countingSecrets());
 

@@ -5,12 +5,12 @@ import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import {
   FORWARDED_SETTINGS,
-  SERVICES,
   pathsOf,
   publicUrlOf,
-  urlOf,
   type Service,
+  SERVICES,
   type Settings,
+  urlOf,
 } from '../settings/settings.ts';
 
 export type Variables = Readonly<Record<string, string>>;

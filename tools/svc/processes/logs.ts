@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { lastLines } from '../base/files.ts';
-import { formatLogLine, isFrom } from './log-lines.ts';
-import { SERVICES, pathsOf, type Settings } from '../settings/settings.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
+import { formatLogLine, isFrom } from './log-lines.ts';
 
 const INITIAL_LINES = 200;
 

@@ -1,6 +1,6 @@
 /** The child processes of the supervisor, in `run/processes.json`: ./svc status, ./svc down and tests read it. */
 import { rmSync } from 'node:fs';
-import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
+import { isRunning, type ProcessRecord, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { SERVICES } from '../settings/settings.ts';
 

@@ -1,11 +1,11 @@
 /** The programs of the apps, which tools/bundle writes. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ProcessRecord, findProcess, startInBackground, stopProcess } from '../base/background-process.ts';
+import { findProcess, type ProcessRecord, startInBackground, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { type Variables, environmentFor } from './env-files.ts';
+import { environmentFor, type Variables } from './env-files.ts';
 import { formatLogLine } from './log-lines.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatEnvFile } from './env-files.ts';
 import { isRunning } from '../base/background-process.ts';
-import { SupervisedApp } from './supervised-app.ts';
-import { findFreePort } from './ports.ts';
 import { waitUntil } from '../base/wait-until.ts';
+import { formatEnvFile } from './env-files.ts';
+import { findFreePort } from './ports.ts';
+import { SupervisedApp } from './supervised-app.ts';
 
 /** A minimal app: it is ready when it listens, and ends on SIGTERM. */
 const PROGRAM = `

@@ -1,16 +1,16 @@
 /** One app in its own process, with its own variables; the supervisor restarts it when it ends. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { environmentFor } from './env-files.ts';
 import { stopProcess } from '../base/background-process.ts';
 import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
-import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
+import { environmentFor } from './env-files.ts';
 import { isAnswering } from './ports.ts';
+import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
 
 export interface SupervisedAppPlan {
   readonly app: SupervisedAppName;

@@ -6,14 +6,14 @@
  */
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
+import { pathsOf, readSettings, SERVICES } from '../settings/settings.ts';
 import {
-  SUPERVISED_APPS,
-  writeProcesses,
   type RestartOutcome,
   type RestartRequest,
+  SUPERVISED_APPS,
   type SupervisedAppName,
+  writeProcesses,
 } from './processes.ts';
-import { SERVICES, pathsOf, readSettings } from '../settings/settings.ts';
 import { programArguments } from './programs.ts';
 import { SupervisedApp } from './supervised-app.ts';
 

@@ -1,16 +1,16 @@
 /** Chooses a RabbitMQ: the caller's, the machine's, a container, or one that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
-import { tryLogin } from './amqp-login.ts';
+import { SvcError } from '../base/svc-error.ts';
 import { ensureInstalled } from '../install/apt.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import type { Service } from '../settings/settings.ts';
+import { tryLogin } from './amqp-login.ts';
+import { ADMINISTRATOR, type RabbitMqPlan, type StartedRabbitMq, startRabbitMq } from './rabbitmq.ts';
 import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { hasContainerEngine } from './rabbitmq-container.ts';
 import { findRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
-import { ADMINISTRATOR, startRabbitMq, type RabbitMqPlan, type StartedRabbitMq } from './rabbitmq.ts';
-import type { Secrets } from '../settings/secrets.ts';
-import type { Service } from '../settings/settings.ts';
-import { SvcError } from '../base/svc-error.ts';
 
 export interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;

@@ -1,6 +1,6 @@
-import { containerArguments } from './rabbitmq-container.ts';
-import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { findReason } from './rabbitmq.ts';
+import { findRabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { containerArguments } from './rabbitmq-container.ts';
 
 describe('the RabbitMQ of a machine', () => {
   const having =

@@ -2,10 +2,10 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type ProcessRecord, isRunning, stopProcess } from '../base/background-process.ts';
+import { isRunning, type ProcessRecord, stopProcess } from '../base/background-process.ts';
 import { readJson } from '../base/files.ts';
-import { isContainerRunning, stopContainer } from './rabbitmq-container.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { isContainerRunning, stopContainer } from './rabbitmq-container.ts';
 
 /** The content of `broker.json`. */
 export interface BrokerFile {

@@ -4,13 +4,13 @@
  */
 import {
   MESSAGING_SERVICES,
-  SERVICE_MESSAGES,
   type MessagingService,
+  SERVICE_MESSAGES,
 } from '../../../libs/contracts/src/service-messages.ts';
 import {
   DEAD_LETTERS_ARGUMENTS,
-  RabbitMqNames,
   permissionsOf,
+  RabbitMqNames,
 } from '../../../libs/messaging/src/routing/rabbitmq-names.ts';
 
 export interface BrokerUsers {

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'amqplib';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
-import { tryLogin } from './amqp-login.ts';
 import { readJson } from '../base/files.ts';
 import { findIdentity, isAlive } from '../base/process-identity.ts';
-import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { brokerFileOf, findRabbitMq, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
-import { definitionsOf } from './rabbitmq-users.ts';
-import { startRabbitMq, type RabbitMqPlan } from './rabbitmq.ts';
-import type { Secrets } from '../settings/secrets.ts';
 import { findFreePort } from '../processes/ports.ts';
+import type { Secrets } from '../settings/secrets.ts';
+import { tryLogin } from './amqp-login.ts';
+import { type RabbitMqPlan, startRabbitMq } from './rabbitmq.ts';
+import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
+import { type BrokerFile, brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
+import { definitionsOf } from './rabbitmq-users.ts';
 
 describe("RabbitMQ of the project's own", () => {
   let folder: string;

@@ -8,16 +8,16 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { tryLogin } from './amqp-login.ts';
 import { startInBackground, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 import { PATIENCE } from '../base/patience.ts';
+import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
+import { findFreePort } from '../processes/ports.ts';
+import { tryLogin } from './amqp-login.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
-import { brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq, type BrokerFile } from './rabbitmq-process.ts';
-import { SvcError } from '../base/svc-error.ts';
-import { findFreePort } from '../processes/ports.ts';
-import { waitUntil } from '../base/wait-until.ts';
+import { type BrokerFile, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
 
 export interface RabbitMqPlan {
   readonly directory: string;

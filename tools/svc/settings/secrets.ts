@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { MESSAGING_SERVICES, type MessagingService } from '../../../libs/contracts/src/service-messages.ts';
-import { SERVICES, type Service } from './settings.ts';
+import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { type Service, SERVICES } from './settings.ts';
 
 const SEALING_SERVICES = ['identity', 'payment-processor', 'webhook-dispatcher'] as const;
 

@@ -1,4 +1,4 @@
-import { SERVICES, planPorts, readSettings } from './settings.ts';
+import { planPorts, readSettings, SERVICES } from './settings.ts';
 
 describe('the ports of a copy', () => {
   it('are offsets from SVC_PORT_BASE', () => {

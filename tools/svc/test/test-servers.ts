@@ -1,14 +1,14 @@
 /** Starts the servers for tests, each with its own data below the test folder, and stops them when the tests end. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { stopPrograms } from '../base/run-program.ts';
 import type { PostgresBinaries } from '../postgres/postgres-binaries.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
-import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { findFreePort } from '../processes/ports.ts';
 import { removeRabbitMq } from '../rabbitmq/rabbitmq.ts';
-import { stopPrograms } from '../base/run-program.ts';
+import { stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
-import { findFreePort } from '../processes/ports.ts';
 
 export interface StartedServer {
   readonly address: string;

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
+import { needsOf } from './test.ts';
 import type { TestFile } from './test-reporter.ts';
 import { closingLine, failureList, summarise, timeTable } from './test-summary.ts';
-import { needsOf } from './test.ts';
 
 const file = (over: Partial<TestFile> = {}): TestFile => ({
   project: 'unit',

@@ -2,23 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { buildPage } from '../install/build.ts';
-import { ensureChromium } from '../install/chromium.ts';
-import { environmentFor } from '../processes/env-files.ts';
 import { acquireLock } from '../base/lock.ts';
 import { PATIENCE } from '../base/patience.ts';
-import { OLDEST_POSTGRES, ensureOldestPostgres } from '../postgres/postgres-oldest.ts';
-import { memoryFolder } from './memory-folder.ts';
-import { prepare } from '../install/prepare.ts';
-import { watchProcessors } from '../processes/processor-time.ts';
 import { runProgram } from '../base/run-program.ts';
-import { pathsOf, type Settings } from '../settings/settings.ts';
 import { createSteps, type Steps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
+import { waitUntil } from '../base/wait-until.ts';
+import { buildPage } from '../install/build.ts';
+import { ensureChromium } from '../install/chromium.ts';
+import { prepare } from '../install/prepare.ts';
+import { ensureOldestPostgres, OLDEST_POSTGRES } from '../postgres/postgres-oldest.ts';
+import { environmentFor } from '../processes/env-files.ts';
+import { watchProcessors } from '../processes/processor-time.ts';
+import { pathsOf, type Settings } from '../settings/settings.ts';
+import { memoryFolder } from './memory-folder.ts';
 import type { TestFile } from './test-reporter.ts';
 import { createTestServers, type TestServers } from './test-servers.ts';
-import { closingLine, failureList, summarise, timeTable, type Phase, type Summary } from './test-summary.ts';
-import { waitUntil } from '../base/wait-until.ts';
+import { closingLine, failureList, type Phase, summarise, type Summary, timeTable } from './test-summary.ts';
 
 /** The requirements of the selected tests. */
 interface Needs {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newPaymentReference } from '@svc/kernel';
 import type { Call } from '../main-api.js';
+import type { TwoPartners } from '../two-partners.js';
 import {
   aCard,
   type Customer,
@@ -9,10 +10,9 @@ import {
   MERCHANTS,
   type Partner,
   PARTNERS,
-  SERVERS,
   serverOf,
+  SERVERS,
 } from '../two-partners.js';
-import type { TwoPartners } from '../two-partners.js';
 
 /**
  * Required credentials. `partner`: key and token of one organisation and mode; `partner key`: a key, with any token;

@@ -2,14 +2,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
-import { toInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
+import { invoiceState, type StoredInvoice, toInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantProfileQuery } from '../merchants/merchant-profile.query.js';
+import { type CodeFragments, matchCodeFormat, matchFragment } from '../providers/code-format.js';
 import { CodeProviders } from '../providers/code-providers.js';
 import { CheckExpiredSession } from '../sessions/check-expired-session.js';
 import { type CodedSession, SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice.js';
-import { type CodeFragments, matchFragment, matchCodeFormat } from '../providers/code-format.js';
 
 /** `Retry-After` for the caller when a provider did not respond. */
 const RETRY_AFTER_SECONDS = 2;

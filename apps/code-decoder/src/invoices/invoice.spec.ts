@@ -10,13 +10,13 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { anInvoiceRequest } from '../../test/invoice-request.js';
 import {
-  toInvoice,
   fingerprintOf,
-  MAX_INVOICE_ATTEMPTS,
   invoiceState,
   lineItemOf,
+  MAX_INVOICE_ATTEMPTS,
   payableOf,
   type StoredInvoice,
+  toInvoice,
 } from './invoice.js';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');

@@ -3,10 +3,10 @@ import { CreateInvoiceRequest, type InvoiceResponse, isText, MAX_IDENTIFIER_LENG
 import { Clock, DomainError, invalidField, isUuid, ownCodeText } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodeDecoderConfig } from '../config.js';
-import { sendCode, acceptedMediaType } from '../qr/code-response.js';
+import { acceptedMediaType, sendCode } from '../qr/code-response.js';
 import { CloseInvoice } from './close-invoice.js';
 import { CreateInvoice } from './create-invoice.js';
-import { toInvoice, invoiceState, type StoredInvoice } from './invoice.js';
+import { invoiceState, type StoredInvoice, toInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 import { CallingSite, ForSites } from './require-site.guard.js';
 

@@ -1,11 +1,11 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   PayableClosedV1,
   type PayableSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';

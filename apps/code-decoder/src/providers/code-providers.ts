@@ -1,8 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { type CodeFragments, matchFragment } from './code-format.js';
 import { CodeDecoderConfig } from '../config.js';
+import { type CodeFragments, matchFragment } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
 import { HttpCodeProvider } from './http-code-provider.js';
 import { parseProviders } from './provider-settings.js';

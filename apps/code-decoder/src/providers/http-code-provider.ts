@@ -3,8 +3,8 @@ import { type AddressPolicy, AddressRefusedError, checkUrl, guardedConnector } f
 import { Agent, type Dispatcher } from 'undici';
 import type { CodeFragments } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
-import type { ProviderSettings } from './provider-settings.js';
 import { parseDecodeResponse } from './parse-decode-response.js';
+import type { ProviderSettings } from './provider-settings.js';
 
 /** Limit for a response; 500 line items of maximum length are smaller. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;

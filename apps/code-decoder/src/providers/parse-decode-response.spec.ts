@@ -1,4 +1,4 @@
-import { parseDecodeResponse, InvalidResponseError } from './parse-decode-response.js';
+import { InvalidResponseError, parseDecodeResponse } from './parse-decode-response.js';
 
 const MERCHANT = {
   merchantReference: 'm',

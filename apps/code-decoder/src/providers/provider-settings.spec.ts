@@ -1,6 +1,6 @@
 import { ConfigError, loadConfig } from '@svc/service';
-import { CodeDecoderConfig } from '../config.js';
 import { validateSync } from 'class-validator';
+import { CodeDecoderConfig } from '../config.js';
 import { IsProviderList, parseProviders } from './provider-settings.js';
 
 const PROVIDER = {

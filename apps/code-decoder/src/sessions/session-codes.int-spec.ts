@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
   type EventEnvelope,
+  type HostedPaymentSnapshot,
   MerchantChangedV1,
   PayableClosedV1,
   type PayableDescriptor,
   PaymentFailedV1,
-  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   SessionCreatedV1,
   SessionExtendedV1,

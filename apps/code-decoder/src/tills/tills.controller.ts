@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodeDecoderConfig } from '../config.js';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { CallingSite, ForSites } from '../invoices/require-site.guard.js';
-import { sendCode, acceptedMediaType } from '../qr/code-response.js';
+import { acceptedMediaType, sendCode } from '../qr/code-response.js';
 import { TillCodeRepository } from './till-code.repository.js';
 
 /** The static code of a till, to be printed (D5). `Accept` selects JSON, text, or a QR code. */

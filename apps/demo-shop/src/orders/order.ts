@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import type { CreateSessionRequest } from '@svc/sdk';
-import { CURRENCY, PRODUCTS, MAX_QUANTITY } from './products.js';
+import { CURRENCY, MAX_QUANTITY, PRODUCTS } from './products.js';
 
 export interface OrderLine {
   readonly productId: string;

@@ -3,7 +3,7 @@ import { Clock, DomainError } from '@svc/kernel';
 import { type CreatedSession, HostedGatewayClient, SvcApiError } from '@svc/sdk';
 import { DemoShopConfig } from '../config.js';
 import { ShopCredentials } from '../platform/shop-credentials.js';
-import { isSessionUsable, sessionRequestFor, type Order } from './order.js';
+import { isSessionUsable, type Order, sessionRequestFor } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
 /** Of each attempt. Short, because a customer waits. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { readCheckout, totalOf, type Order } from './order.js';
+import { type Order, readCheckout, totalOf } from './order.js';
 import { OrderRepository } from './order.repository.js';
 
 /** Creates the order of a checkout once. Computes the total from the shop's own prices. */

@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Inject } from '@nestjs/common';
-import { toDomainError, SERVICE_LOG, type ServiceLog } from '@svc/service';
+import { SERVICE_LOG, type ServiceLog, toDomainError } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorPage } from './error-page.js';
 import { PageSender } from './page-sender.js';

@@ -1,13 +1,13 @@
 import { Body, Controller, Get, HttpStatus, Inject, Param, Post, Query, Res, UseFilters } from '@nestjs/common';
 import { Clock, DomainError, isUuid } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
-import { ErrorPageFilter } from './error-page.filter.js';
-import { orderPage, refreshSeconds } from './order-page.js';
-import { PageSender } from './page-sender.js';
 import type { Order } from '../orders/order.js';
 import { OrderRepository } from '../orders/order.repository.js';
 import { PayOrder } from '../orders/pay-order.js';
 import { PlaceOrder } from '../orders/place-order.js';
+import { ErrorPageFilter } from './error-page.filter.js';
+import { orderPage, refreshSeconds } from './order-page.js';
+import { PageSender } from './page-sender.js';
 
 /** The steps of an order: check out, pay on the platform's page, return, see the state of the payment. */
 @Controller()

@@ -1,5 +1,5 @@
 import { formatZar } from '../orders/order.js';
-import { type Product, PRODUCTS, MAX_QUANTITY } from '../orders/products.js';
+import { MAX_QUANTITY, type Product, PRODUCTS } from '../orders/products.js';
 import { document } from './layout.js';
 
 /** Test card numbers of the simulated acquirer and their outcomes. */

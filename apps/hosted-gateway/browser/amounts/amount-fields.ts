@@ -1,6 +1,9 @@
 /** The input fields for the amount and the tip of an invoice, if the merchant offers these options. */
 import { fill } from '../../src/languages/fill.js';
 import { formatAmount } from '../../src/languages/format-amount.js';
+import { messages } from '../messages.js';
+import { byId } from '../views/document-parts.js';
+import { data } from '../views/page-document.js';
 import {
   type AmountProblem,
   type AmountTexts,
@@ -8,9 +11,6 @@ import {
   type ChosenAmounts,
   readAmounts,
 } from './chosen-amounts.js';
-import { byId } from '../views/document-parts.js';
-import { messages } from '../messages.js';
-import { data } from '../views/page-document.js';
 
 export class AmountFields {
   private readonly amount = document.getElementById('pay-amount') as HTMLInputElement | null;

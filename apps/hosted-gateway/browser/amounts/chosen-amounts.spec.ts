@@ -1,5 +1,5 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
-import { MAX_CHOSEN_CENTS, checkAmounts, parseAmount, readAmounts } from './chosen-amounts.js';
+import { checkAmounts, MAX_CHOSEN_CENTS, parseAmount, readAmounts } from './chosen-amounts.js';
 
 test('the most that is taken is what the service takes', () => {
   expect(MAX_CHOSEN_CENTS).toBe(MAX_AMOUNT_CENTS);

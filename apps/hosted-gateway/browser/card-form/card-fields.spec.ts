@@ -4,8 +4,8 @@ import { en } from '../../src/languages/en.js';
 import { zu } from '../../src/languages/zu.js';
 import {
   CARD_FIELDS,
-  caretAfterFormat,
   type CardFieldName,
+  caretAfterFormat,
   checkCardFields,
   isFormattedAfter,
   readCard,

@@ -1,16 +1,16 @@
 /** The card form in the document: formats the input while the payer types, and shows errors beside the fields. */
 import { cardBrand, formatCardNumber, formatExpiry } from '@svc/sdk/card';
+import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
+import type { ScriptMessages } from '../script-messages.js';
+import { byId, paragraph } from '../views/document-parts.js';
 import {
   CARD_FIELDS,
+  type CardFieldName,
+  type CardFieldTexts,
   caretAfterFormat,
   checkCardFields,
   isFormattedAfter,
-  type CardFieldName,
-  type CardFieldTexts,
 } from './card-fields.js';
-import { byId, paragraph } from '../views/document-parts.js';
-import type { DeclinedAttempt } from '../payment-flow/payment-flow.js';
-import type { ScriptMessages } from '../script-messages.js';
 
 const IDS: Readonly<Record<CardFieldName, string>> = {
   cardNumber: 'card-number',

@@ -1,4 +1,4 @@
-import { requestMoreTime, fetchState, postPayment, streamStates } from './gateway-calls.js';
+import { fetchState, postPayment, requestMoreTime, streamStates } from './gateway-calls.js';
 import type { SessionState } from './payment-flow.js';
 
 type Listener = (event: { data?: string }) => void;

@@ -4,8 +4,8 @@
  */
 import type { ScreenAndClock } from './browser-data.js';
 import {
-  type NextAttempt,
   type DeclinedAttempt,
+  type NextAttempt,
   type PostResult,
   type SessionState,
   wasNeverSent,

@@ -1,4 +1,4 @@
-import { IdleWatch, EXPIRY_MARGIN_MS, MAX_TIMER_MS, RETRY_MS, WATCH_AFTER_MS } from './idle-watch.js';
+import { EXPIRY_MARGIN_MS, IdleWatch, MAX_TIMER_MS, RETRY_MS, WATCH_AFTER_MS } from './idle-watch.js';
 import type { SessionState } from './payment-flow.js';
 
 beforeEach(() => jest.useFakeTimers());

@@ -5,15 +5,15 @@ import {
   afterRefusal,
   isChanged,
   isNewlyProcessing,
+  type KeyValueStore,
   MAX_SENDS,
   PaymentReference,
   pollDelayMs,
+  type PostResult,
   settlesReference,
+  type Waiting,
   waitingAfterSend,
   wasNeverSent,
-  type KeyValueStore,
-  type PostResult,
-  type Waiting,
 } from './payment-flow.js';
 
 const answered = (httpStatus: number, state?: string, message?: string): PostResult => ({

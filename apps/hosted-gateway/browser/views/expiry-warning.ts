@@ -1,10 +1,10 @@
 /** Minutes before the session expires: announces the expiry once, and offers one extension. */
 import { fill } from '../../src/languages/fill.js';
 import { formatTime } from '../../src/languages/format-amount.js';
-import { byId } from './document-parts.js';
+import { messages } from '../messages.js';
 import { requestMoreTime } from '../payment-flow/gateway-calls.js';
 import { MAX_TIMER_MS } from '../payment-flow/idle-watch.js';
-import { messages } from '../messages.js';
+import { byId } from './document-parts.js';
 import { calls, data, now } from './page-document.js';
 
 const WARN_BEFORE_MS = 5 * 60_000;

@@ -1,6 +1,6 @@
 /** The view of a payment in progress. Screen readers announce every change of the live region, so equal text is not written again. */
-import { byId } from './document-parts.js';
 import { messages } from '../messages.js';
+import { byId } from './document-parts.js';
 
 const { processing } = messages;
 

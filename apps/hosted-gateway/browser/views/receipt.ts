@@ -1,6 +1,6 @@
 /** The receipt: announces the result, shows the brand of the card, and redirects to the shop automatically. */
-import { byId } from './document-parts.js';
 import { messages } from '../messages.js';
+import { byId } from './document-parts.js';
 import { sessionId, storageIfAllowed } from './page-document.js';
 
 const RETURN_AFTER_SECONDS = 5;

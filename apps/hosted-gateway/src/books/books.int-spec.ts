@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PaymentSnapshot, DigestSessionsV1, ListSessionsV1, type Mode, SessionCreatedV1 } from '@svc/contracts';
+import { DigestSessionsV1, ListSessionsV1, type Mode, type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, paymentEvent } from '@svc/testing';

@@ -1,6 +1,6 @@
 import { Controller, Headers, HttpCode, HttpStatus, Inject, Post, UseGuards } from '@nestjs/common';
-import { SkipThrottle } from '@nestjs/throttler';
 import { HttpAdapterHost } from '@nestjs/core';
+import { SkipThrottle } from '@nestjs/throttler';
 import { metrics } from '@opentelemetry/api';
 import { DomainError } from '@svc/kernel';
 import type { FastifyInstance } from 'fastify';

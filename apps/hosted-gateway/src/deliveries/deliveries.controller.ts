@@ -14,7 +14,7 @@ import {
 } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
-import { CallingSite, SiteGuard, RequireApiKeyGuard } from '../sessions/site.guard.js';
+import { CallingSite, RequireApiKeyGuard, SiteGuard } from '../sessions/site.guard.js';
 import { SiteRateLimitGuard } from './site-rate-limit.guard.js';
 
 /**

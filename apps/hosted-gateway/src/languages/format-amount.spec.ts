@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { LANGUAGES, languageOf } from './languages.js';
 import { formatAmount, formatTime } from './format-amount.js';
+import { languageOf, LANGUAGES } from './languages.js';
 
 const formatOf = (tag: Parameters<typeof languageOf>[0]) => languageOf(tag).messages.format;
 

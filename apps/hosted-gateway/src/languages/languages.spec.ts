@@ -3,7 +3,7 @@ import { placesOf, textsByPath } from '../../test/messages.js';
 import { declineText, triesLeftText } from './decline-text.js';
 import { en } from './en.js';
 import { fill } from './fill.js';
-import { chooseLanguage, parseLanguageTag, languageOf, LANGUAGES, explicitLanguage } from './languages.js';
+import { chooseLanguage, explicitLanguage, languageOf, LANGUAGES, parseLanguageTag } from './languages.js';
 
 /** Texts that are the same in other languages: formats, numbers, names. */
 const ALIKE = [

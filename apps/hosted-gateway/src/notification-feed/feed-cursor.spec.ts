@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { START_CURSOR, decodeCursor, encodeCursor } from './feed-cursor.js';
+import { decodeCursor, encodeCursor, START_CURSOR } from './feed-cursor.js';
 
 test('decodes an encoded cursor', () => {
   const cursors = fc.record({

@@ -1,4 +1,4 @@
-import { notificationFields, type HostedPaymentSnapshot } from '@svc/contracts';
+import { type HostedPaymentSnapshot, notificationFields } from '@svc/contracts';
 import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { planOf, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';

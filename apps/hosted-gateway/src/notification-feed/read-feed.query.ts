@@ -1,7 +1,7 @@
-import { type Mode, type NotificationFeed, notificationFields, type HostedPaymentSnapshot } from '@svc/contracts';
+import { type HostedPaymentSnapshot, type Mode, type NotificationFeed, notificationFields } from '@svc/contracts';
 import { invalidField, notificationIdOf } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
-import { START_CURSOR, type FeedCursor, decodeCursor, encodeCursor } from './feed-cursor.js';
+import { decodeCursor, encodeCursor, type FeedCursor, START_CURSOR } from './feed-cursor.js';
 
 /** The owner of the notifications. */
 export interface FeedOwner {

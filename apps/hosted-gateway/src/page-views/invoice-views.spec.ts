@@ -1,5 +1,5 @@
-import { type Language, LANGUAGES, languageOf } from '../languages/languages.js';
 import { closedStates, open, order, render, succeeded, textOf, withoutLanguages } from '../../test/pages.js';
+import { type Language, languageOf, LANGUAGES } from '../languages/languages.js';
 import type { OrderDetails, PayablePage } from './pay-page-model.js';
 
 /** As decide-page returns it for an invoice: without links to a store. */

@@ -1,10 +1,10 @@
 import {
   declined,
   everyState,
-  reversedCharges,
   open,
   order,
   render,
+  reversedCharges,
   succeeded,
   textOf,
   verification,

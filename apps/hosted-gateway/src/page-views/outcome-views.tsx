@@ -1,17 +1,17 @@
 /** The views of all states without a card form. */
 import { fill } from '../languages/fill.js';
-import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { formatTime } from '../languages/format-amount.js';
+import { MAX_SESSION_ATTEMPTS } from '../sessions/max-session-attempts.js';
 import { StateIcon } from './icons.js';
 import { Amount, Fact } from './order-summary.js';
 import { languageQuery, useFrame, useMessages } from './page-frame.js';
 import type {
   ChargeDetails,
   ClosedPage,
-  ReversedCharge,
   NotFoundPage,
   OrderDetails,
   PaidPage,
+  ReversedCharge,
   TillPage,
   VerificationPage,
 } from './pay-page-model.js';

@@ -1,6 +1,6 @@
 /** Every text of every page comes from its language: with all messages in brackets, no text is outside of brackets. */
 import { bracketed, CLOSE, OPEN, placesOf, textsOf } from '../../test/messages.js';
-import { declined, everyState, reversedCharges, open, order, render, succeeded, textOf } from '../../test/pages.js';
+import { declined, everyState, open, order, render, reversedCharges, succeeded, textOf } from '../../test/pages.js';
 import { en } from '../languages/en.js';
 import { LANGUAGES } from '../languages/languages.js';
 import type { PayPageModel } from './pay-page-model.js';

@@ -7,8 +7,8 @@
  */
 import type { JSX } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { fill } from '../languages/fill.js';
 import type { Messages } from '../languages/en.js';
+import { fill } from '../languages/fill.js';
 import { formatAmount } from '../languages/format-amount.js';
 import { LockIcon } from './icons.js';
 import { LanguageSwitch } from './language-switch.js';
@@ -23,8 +23,8 @@ import {
   UnavailableView,
   VerificationView,
 } from './outcome-views.js';
+import { FrameContext, languageQuery, type PageFrame } from './page-frame.js';
 import { PayByCode } from './pay-by-code.js';
-import { languageQuery, FrameContext, type PageFrame } from './page-frame.js';
 import { PayForm } from './pay-form.js';
 import type {
   ClosedPage,

@@ -1,6 +1,6 @@
 import { SessionExtendedV1 } from '@svc/contracts';
 import { type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
-import { SESSION_WARNING_MS, SESSION_EXTENSION_MS, SESSION_LIFETIME_MS } from '../sessions/session.js';
+import { SESSION_EXTENSION_MS, SESSION_LIFETIME_MS, SESSION_WARNING_MS } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 let gateway: Gateway;

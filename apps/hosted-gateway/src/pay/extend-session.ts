@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, DomainError } from '@svc/kernel';
 import type { PayerAddress } from '../sessions/payer-address.js';
-import { SESSION_WARNING_MS, SESSION_EXTENSION_MS, sessionState } from '../sessions/session.js';
+import { SESSION_EXTENSION_MS, SESSION_WARNING_MS, sessionState } from '../sessions/session.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 
 /**

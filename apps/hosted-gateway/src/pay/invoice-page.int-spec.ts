@@ -7,6 +7,7 @@ import {
   ERROR_CATALOGUE,
   type ErrorCode,
   FindPayableV1,
+  type HostedPaymentSnapshot,
   InvoiceCreatedV1,
   type InvoiceSource,
   PayableClosedV1,
@@ -14,7 +15,6 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentReversedV1,
-  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';

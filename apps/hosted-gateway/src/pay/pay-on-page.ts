@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   ChargeCardV1,
   type ChargeInvoice,
   ChargeInvoiceV1,
   CheckPaymentsV1,
   FindPayableV1,
   type PayerContext,
+  type PaymentSnapshot,
 } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { Commands, continueTrace, REQUEST_TIMEOUT_MS } from '@svc/messaging';
@@ -17,7 +17,7 @@ import { payableOf } from '../sessions/session.js';
 import { withPayment } from '../sessions/session.repository.js';
 import { payableOfInvoice, type TillInvoice } from '../till-codes/till-invoice.js';
 import { InFlightPayments } from './payables/in-flight-payments.js';
-import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from './payables/page-payable.js';
+import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from './payables/page-payable.js';
 import { PagePayableRepository } from './payables/page-payable.repository.js';
 
 /** A pay request of the page. */

@@ -3,16 +3,16 @@ import { gunzipSync } from 'node:zlib';
 import {
   CardKeyPublishedV1,
   type ChargeCard,
+  type HostedPaymentSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-import { SessionRepository } from '../sessions/session.repository.js';
 import { aPayment, CARD_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { SessionRepository } from '../sessions/session.repository.js';
 import { PayController } from './pay.controller.js';
 
 let gateway: Gateway;

@@ -1,6 +1,6 @@
+import { isIP } from 'node:net';
 import type { BrowserData, PayerContext } from '@svc/contracts';
 import type { FastifyRequest } from 'fastify';
-import { isIP } from 'node:net';
 
 /** Limits of 3-D Secure 2; the limit of the language is from BCP 47. */
 const MAX_HEADER_LENGTH = 2048;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type HostedPaymentSnapshot,
   type HostedSessionSource,
   type PayableDescriptor,
   PaymentFailedV1,
-  type HostedPaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';

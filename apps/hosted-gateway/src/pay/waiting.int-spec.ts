@@ -4,9 +4,9 @@ import { get } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import {
+  type HostedPaymentSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type HostedPaymentSnapshot,
   PaymentReversedV1,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
@@ -14,7 +14,7 @@ import {
 import { EmbeddedBroker } from '@svc/messaging';
 import { startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
-import { aPayment, ADMIN_KEY, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { ADMIN_KEY, aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { hostedGatewayService } from '../index.js';
 import { SessionRepository } from '../sessions/session.repository.js';
 import { StateStreams } from './state-streams.js';

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { waitForBlockedBackends, terminateBlockedBackend, type HeldLocks, holdLocks, waitUntil } from '@svc/testing';
+import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends, waitUntil } from '@svc/testing';
 import { type Answer, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 import { inTrace, startTraces, traceparentOf } from '../../test/traces.js';
 import type { Session } from './session.js';

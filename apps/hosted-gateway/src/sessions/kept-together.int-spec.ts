@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
-import { waitForBlockedBackends, terminateBlockedBackend, holdLocks, type HeldLocks } from '@svc/testing';
+import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
 import { aPayment, type Gateway, startGateway } from '../../test/gateway.js';
 import { payableOf, type Session } from './session.js';
 import { SessionRepository } from './session.repository.js';
@@ -144,7 +144,8 @@ describe('payments', () => {
 
 describe('sessions', () => {
   const FINDS = 'CROSS JOIN LATERAL (SELECT session_id';
-  const lockAll = (): Promise<HeldLocks> => holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
+  const lockAll = (): Promise<HeldLocks> =>
+    holdLocks(gateway.dataSource, `LOCK TABLE sessions IN ACCESS EXCLUSIVE MODE`);
 
   test('each call gets its own session with payments, or undefined', async () => {
     const given = await createSessions(12);

@@ -1,6 +1,6 @@
 /** Reports of payment-processor that are repeated, late, out of order, or delivered to several processes concurrently. */
 import { randomUUID } from 'node:crypto';
-import { type EventEnvelope, PayableClosedV1, type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
+import { type EventEnvelope, type HostedPaymentSnapshot, PayableClosedV1, PaymentReversedV1 } from '@svc/contracts';
 import { EventLog } from '@svc/messaging';
 import { anEvent, waitUntil } from '@svc/testing';
 import { aPayment, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';

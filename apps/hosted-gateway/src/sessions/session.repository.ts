@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
+  type HostedPaymentSnapshot,
   type Mode,
   type PayableSnapshot,
   type PayableState,
-  type HostedPaymentSnapshot,
+  type PaymentSnapshot,
   SessionCreatedV1,
   SessionExtendedV1,
 } from '@svc/contracts';
-import { EventLog, statementWithEvents } from '@svc/messaging';
 import { isOwnCode, isUuid } from '@svc/kernel';
+import { EventLog, statementWithEvents } from '@svc/messaging';
 import { batched } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isScanned, type PayerAddress } from './payer-address.js';
@@ -324,7 +324,10 @@ function byVersion(one: HostedPaymentSnapshot, other: HostedPaymentSnapshot): nu
   return one.payable.version - other.payable.version;
 }
 
-function inOrder(payments: readonly HostedPaymentSnapshot[], key: (payment: HostedPaymentSnapshot) => string): HostedPaymentSnapshot[] {
+function inOrder(
+  payments: readonly HostedPaymentSnapshot[],
+  key: (payment: HostedPaymentSnapshot) => string,
+): HostedPaymentSnapshot[] {
   return [...payments].sort((one, other) => (key(one) < key(other) ? -1 : 1));
 }
 

@@ -1,6 +1,6 @@
 import type { CreateSessionRequest, PayableState, SessionState } from '@svc/contracts';
-import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
 import { MAX_SESSION_ATTEMPTS } from './max-session-attempts.js';
+import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionState } from './session.js';
 
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);

@@ -1,6 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   CardKeyPublishedV1,
   type EventEnvelope,
   isHostedPayment,
@@ -9,6 +8,7 @@ import {
   PaymentFailedV1,
   PaymentProcessingV1,
   PaymentReversedV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
   type PublicKeyJwk,

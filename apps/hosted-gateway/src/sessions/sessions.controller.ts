@@ -9,7 +9,7 @@ import { CancelSession } from './cancel-session.js';
 import { CreateSession } from './create-session.js';
 import { KeylessRateLimitGuard } from './keyless-rate-limit.guard.js';
 import { redirectUrlOf, sessionState } from './session.js';
-import { CallingSite, SiteGuard, RequireApiKeyGuard } from './site.guard.js';
+import { CallingSite, RequireApiKeyGuard, SiteGuard } from './site.guard.js';
 
 /** Sessions: create, read and cancel (H1, H2, H5). */
 @Controller(['api/v3.1/sessions', 'api/v3/sessions'])

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { newApiKey } from '@svc/auth';
-import { ADMIN_KEY, aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
+import { ClosePayableV1, SessionCreatedV1 } from '@svc/contracts';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
+import { ADMIN_KEY, aPayment, aSessionRequest, type Gateway, type Merchant, startGateway } from '../../test/gateway.js';
 
 let gateway: Gateway;
 let merchant: Merchant;

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   DEFAULT_MINIMUM_AMOUNT,
   type InvoiceCreated,
   type PayableSnapshot,
+  type PaymentSnapshot,
 } from '@svc/contracts';
 import { isOwnCode } from '@svc/kernel';
 import { DataSource, type EntityManager } from 'typeorm';

@@ -1,12 +1,12 @@
 import type {
-  PaymentSnapshot,
+  HostedPaymentSnapshot,
   InvoiceSource,
   LineItem,
   MerchantFeatures,
   Mode,
   PayableDescriptor,
   PayableState,
-  HostedPaymentSnapshot,
+  PaymentSnapshot,
 } from '@svc/contracts';
 
 /** An invoice of a till, with the data that its page needs. */

@@ -3,9 +3,9 @@ import {
   type ApiKey,
   apiKeyChanged,
   recognisablePrefix,
-  toApiKeyView,
   signingKeyChanged,
   successorOf,
+  toApiKeyView,
 } from './api-key.js';
 
 const KEY: ApiKey = {

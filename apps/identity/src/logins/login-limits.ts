@@ -5,7 +5,7 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
 import { LoginAttemptRepository } from './login-attempt.repository.js';
-import { requiredCustomers, MAX_COUNTED_ADDRESS_FAILURES, MAX_EMAIL_FAILURES } from './login-limit.js';
+import { MAX_COUNTED_ADDRESS_FAILURES, MAX_EMAIL_FAILURES, requiredCustomers } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
 /** A day of logins distinguishes a partner's server from a single customer, also at times with few logins. */

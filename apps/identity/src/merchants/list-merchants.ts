@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { MerchantFeatures, MerchantFees, MerchantGrant } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { toSiteView, type SiteView } from '../sites/site.js';
+import { type SiteView, toSiteView } from '../sites/site.js';
 import { countSites, listSites } from '../sites/site.repository.js';
 import type { Merchant } from './merchant.js';
 import { getMerchant, listMerchants } from './merchant.repository.js';

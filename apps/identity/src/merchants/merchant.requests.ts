@@ -1,11 +1,11 @@
 import 'reflect-metadata';
 import {
+  type FeeTerms,
   IsAmountInCents,
   IsText,
   MAX_FEE_BASIS_POINTS,
   MAX_FEE_FIXED_AMOUNT,
   MAX_IDENTIFIER_LENGTH,
-  type FeeTerms,
   type MerchantFeatures,
   type MerchantFees,
   type MerchantGrant,

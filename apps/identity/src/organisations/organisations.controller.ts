@@ -5,9 +5,9 @@ import { DataSource } from 'typeorm';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { CreateOrganisation } from './create-organisation.js';
-import { OrganisationRequest } from './organisation.request.js';
 import { type OrganisationView, toOrganisationView } from './organisation.js';
 import { getOrganisation, listOrganisations, ORGANISATION_PAGE_SIZE } from './organisation.repository.js';
+import { OrganisationRequest } from './organisation.request.js';
 import { RenameOrganisation } from './rename-organisation.js';
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';

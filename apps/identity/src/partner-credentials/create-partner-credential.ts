@@ -10,11 +10,11 @@ import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
 import {
-  partnerKeyChanged,
   type CredentialKind,
   hashApiToken,
   newApiToken,
   type PartnerCredential,
+  partnerKeyChanged,
 } from './partner-credential.js';
 import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 

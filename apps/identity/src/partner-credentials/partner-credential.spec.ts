@@ -1,8 +1,8 @@
 import {
-  partnerKeyChanged,
   hashApiToken,
   newApiToken,
   type PartnerCredential,
+  partnerKeyChanged,
   toPartnerCredentialView,
 } from './partner-credential.js';
 

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { lockOrganisation } from '../organisations/organisation.repository.js';
-import { partnerKeyChanged, type CredentialKind } from './partner-credential.js';
+import { type CredentialKind, partnerKeyChanged } from './partner-credential.js';
 import { getPartnerCredential, revokePartnerCredential } from './partner-credential.repository.js';
 
 /** Revokes an API key or an API token. Identity tokens of earlier logins stay valid until they expire (A2). */

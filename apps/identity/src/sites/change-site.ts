@@ -8,12 +8,12 @@ import { changedSettings } from '../changed-settings.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import {
-  settingsOf,
   normaliseSiteSettings,
-  toSiteView,
+  settingsOf,
   siteChanged,
   type SiteSettings,
   type SiteView,
+  toSiteView,
   urlRulesOf,
 } from './site.js';
 import { getSite, updateSite } from './site.repository.js';

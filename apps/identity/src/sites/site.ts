@@ -1,7 +1,7 @@
 import { type Mode, type SiteChanged, SiteChangedV1 } from '@svc/contracts';
 import { DomainError, invalidField, type MerchantUrlRules } from '@svc/kernel';
-import { calledUrlProblem } from '@svc/outbound';
 import type { NewEvent } from '@svc/messaging';
+import { calledUrlProblem } from '@svc/outbound';
 import { canonicalHost } from './allowed-host.js';
 
 /** Settings of a site by an administrator. */

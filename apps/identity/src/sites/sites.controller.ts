@@ -4,8 +4,8 @@ import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { numericId } from '../path-ids.js';
 import { ChangeSite } from './change-site.js';
 import { type CreatedSite, CreateSite } from './create-site.js';
-import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 import type { SiteView } from './site.js';
+import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 
 /** Sites of a merchant (A8, A10); a merchant's response lists them. Needs `x-admin-key`; errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants/:merchantId/sites')

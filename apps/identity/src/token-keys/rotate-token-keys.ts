@@ -8,7 +8,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
-import { nextSignsFrom, planRotation, toTokenKeyViews, tokenKeyChanged, type TokenKeyView } from './token-key.js';
+import { nextSignsFrom, planRotation, tokenKeyChanged, type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys, insertTokenKey, lockTokenKeys, withdrawTokenKey } from './token-key.repository.js';
 
 /** Interval of the check; far shorter than all times of the rotation. */

@@ -12,7 +12,7 @@ import {
   type TokenClaims,
   type TokenType,
 } from '@svc/contracts';
-import { Clock, DomainError, TtlCache, newUuid } from '@svc/kernel';
+import { Clock, DomainError, newUuid, TtlCache } from '@svc/kernel';
 import { SignJWT } from 'jose';
 import { DataSource } from 'typeorm';
 import { IdentityConfig } from '../config.js';

@@ -1,15 +1,15 @@
-import fc from 'fast-check';
 import { TOKEN_SECONDS } from '@svc/contracts';
+import fc from 'fast-check';
 import {
   nextSignsFrom,
-  WITHDRAW_AFTER_MS,
   planRotation,
   PUBLISH_AHEAD_MS,
-  toTokenKeyViews,
   SIGNING_PERIOD_MS,
   signingKeyAt,
   type TokenKey,
   tokenKeyChanged,
+  toTokenKeyViews,
+  WITHDRAW_AFTER_MS,
 } from './token-key.js';
 
 const START = Date.parse('2026-03-01T10:00:00.000Z');

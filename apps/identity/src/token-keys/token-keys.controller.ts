@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { Author, type ChangeAuthor } from '../audit-log/change-author.js';
 import { uuidId } from '../path-ids.js';
 import { RotateTokenKeys } from './rotate-token-keys.js';
-import { toTokenKeyViews, type TokenKeyView } from './token-key.js';
+import { type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys } from './token-key.repository.js';
 
 /** The public keys of identity tokens (A2), for external verification. */

@@ -1,20 +1,20 @@
 import { TokenKeyChangedV1 } from '@svc/contracts';
-import { httpClient, type TestService } from '@svc/testing';
 import { startService } from '@svc/service';
+import { httpClient, type TestService } from '@svc/testing';
 import { decodeProtectedHeader } from 'jose';
 import {
   ADMIN_KEY,
   adminOf,
   aPartner,
-  clientOf,
   type Client,
+  clientOf,
   logIn,
   SEALING_KEY,
   startIdentity,
 } from '../../test/identity.js';
 import { identityService } from '../index.js';
 import { RotateTokenKeys } from './rotate-token-keys.js';
-import { WITHDRAW_AFTER_MS, PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS } from './token-key.js';
+import { PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS, WITHDRAW_AFTER_MS } from './token-key.js';
 
 const PATH = '/admin/v1/token-keys';
 

@@ -1,7 +1,7 @@
 import {
   newWebhookSecret,
-  toWebhookSecretView,
   signingSecretChanged,
+  toWebhookSecretView,
   type WebhookSecret,
   webhookSecretChanged,
 } from './webhook-secret.js';

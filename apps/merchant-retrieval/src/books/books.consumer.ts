@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
   type DigestPage,
-  DigestRetrievalV1,
   type DigestRequest,
+  DigestRetrievalV1,
   type LinesPage,
   type LinesRequest,
   ListRetrievalV1,

@@ -1,6 +1,6 @@
-import { type PaymentSnapshot, DigestRetrievalV1, ListRetrievalV1, type Mode } from '@svc/contracts';
+import { DigestRetrievalV1, ListRetrievalV1, type Mode, type PaymentSnapshot } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
-import { refundOf, paymentEvent } from '@svc/testing';
+import { paymentEvent, refundOf } from '@svc/testing';
 import { aMerchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;

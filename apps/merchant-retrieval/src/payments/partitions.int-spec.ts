@@ -1,7 +1,7 @@
-import { planOf, paymentEvent, waitUntil } from '@svc/testing';
+import { paymentEvent, planOf, waitUntil } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { PaymentPartitions } from './payment-partitions.js';
 import { PaymentRepository } from './payment.repository.js';
+import { PaymentPartitions } from './payment-partitions.js';
 
 let retrieval: Retrieval;
 let ours: Merchant;

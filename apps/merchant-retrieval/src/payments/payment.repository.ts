@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { AuthenticatedMerchant } from '@svc/auth';
-import { type PaymentSnapshot, type PaymentNotification, paymentNotificationOf } from '@svc/contracts';
+import { type PaymentNotification, paymentNotificationOf, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import { rollingDay, threeMonths, type Window } from './windows.js';

@@ -1,5 +1,5 @@
 import { Controller, Inject } from '@nestjs/common';
-import { type PaymentSnapshot, type EventEnvelope, PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
+import { type EventEnvelope, PaymentFailedV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from '../stream/notice.repository.js';
 import { PaymentRepository } from './payment.repository.js';

@@ -1,7 +1,15 @@
 /** The read model keeps the newest version of each payment until it is older than all windows, also during a rebuild. */
-import { type PaymentSnapshot, PaymentProcessingV1, PaymentVerificationRequiredV1 } from '@svc/contracts';
-import { Generations, type RebuildState, ReadModelRebuild, Transport } from '@svc/messaging';
-import { anEvent, stubService, startTestService, appendEvents, type TestService, paymentEvent, waitUntil } from '@svc/testing';
+import { PaymentProcessingV1, type PaymentSnapshot, PaymentVerificationRequiredV1 } from '@svc/contracts';
+import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
+import {
+  anEvent,
+  appendEvents,
+  paymentEvent,
+  startTestService,
+  stubService,
+  type TestService,
+  waitUntil,
+} from '@svc/testing';
 import {
   ADMIN_KEY,
   aMerchant,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import { Clock, type IdentifiedNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';

@@ -8,7 +8,7 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
 import { type Channel, eventIdOf, positionOf } from './event-id.js';
-import { type NoticePage, NoticeRepository, type StreamCursor, type StoredNotice } from './notice.repository.js';
+import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
 
 /** Delay until notices of any replica are read: one statement for all streams of the process. */
 const POLL_MS = 250;

@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   PaymentReversedV1,
+  type PaymentSnapshot,
   type RefundedPayment,
   RefundFailedV1,
   RefundSucceededV1,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
-import { anEvent, planOf, paymentEvent, waitUntil } from '@svc/testing';
+import { anEvent, paymentEvent, planOf, waitUntil } from '@svc/testing';
 import { aMerchant, keyIdOf, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { listen, readStream, type StreamReader } from '../../test/stream-reader.js';
 import { type Channel, eventIdOf } from './event-id.js';

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
-import { type PaymentSnapshot, ApiKeyChangedV1, PaymentReversedV1 } from '@svc/contracts';
+import { ApiKeyChangedV1, PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
-import { anEvent, refundOf, paymentEvent, waitUntil } from '@svc/testing';
+import { anEvent, paymentEvent, refundOf, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
   aMerchant,

@@ -1,8 +1,8 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
+  DigestHistoryV1,
   type DigestPage,
   type DigestRequest,
-  DigestHistoryV1,
   type LinesPage,
   type LinesRequest,
   ListHistoryV1,

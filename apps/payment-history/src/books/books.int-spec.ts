@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
-  DigestHistoryV1,
   type BookLine,
+  DigestHistoryV1,
   type LinesRequest,
   ListHistoryV1,
   type Mode,

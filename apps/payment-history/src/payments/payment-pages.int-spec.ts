@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import { aPayment } from '@svc/testing';
+import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';
+import { PaymentRepository } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
 import { pageStatement, PaymentPagesQuery } from './payment-pages.query.js';
-import { PaymentRepository } from './payment.repository.js';
 
 let history: History;
 let pages: PaymentPagesQuery;

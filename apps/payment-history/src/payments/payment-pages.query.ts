@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentView } from '@svc/contracts';
 import { DataSource } from 'typeorm';
+import { PAYMENT_COLUMNS, type PaymentRow, SERVING, toShownPayment } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
-import { SERVING, PAYMENT_COLUMNS, toShownPayment, type PaymentRow } from './payment.repository.js';
 
 /** The time buckets of a level of payment_counts are this many times as long as those of the level below. */
 const FAN_OUT = 64;

@@ -1,10 +1,10 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   isPartnerPayment,
   PaymentFailedV1,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
   type ShowPayment,

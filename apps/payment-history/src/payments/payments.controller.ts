@@ -4,9 +4,9 @@ import { historyItemOf, type PaymentHistory, type SinglePayment, singlePaymentOf
 import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
+import { PaymentRepository } from './payment.repository.js';
 import { narrowToCustomer, ownerOf } from './payment-owner.js';
 import { PaymentPagesQuery } from './payment-pages.query.js';
-import { PaymentRepository } from './payment.repository.js';
 
 /** Status and history of payments, for partners and their customers (P2, P5). */
 @Controller('v1/payments')

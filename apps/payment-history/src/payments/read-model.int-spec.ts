@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { paymentError, PaymentReversedV1, type PartnerPayment } from '@svc/contracts';
+import { type PartnerPayment, paymentError, PaymentReversedV1 } from '@svc/contracts';
 import { anEvent, aPayment, paymentEvent } from '@svc/testing';
 import fc from 'fast-check';
 import { type History, startHistory } from '../../test/history.js';

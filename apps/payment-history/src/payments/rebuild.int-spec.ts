@@ -1,6 +1,14 @@
-import { type PaymentSnapshot, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
+import { PaymentProcessingV1, type PaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
 import { Generations, ReadModelRebuild, type RebuildState, Transport } from '@svc/messaging';
-import { aPayment, stubService, startTestService, appendEvents, type TestService, paymentEvent, waitUntil } from '@svc/testing';
+import {
+  aPayment,
+  appendEvents,
+  paymentEvent,
+  startTestService,
+  stubService,
+  type TestService,
+  waitUntil,
+} from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
 import { anOrganisation } from '../../test/organisation.js';
 import { readModel } from '../../test/read-model.js';
@@ -9,7 +17,10 @@ let history: History;
 let processor: TestService;
 beforeAll(async () => {
   history = await startHistory();
-  processor = await startTestService(stubService('payment-processor'), { broker: history.broker, clock: history.clock });
+  processor = await startTestService(stubService('payment-processor'), {
+    broker: history.broker,
+    clock: history.clock,
+  });
   await processor.service.startRelaying();
 });
 afterAll(async () => {

@@ -1,4 +1,4 @@
-import { type HttpResponse, httpClient } from '@svc/testing';
+import { httpClient, type HttpResponse } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';

@@ -4,15 +4,15 @@ import type { Card } from '../card-data/card.js';
 import type { PaymentProcessorConfig } from '../config.js';
 import {
   Acquirer,
-  type ChargeQueryResult,
-  type RefundQueryResult,
   type CardCharge,
   type ChallengeState,
   type ChargeOutcome,
+  type ChargeQueryResult,
   type ChargeTerms,
   type DeclineCode,
   type MerchantAccount,
   type RefundOutcome,
+  type RefundQueryResult,
   type RefundTerms,
   type ReversalOutcome,
   type StatementPage,

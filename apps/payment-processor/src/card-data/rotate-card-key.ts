@@ -7,9 +7,9 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
+import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { CARD_KEY_AGGREGATE } from './card-keys.js';
-import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
 
 /**
  * Replaces the current key for card data (P8). Cards encrypted with the older key are accepted during the overlap; then its

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { PaymentFailedV1, PaymentProcessingV1, type HostedPaymentSnapshot, PaymentSucceededV1 } from '@svc/contracts';
+import { type HostedPaymentSnapshot, PaymentFailedV1, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aMerchant } from '../../test/partner.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot, ChargeCard as ChargeCardCommand, ChargeInvoice } from '@svc/contracts';
+import type { ChargeCard as ChargeCardCommand, ChargeInvoice, PaymentSnapshot } from '@svc/contracts';
 import { Clock, DomainError, invalidField, isUuid, newPaymentReference } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
 import { type Card, cardMask } from '../card-data/card.js';

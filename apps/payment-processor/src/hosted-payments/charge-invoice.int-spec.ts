@@ -1,10 +1,10 @@
 /** A till's invoice that is paid on its page: the terms of its merchant, and concurrent payments. */
 import { randomUUID } from 'node:crypto';
 import {
-  type PaymentSnapshot,
   type MerchantFeatures,
   paymentNotificationOf,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { anInvoicePayable, aPayable } from '../../test/builders.js';

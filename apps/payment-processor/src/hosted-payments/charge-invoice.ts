@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot, ChargeInvoice as ChargeInvoiceCommand } from '@svc/contracts';
+import type { ChargeInvoice as ChargeInvoiceCommand, PaymentSnapshot } from '@svc/contracts';
 import { DomainError, invalidField, isUuid } from '@svc/kernel';
 import { MerchantTermsQuery } from '../merchants/merchant-terms.query.js';
 import { checkChosenAmounts } from '../partner-payments/payment-terms.js';

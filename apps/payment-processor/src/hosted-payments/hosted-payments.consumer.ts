@@ -1,17 +1,17 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type ChargeCard as ChargeCardCommand,
   ChargeCardV1,
   type ChargeInvoice as ChargeInvoiceCommand,
   ChargeInvoiceV1,
   CheckPaymentsV1,
   type HostedPaymentSnapshot,
+  type PaymentSnapshot,
 } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
+import { CheckPayments } from '../jobs/check-payments.js';
 import { ChargeCard } from './charge-card.js';
 import { ChargeInvoice } from './charge-invoice.js';
-import { CheckPayments } from '../jobs/check-payments.js';
 
 @Controller()
 export class HostedPaymentsConsumer {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentSnapshot } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';
-import { FinishVerification } from '../verifications/finish-verification.js';
-import { VerificationRepository } from '../verifications/verification.repository.js';
 import { AttemptRepository } from '../payments/attempt.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
+import { FinishVerification } from '../verifications/finish-verification.js';
+import { VerificationRepository } from '../verifications/verification.repository.js';
 import { RecoverAttempts } from './recover-attempts.js';
 
 /** Limits the queries to the acquirer about a payable, however many clients poll it. */

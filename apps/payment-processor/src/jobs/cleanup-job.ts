@@ -2,8 +2,8 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { RotateCardKey } from '../card-data/rotate-card-key.js';
 import { Acquirers } from '../acquirers/acquirers.js';
+import { RotateCardKey } from '../card-data/rotate-card-key.js';
 import { REVERSAL_RETRY_MS } from '../payments/attempt.js';
 import { type DueReversal, ReversalRepository } from '../reversals/reversal.repository.js';
 import { FinishVerification } from '../verifications/finish-verification.js';

@@ -1,8 +1,8 @@
 import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
 
 let processor: Processor;
 beforeEach(async () => {

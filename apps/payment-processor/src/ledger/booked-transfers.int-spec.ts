@@ -1,14 +1,14 @@
 /** The ledger's rows for each kind of movement, with the whole service. */
-import { type FeeTerms, type MerchantFees, MerchantChangedV1, type HostedPaymentSnapshot } from '@svc/contracts';
+import { type FeeTerms, type HostedPaymentSnapshot, MerchantChangedV1, type MerchantFees } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { ledgerOf } from '../../test/ledger.js';
 import { aRefundClient } from '../../test/merchant-key.js';
 import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
 import { feeOf } from './transfer.js';
 
 let processor: Processor;

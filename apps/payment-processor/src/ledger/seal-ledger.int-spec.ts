@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, openOlderTransaction } from '@svc/testing';
-import { forge, sealsOf, transferWriter, type TransferWriter } from '../../test/ledger.js';
+import { forge, sealsOf, type TransferWriter, transferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { SealLedger } from './seal-ledger.js';
 import { SealRepository } from './seal.repository.js';
+import { SealLedger } from './seal-ledger.js';
 import { VerifyLedger } from './verify-ledger.js';
 
 let gauges: GaugeReader;

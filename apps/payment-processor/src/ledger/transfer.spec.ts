@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, FeeTerms, Voucher } from '@svc/contracts';
+import type { FeeTerms, PaymentSnapshot, Voucher } from '@svc/contracts';
 import fc from 'fast-check';
 import { feeOf, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
 

@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, FeeTerms } from '@svc/contracts';
+import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { amountToProcess } from '../payables/amount-to-process.js';
 
 /** One movement of money between two accounts, so that the ledger balances by construction. */

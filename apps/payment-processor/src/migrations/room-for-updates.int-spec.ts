@@ -1,5 +1,4 @@
 import { updatesOf } from '@svc/testing';
-import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
   aKnownPayable,
@@ -7,6 +6,7 @@ import {
   type Replica,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from '../payments/attempt.js';
 
 let processor: Processor;

@@ -7,9 +7,9 @@ import { Commands } from '@svc/messaging';
 import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
 import { type PayableRefusal, refusalOf } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
-import { amountToProcess } from '../payables/amount-to-process.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import {
   type CurrentPayment,
@@ -18,11 +18,11 @@ import {
   PartnerPaymentRepository,
   type PayableToPay,
 } from './partner-payment.repository.js';
-import { type IdempotencyKey, type PaymentResult, PaymentIdempotency } from './payment-idempotency.js';
+import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
-import { ResolveCode } from './resolve-code.js';
 import { checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
+import { ResolveCode } from './resolve-code.js';
 
 /** A payment without an outcome by then is returned as `processing` (P6). */
 const RESPONSE_TIMEOUT_MS = 20_000;

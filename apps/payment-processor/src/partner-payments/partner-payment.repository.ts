@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   isPartnerPayment,
   type MerchantFeatures,
   type MerchantGrant,
@@ -12,19 +11,20 @@ import {
   type PaymentCustomer,
   PaymentFailedV1,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
+import { paymentTransfers } from '../ledger/transfer.js';
+import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { vouchersTotal } from '../payables/amount-to-process.js';
 import { nextQueryAt } from '../payments/attempt.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
-import { paymentTransfers } from '../ledger/transfer.js';
-import { settledPayment, type Settlement } from '../payments/payment.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
+import { settledPayment, type Settlement } from '../payments/payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment; a look-up finds only its own payments. */

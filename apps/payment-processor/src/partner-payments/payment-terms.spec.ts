@@ -5,8 +5,8 @@ import {
   customerOf,
   fingerprintOf,
   namedCustomer,
-  type PaymentTerms,
   type Payer,
+  type PaymentTerms,
 } from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };

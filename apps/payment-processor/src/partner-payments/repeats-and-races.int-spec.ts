@@ -3,13 +3,13 @@ import { ModuleRef } from '@nestjs/core';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import type { Pool } from 'pg';
-import { PaymentProcessorModule } from '../app.module.js';
-import { Acquirer } from '../acquirers/acquirer.js';
-import { MakePayment } from './make-payment.js';
-import { PaymentIdempotency } from './payment-idempotency.js';
 import { aPayable } from '../../test/builders.js';
 import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
+import { PaymentProcessorModule } from '../app.module.js';
+import { MakePayment } from './make-payment.js';
+import { PaymentIdempotency } from './payment-idempotency.js';
 
 let processor: Processor;
 let partner: PartnerUnderTest;

@@ -1,9 +1,9 @@
 import type { PayableState } from '@svc/contracts';
 import fc from 'fast-check';
 import {
-  type PayableRequest,
   PAYABLE_TRANSITIONS,
   type PayableRefusal,
+  type PayableRequest,
   type PayableTerms,
   refusalOf,
   refusalOfState,

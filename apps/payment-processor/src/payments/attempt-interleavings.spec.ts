@@ -1,6 +1,6 @@
 import {
-  type BankBehaviour,
   BANK_BEHAVIOURS,
+  type BankBehaviour,
   check,
   checkEnd,
   identityOf,

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot, FeeTerms } from '@svc/contracts';
+import type { FeeTerms, PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';

@@ -1,6 +1,5 @@
 import {
   type AcquirerAnswer,
-  QUERY_AFTER_MS,
   ATTEMPT_TRANSITIONS,
   type AttemptState,
   CHARGEABLE_STATES,
@@ -10,6 +9,7 @@ import {
   isMissing,
   needsLeaseBeforeCall,
   nextQueryAt,
+  QUERY_AFTER_MS,
   recoveryStep,
   REVERSE_AFTER_MS,
   statesEndedBy,

@@ -1,4 +1,4 @@
-import type { ChargeQueryResult, ChargeOutcome, ReversalOutcome } from '../acquirers/acquirer.js';
+import type { ChargeOutcome, ChargeQueryResult, ReversalOutcome } from '../acquirers/acquirer.js';
 import type { Settlement } from './payment.js';
 
 /**

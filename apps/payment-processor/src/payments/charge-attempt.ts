@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { PaymentSnapshot, Mode } from '@svc/contracts';
+import type { Mode, PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import pLimit from 'p-limit';
 import type { Acquirer, CardCharge, ChargeOutcome, VerifiedCharge } from '../acquirers/acquirer.js';
 import { type AcquirerRoute, Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
+import { amountToProcess } from '../payables/amount-to-process.js';
 import { needsLeaseBeforeCall } from './attempt.js';
 import { AttemptRepository, type ChargeRoute, type OpenAttempt } from './attempt.repository.js';
-import { amountToProcess } from '../payables/amount-to-process.js';
 import { SettleAttempt } from './settle-attempt.js';
 
 /** The source of the money: a card, or the challenge that its owner has passed. */

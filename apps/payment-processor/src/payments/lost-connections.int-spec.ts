@@ -1,10 +1,8 @@
 /** A connection that is cut while fifty payments share a statement: nothing is retried, and the bank is queried. */
-import type { PayableDescriptor, HostedPaymentSnapshot } from '@svc/contracts';
+import type { HostedPaymentSnapshot, PayableDescriptor } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
-import { terminateBlockedBackend, type HeldLocks, waitUntil } from '@svc/testing';
+import { type HeldLocks, terminateBlockedBackend, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { aPayable } from '../../test/builders.js';
-import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
   aKnownPayable,
@@ -14,6 +12,8 @@ import {
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
+import { aPayable } from '../../test/builders.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
 import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
+import { aPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { refusalOf } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';

@@ -1,11 +1,11 @@
 import type {
-  PaymentSnapshot,
   FeeTerms,
   Mode,
   PayableSource,
   PayableState,
   PaymentError,
   PaymentMethodType,
+  PaymentSnapshot,
   PaymentState,
 } from '@svc/contracts';
 import type { PartnerMembers } from './payment.js';

@@ -1,22 +1,22 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type EventEnvelope,
   type PayableDescriptor,
   type PayableSource,
   PaymentFailedV1,
   PaymentProcessingV1,
   type PaymentSnapshot,
-  type EventEnvelope,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
 import { canonicalId, Clock, newUuid } from '@svc/kernel';
-import { EventLog, statementWithEvents, type StatementWithEvents } from '@svc/messaging';
-import { type BatchSettings, batched, type NamedParameters } from '@svc/persistence';
+import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/messaging';
+import { batched, type BatchSettings, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
+import { paymentTransfers } from '../ledger/transfer.js';
+import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
 import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
-import { paymentTransfers } from '../ledger/transfer.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
 import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';

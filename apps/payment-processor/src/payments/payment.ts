@@ -1,11 +1,11 @@
 import {
-  type PaymentSnapshot,
   type ErrorCode,
   type PayableDescriptor,
   type PayableSource,
-  type PaymentMethodType,
-  type PaymentState,
   paymentError,
+  type PaymentMethodType,
+  type PaymentSnapshot,
+  type PaymentState,
 } from '@svc/contracts';
 import type { Challenge } from '../acquirers/acquirer.js';
 import { amountToProcess } from '../payables/amount-to-process.js';

@@ -1,8 +1,6 @@
 /** Two processes whose statements need the same rows. */
 import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
-import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
   aKnownPayable,
@@ -10,6 +8,8 @@ import {
   type Replica,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
+import { aPayable } from '../../test/builders.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 

@@ -1,12 +1,10 @@
 /** Payments accepted in one statement: each gets its own outcome, independent of the others. */
-import { randomUUID } from 'node:crypto';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type PaymentSnapshot, type PayableDescriptor, PaymentProcessingV1 } from '@svc/contracts';
-import { sqlState } from '@svc/persistence';
+import { randomUUID } from 'node:crypto';
 import { propagation } from '@opentelemetry/api';
-import { aPayable } from '../../test/builders.js';
+import { type PayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
+import { sqlState } from '@svc/persistence';
 import { tamper } from '../../test/attempts/open-attempt.js';
-import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   acceptWith,
   aKnownPayable,
@@ -18,6 +16,8 @@ import {
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
+import { aPayable } from '../../test/builders.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 
 let processor: Processor;

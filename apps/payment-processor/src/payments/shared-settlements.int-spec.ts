@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
 import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
-import { type Processor, startProcessor } from '../../test/processor.js';
 import {
   APPROVED,
   DECLINED,
@@ -11,6 +10,7 @@ import {
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
+import { type Processor, startProcessor } from '../../test/processor.js';
 import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, endOf } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 

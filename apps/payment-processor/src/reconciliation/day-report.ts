@@ -1,6 +1,6 @@
 import type { Mode } from '@svc/contracts';
 import { BOOK_NAMES, type BookName } from './books/books.js';
-import type { BookDifference, BookComparison } from './books/compare-books.js';
+import type { BookComparison, BookDifference } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
 /** State of a book for one merchant and mode: the number of differences, or `outside` when it has removed rows of the day. */

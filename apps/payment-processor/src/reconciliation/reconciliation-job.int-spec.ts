@@ -1,15 +1,15 @@
 /** Scheduling of reconciliations: nightly runs, replicas that die, and days that are compared again. */
 import {
   DigestHistoryV1,
+  DigestNotificationsV1,
+  type DigestPage,
+  DigestRetrievalV1,
+  DigestSessionsV1,
   ListHistoryV1,
   ListNotificationsV1,
   ListNotifiedSitesV1,
   ListRetrievalV1,
   ListSessionsV1,
-  type DigestPage,
-  DigestNotificationsV1,
-  DigestRetrievalV1,
-  DigestSessionsV1,
 } from '@svc/contracts';
 import { SERVICE_LOG } from '@svc/service';
 import { GaugeReader, httpClient } from '@svc/testing';
@@ -19,8 +19,8 @@ import { type Processor, startProcessor } from '../../test/processor.js';
 import type { StatementLine } from '../acquirers/acquirer.js';
 import { DayTotalsQuery } from './day-totals.query.js';
 import { ReconcileDay } from './reconcile-day.js';
-import { ReconciliationJob } from './reconciliation-job.js';
 import { ReconciliationRepository } from './reconciliation.repository.js';
+import { ReconciliationJob } from './reconciliation-job.js';
 import { StatementRepository } from './statement.repository.js';
 
 const ADMIN_KEY = 'an administration key for tests 1';

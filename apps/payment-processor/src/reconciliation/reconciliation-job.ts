@@ -6,7 +6,7 @@ import { dayBefore, dayOf } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
 import { startOf } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
-import { type LeasedRun, ReconciliationRepository, RENEW_AFTER_MS, MAX_TRIES } from './reconciliation.repository.js';
+import { type LeasedRun, MAX_TRIES, ReconciliationRepository, RENEW_AFTER_MS } from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
 /** The nightly run starts this long after midnight UTC: the last payments of the day have mostly ended, and the day is closed. */

@@ -3,8 +3,8 @@ import { AdminKeyGuard } from '@svc/auth';
 import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { dayOf, isDay } from '../ledger/day.js';
-import { ReconciliationJob } from './reconciliation-job.js';
 import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
+import { ReconciliationJob } from './reconciliation-job.js';
 
 export class RequestReconciliationRequest {
   /** UTC, `2026-11-22`; default: today. */

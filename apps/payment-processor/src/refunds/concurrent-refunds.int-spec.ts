@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { startService, type RunningService } from '@svc/service';
-import { type HttpResponse, httpClient } from '@svc/testing';
+import { type RunningService, startService } from '@svc/service';
+import { httpClient, type HttpResponse } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';

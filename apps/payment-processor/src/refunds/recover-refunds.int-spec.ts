@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { RefundSucceededV1 } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { booksOf, expectToAgree } from '../../test/refund-books.js';
+import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
 let processor: Processor;

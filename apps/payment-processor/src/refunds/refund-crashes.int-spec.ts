@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { expectToAgree } from '../../test/refund-books.js';
+import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
 let processor: Processor;

@@ -1,10 +1,10 @@
 /** Each condition that guards refunds, in a statement or in the schema, with only this condition false. */
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
+import { tamper } from '../../test/attempts/open-attempt.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
-import { tamper } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { booksOf } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type Mode,
+  type PaymentSnapshot,
   type PaymentState,
   type RefundedPayment,
   RefundFailedV1,
@@ -14,8 +14,8 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction, namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
-import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { refundTransfer } from '../ledger/transfer.js';
+import type { ChargeRoute } from '../payments/attempt.repository.js';
 import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 

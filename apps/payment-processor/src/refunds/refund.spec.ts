@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
-  QUERY_AFTER_MS,
-  QUERY_INTERVAL_MS,
   conclude,
   fingerprintOf,
   isMissing,
   nextQueryAt,
+  QUERY_AFTER_MS,
+  QUERY_INTERVAL_MS,
   REFUND_TRANSITIONS,
-  type RefundablePayment,
   refundableAmount,
+  type RefundablePayment,
   refundRefusal,
 } from './refund.js';
 

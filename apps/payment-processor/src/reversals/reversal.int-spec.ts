@@ -1,8 +1,8 @@
-import { PaymentReversedV1, type HostedPaymentSnapshot } from '@svc/contracts';
-import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
+import { type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
 import { ReversalRepository } from './reversal.repository.js';
 
 let processor: Processor;

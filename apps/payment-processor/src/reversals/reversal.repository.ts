@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PaymentSnapshot, type Mode, PaymentReversedV1 } from '@svc/contracts';
+import { type Mode, PaymentReversedV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';

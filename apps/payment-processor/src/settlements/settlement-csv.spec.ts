@@ -1,5 +1,5 @@
-import { CSV_HEADER, csvLines } from './settlement-csv.js';
 import type { Movement } from './settlement.repository.js';
+import { CSV_HEADER, csvLines } from './settlement-csv.js';
 
 const movement: Movement = {
   createdUTCDate: '2026-03-01T10:00:00.000Z',

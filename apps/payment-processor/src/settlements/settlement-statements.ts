@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
-import { CSV_HEADER, csvLines } from './settlement-csv.js';
 import { totalsOf } from './settlement.js';
-import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 import { type SettlementBooks, type SettlementOwner, SettlementRepository } from './settlement.repository.js';
+import { CSV_HEADER, csvLines } from './settlement-csv.js';
+import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 
 /** Reading a large day takes seconds on a connection that payments need as well: further callers get a 503 and retry. */
 const MAX_CONCURRENT_READS = 2;

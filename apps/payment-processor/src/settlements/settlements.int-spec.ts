@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { SettlementStatement } from '@svc/contracts';
 import { httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
 import { aPayable } from '../../test/builders.js';
-import { type KeyOwner, aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { aRefundClient, type KeyOwner, type RefundClient } from '../../test/merchant-key.js';
+import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { SealLedger } from '../ledger/seal-ledger.js';
 import { SettlementRepository } from './settlement.repository.js';
-import { type PartnerUnderTest, aMerchant, aPartner, openInvoice } from '../../test/partner.js';
 
 const DAY = '2026-03-01';
 

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
+import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
 import { aCard, aMerchant, aPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type HostedPaymentSnapshot,
   PaymentFailedV1,
   PaymentProcessingV1,
-  type HostedPaymentSnapshot,
   PaymentVerificationRequiredV1,
 } from '@svc/contracts';
-import { Acquirer } from '../acquirers/acquirer.js';
 import { aPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
+import { Acquirer } from '../acquirers/acquirer.js';
 
 let processor: Processor;
 beforeEach(async () => {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type ErrorCode,
   type FeeTerms,
   PaymentFailedV1,
   PaymentProcessingV1,
+  type PaymentSnapshot,
 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';

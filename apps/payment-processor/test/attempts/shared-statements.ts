@@ -3,15 +3,15 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
-import { anEvent, holdLocks, type HeldLocks } from '@svc/testing';
+import { anEvent, type HeldLocks, holdLocks } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { CHARGEABLE_STATES, endOf } from '../../src/payments/attempt.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { aPayable } from '../builders.js';
-import { anOpenAttempt, aRoute } from './open-attempt.js';
 import type { Processor } from '../processor.js';
+import { anOpenAttempt, aRoute } from './open-attempt.js';
 
 export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
 export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });

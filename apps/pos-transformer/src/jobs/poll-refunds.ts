@@ -1,13 +1,13 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
-import { Platform } from '../platform/platform.js';
 import { CallSender } from '../platform/call-sender.js';
-import { ChangeNotifier } from '../store/change-notifier.js';
-import { Store } from '../store/store.js';
+import { Platform } from '../platform/platform.js';
 import type { Refund } from '../refunds/refund.js';
 import { RefundRepository } from '../refunds/refund.repository.js';
 import { SettleRefund } from '../refunds/settle-refund.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
+import { Store } from '../store/store.js';
 
 /** The stream usually reports the outcome of a refund earlier. */
 const MIN_PENDING_MS = 10_000;

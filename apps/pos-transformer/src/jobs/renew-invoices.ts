@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
-import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
-import { CallSender } from '../platform/call-sender.js';
-import { Store } from '../store/store.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { CallSender } from '../platform/call-sender.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
+import { Store } from '../store/store.js';
 
 /** A basket without a change for this time is abandoned: its invoice is not renewed. */
 const ABANDONED_AFTER_MS = 12 * 3_600_000;

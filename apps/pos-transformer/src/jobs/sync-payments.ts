@@ -3,13 +3,13 @@ import { Clock } from '@svc/kernel';
 import { type PaymentNotice, SvcApiError } from '@svc/sdk';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
 import { TotalRepository } from '../baskets/total.repository.js';
-import { backoffMs } from '../platform/backoff.js';
-import { Platform } from '../platform/platform.js';
-import { CallSender } from '../platform/call-sender.js';
-import { SettleRefund } from '../refunds/settle-refund.js';
-import { Store } from '../store/store.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
+import { backoffMs } from '../platform/backoff.js';
+import { CallSender } from '../platform/call-sender.js';
+import { Platform } from '../platform/platform.js';
+import { SettleRefund } from '../refunds/settle-refund.js';
+import { Store } from '../store/store.js';
 
 /** The stream has a heartbeat every 15 s (M6). After this time without one, the job polls the invoices. */
 export const STREAM_TIMEOUT_MS = 20_000;

@@ -5,7 +5,7 @@ import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { TotalRepository } from '../baskets/total.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
-import { basketView, type BasketView, NO_BASKET } from './basket-view.js';
+import { type BasketView, basketView, NO_BASKET } from './basket-view.js';
 
 /** A store has one display for each till; this limits a program that opens displays without end. */
 const MAX_DISPLAYS = 100;

@@ -1,6 +1,6 @@
 /** View model of a till's basket, for the customer display and the till page. */
 import type { BasketContent, BasketLine } from '../baskets/basket.js';
-import { multiply, decimalOf, roundHalfUp } from '../baskets/decimal.js';
+import { decimalOf, multiply, roundHalfUp } from '../baskets/decimal.js';
 import type { Total } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import type { BasketPayment } from '../payments/payment.repository.js';

@@ -8,9 +8,9 @@ import { AccessGuard } from '../access/access.guard.js';
 import { parseTill } from '../access/calling-till.js';
 import type { Till } from '../baskets/basket.repository.js';
 import { AlertRepository } from '../platform/alert.repository.js';
+import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { CallSender } from '../platform/call-sender.js';
 import { BasketDisplays } from './basket-displays.js';
 
 /** The same relative path in src and in dist. */

@@ -1,6 +1,6 @@
+import { waitUntil } from '@svc/testing';
 import type { FakeInvoice } from '../../test/fake-platform.js';
 import { SITE, TestTransformer } from '../../test/test-transformer.js';
-import { waitUntil } from '@svc/testing';
 import { AlertRepository } from '../platform/alert.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 

@@ -2,9 +2,9 @@ import type { Clock } from '@svc/kernel';
 import type { ServiceLog } from '@svc/service/standalone';
 import type { Store } from '../store/store.js';
 import { backoffMs } from './backoff.js';
-import type { CallHandler, CallHandlers, AttemptResult } from './call-handler.js';
+import type { AttemptResult, CallHandler, CallHandlers } from './call-handler.js';
 import { classifyFailure, type Failure } from './failure.js';
-import type { QueueName, OutgoingCall, OutgoingCallRepository } from './outgoing-call.repository.js';
+import type { OutgoingCall, OutgoingCallRepository, QueueName } from './outgoing-call.repository.js';
 
 /** The outcome of a call for the till that waits for it. `queued`: the call is stored and made later. */
 export type CallOutcome = { readonly kind: 'done' } | { readonly kind: 'queued' } | Failure;

@@ -4,8 +4,8 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service/standalone';
 import { TransformerSettings } from '../settings.js';
 import { Store } from '../store/store.js';
 import { CALL_HANDLERS, type CallHandlers } from './call-handler.js';
-import { CallQueue, type CallOutcome } from './call-queue.js';
-import { KINDS_OF_QUEUE, type QueueName, OutgoingCallRepository } from './outgoing-call.repository.js';
+import { type CallOutcome, CallQueue } from './call-queue.js';
+import { KINDS_OF_QUEUE, OutgoingCallRepository, type QueueName } from './outgoing-call.repository.js';
 import { Platform } from './platform.js';
 
 const QUEUES = Object.keys(KINDS_OF_QUEUE) as QueueName[];

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SvcApiError } from '@svc/sdk';
 import { rands } from '../answers/answer.js';
 import { AlertRepository } from '../platform/alert.repository.js';
-import type { CallHandler, AttemptResult } from '../platform/call-handler.js';
+import type { AttemptResult, CallHandler } from '../platform/call-handler.js';
 import { classifyFailure } from '../platform/failure.js';
 import type { OutgoingCall } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';

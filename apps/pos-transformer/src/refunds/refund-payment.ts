@@ -5,11 +5,11 @@ import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.j
 import { ApplyPayment } from '../payments/apply-payment.js';
 import { amountsOf } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
+import { CallSender } from '../platform/call-sender.js';
 import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
-import { CallSender } from '../platform/call-sender.js';
 import { Store } from '../store/store.js';
-import { isRefundAmount, type Refund, refundRefusal, findRepeatedRefund } from './refund.js';
+import { findRepeatedRefund, isRefundAmount, type Refund, refundRefusal } from './refund.js';
 import { RefundRepository } from './refund.repository.js';
 
 export interface RefundCommand {

@@ -1,5 +1,5 @@
 import type { MerchantPayment } from '@svc/sdk';
-import { isRefundAmount, type Refund, refundRefusal, REPEAT_WINDOW_MS, findRepeatedRefund } from './refund.js';
+import { findRepeatedRefund, isRefundAmount, type Refund, refundRefusal, REPEAT_WINDOW_MS } from './refund.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const before = (milliseconds: number): string => new Date(NOW.getTime() - milliseconds).toISOString();

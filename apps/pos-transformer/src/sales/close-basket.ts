@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
+import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
+import { TotalRepository } from '../baskets/total.repository.js';
 import { coveredAmount } from '../payments/payment.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import type { CallOutcome } from '../platform/call-queue.js';
-import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { CallSender } from '../platform/call-sender.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
-import { type Basket, BasketRepository, type BasketState, type Till } from '../baskets/basket.repository.js';
 import { paidAmountWarning } from './request-payment.js';
-import { TotalRepository } from '../baskets/total.repository.js';
 
 const STATE_OF_STATUS: Readonly<Record<string, 'complete' | 'void' | 'saved'>> = {
   Complete: 'complete',

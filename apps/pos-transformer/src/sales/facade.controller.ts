@@ -2,12 +2,12 @@ import { Body, Controller, HttpCode, Inject, Post, UseGuards } from '@nestjs/com
 import { AccessGuard } from '../access/access.guard.js';
 import { CallingTill } from '../access/calling-till.js';
 import type { Answer } from '../answers/answer.js';
-import { TransformerSettings } from '../settings.js';
 import type { BasketContent } from '../baskets/basket.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
+import { BasketClosedRequest, BasketRequest } from '../baskets/requests.js';
+import { TransformerSettings } from '../settings.js';
 import { CloseBasket } from './close-basket.js';
 import { RequestPayment } from './request-payment.js';
-import { BasketClosedRequest, BasketRequest } from '../baskets/requests.js';
 
 /**
  * For tills that send whole baskets (T1, T3). They do not send a site: it is configured (T5).

@@ -4,13 +4,13 @@ import { rands } from '../answers/answer.js';
 import { BasketRepository } from '../baskets/basket.repository.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
 import { ApplyPayment } from '../payments/apply-payment.js';
-import { ChangeNotifier } from '../store/change-notifier.js';
-import { Store, type Tx } from '../store/store.js';
 import { AlertRepository } from '../platform/alert.repository.js';
-import type { CallHandler, AttemptResult } from '../platform/call-handler.js';
+import type { AttemptResult, CallHandler } from '../platform/call-handler.js';
 import { classifyFailure, type Failure } from '../platform/failure.js';
 import { type OutgoingCall, OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
 import { Platform } from '../platform/platform.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
+import { Store, type Tx } from '../store/store.js';
 
 /** Creates and closes invoices. Retries are harmless: the same body returns the same invoice, and closing is idempotent (D6). */
 @Injectable()

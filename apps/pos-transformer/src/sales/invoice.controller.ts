@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify';
 import { AccessGuard } from '../access/access.guard.js';
 import { CallingTill } from '../access/calling-till.js';
 import type { Answer } from '../answers/answer.js';
+import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { codeUrl } from '../baskets/code-url.js';
+import { LineRequest, TotalRequest } from '../baskets/requests.js';
 import { Platform } from '../platform/platform.js';
 import { TransformerSettings } from '../settings.js';
-import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { CloseBasket } from './close-basket.js';
 import { PutLine } from './put-line.js';
 import { RequestPayment } from './request-payment.js';
-import { LineRequest, TotalRequest } from '../baskets/requests.js';
 
 /** The result of `total`, with the QR code (T1). Offline it has only the result (T8). */
 export interface TotalResponse extends Answer {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Answer, combine, ok, stop, warn } from '../answers/answer.js';
+import { type BasketLine, isLineTotalRight, MAX_LINES, putLine } from '../baskets/basket.js';
+import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { PaymentRepository } from '../payments/payment.repository.js';
 import { ChangeNotifier } from '../store/change-notifier.js';
 import { Store } from '../store/store.js';
-import { type BasketLine, isLineTotalRight, MAX_LINES, putLine } from '../baskets/basket.js';
-import { BasketRepository, type Till } from '../baskets/basket.repository.js';
 
 /** Adds, replaces or removes a line of the till's basket. The invoice stays as it is until the next total (T3). */
 @Injectable()

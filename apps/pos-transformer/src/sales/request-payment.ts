@@ -2,18 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@svc/kernel';
 import type { MerchantPayment } from '@svc/sdk';
 import { type Answer, combine, ok, rands, stop, warn } from '../answers/answer.js';
-import { coveredAmount } from '../payments/payment.js';
-import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
-import type { CallOutcome } from '../platform/call-queue.js';
-import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
-import { Platform } from '../platform/platform.js';
-import { CallSender } from '../platform/call-sender.js';
-import { ChangeNotifier } from '../store/change-notifier.js';
-import { Store } from '../store/store.js';
 import { type BasketContent, isSameContent, isSumRight, MAX_LINES } from '../baskets/basket.js';
 import { type Basket, BasketRepository, type Till } from '../baskets/basket.repository.js';
 import { externalReferenceOf, invoiceRequestOf } from '../baskets/invoice-request.js';
 import { type Total, TotalRepository } from '../baskets/total.repository.js';
+import { coveredAmount } from '../payments/payment.js';
+import { type BasketPayment, PaymentRepository } from '../payments/payment.repository.js';
+import type { CallOutcome } from '../platform/call-queue.js';
+import { CallSender } from '../platform/call-sender.js';
+import { OutgoingCallRepository } from '../platform/outgoing-call.repository.js';
+import { Platform } from '../platform/platform.js';
+import { ChangeNotifier } from '../store/change-notifier.js';
+import { Store } from '../store/store.js';
 
 /** A till's request for the payment of a basket. */
 export interface RequestPaymentCommand {

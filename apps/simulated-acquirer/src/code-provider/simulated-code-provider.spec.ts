@@ -1,4 +1,4 @@
-import { type FastifyInstance, fastify } from 'fastify';
+import { fastify, type FastifyInstance } from 'fastify';
 import { serveCodeProvider } from './simulated-code-provider.js';
 
 let app: FastifyInstance;

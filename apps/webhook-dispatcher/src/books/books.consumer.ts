@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type DigestPage,
   DigestNotificationsV1,
+  type DigestPage,
   type DigestRequest,
   type LinesPage,
   type LinesRequest,

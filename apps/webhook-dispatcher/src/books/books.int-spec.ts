@@ -1,9 +1,9 @@
 import {
-  type PaymentSnapshot,
   DigestNotificationsV1,
   ListNotificationsV1,
   ListNotifiedSitesV1,
   type Mode,
+  type PaymentSnapshot,
 } from '@svc/contracts';
 import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';

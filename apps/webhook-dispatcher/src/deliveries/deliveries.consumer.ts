@@ -2,11 +2,11 @@ import { Controller, Inject } from '@nestjs/common';
 import {
   DELIVERY_STATES,
   type DeliveryPage,
+  type DeliveryRequest,
   type DeliveryWithAttempts,
   GetDeliveryV1,
   type ListDeliveries,
   ListDeliveriesV1,
-  type DeliveryRequest,
   ResendDeliveryV1,
 } from '@svc/contracts';
 import { Clock, invalidField, isUuid } from '@svc/kernel';

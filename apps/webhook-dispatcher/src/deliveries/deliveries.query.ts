@@ -3,10 +3,10 @@ import {
   type DeliveryAttempt,
   type DeliveryOwner,
   type DeliveryPage,
+  type DeliveryRequest,
   type DeliveryState,
   type DeliveryWithAttempts,
   type ListDeliveries,
-  type DeliveryRequest,
 } from '@svc/contracts';
 import { DomainError, isUuid } from '@svc/kernel';
 import { isoTime } from '@svc/messaging';

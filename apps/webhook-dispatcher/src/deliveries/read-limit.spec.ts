@@ -1,4 +1,4 @@
-import { ReadLimit, MAX_READS, MAX_WAITING_READS } from './read-limit.js';
+import { MAX_READS, MAX_WAITING_READS, ReadLimit } from './read-limit.js';
 
 test('at most two reads run at once, some wait, and further ones are rejected until one ends', async () => {
   const limit = new ReadLimit();

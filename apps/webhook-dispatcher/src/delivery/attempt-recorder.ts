@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
-import { DeliveryAttemptRepository, type DeliveryAttempt } from './delivery-attempt.repository.js';
+import { type DeliveryAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DueSignal } from './due-signal.js';
 
 /**

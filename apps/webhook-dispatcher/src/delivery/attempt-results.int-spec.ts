@@ -4,10 +4,10 @@ import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
-import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
-import { DueSignal } from './due-signal.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
+import { DueSignal } from './due-signal.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;

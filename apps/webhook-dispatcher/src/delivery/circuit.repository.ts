@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
+import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 
 /** The next failed probe exhausts the next batch. */
 const EXHAUST_BATCH_SIZE = 1_000;

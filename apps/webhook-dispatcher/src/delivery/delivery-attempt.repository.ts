@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import type { WebhookResponse } from '../endpoint/webhook-client.js';
 import { isFailure } from '../retries/circuit.js';
-import type { LeasedNotification } from './delivery-lease.repository.js';
-import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import type { AttemptResult } from '../retries/classify-response.js';
+import type { LeasedNotification } from './delivery-lease.repository.js';
 
 /** A delivery attempt that has ended, and its result. */
 export interface DeliveryAttempt {

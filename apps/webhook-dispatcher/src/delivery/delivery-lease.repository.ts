@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PaymentStatusText } from '@svc/contracts';
 import { DataSource } from 'typeorm';
+import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
-import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
 
 /** A notification that this worker alone may send until its lease ends. */
 export type LeasedNotification = NotificationContent & {

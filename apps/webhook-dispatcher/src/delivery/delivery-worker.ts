@@ -3,10 +3,10 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy }
 import { Clock, newUuid } from '@svc/kernel';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { WebhookDispatcherConfig } from '../config.js';
+import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { WebhookClient } from '../endpoint/webhook-client.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
-import { ConcurrencyLimiter, type ConcurrencyLimits, type EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { SendNotification } from './send-notification.js';
 
 /** Three times the longest attempt, so that a lease ends only when its worker has crashed. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { type LeaseRequest, DeliveryLeaseRepository } from './delivery-lease.repository.js';
+import { DeliveryLeaseRepository, type LeaseRequest } from './delivery-lease.repository.js';
 import { DeliveryMetrics } from './delivery-metrics.js';
 
 const SECOND = 1_000;

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
+import { NotificationRepository } from '../recording/notification.repository.js';
 import { RecordNotifications } from '../recording/record-notifications.js';
-import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
-import { DueSignal } from './due-signal.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
-import { NotificationRepository } from '../recording/notification.repository.js';
+import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
+import { DueSignal } from './due-signal.js';
 
 const ROWS = 100_000;
 const ROWS_AT_ONCE = 10_000;

@@ -1,11 +1,11 @@
 /** Attempts that end at the same time share a statement, and each has its own result. */
 import { randomUUID } from 'node:crypto';
-import { waitForBlockedBackends, terminateBlockedBackend, holdLocks, type HeldLocks } from '@svc/testing';
+import { type HeldLocks, holdLocks, terminateBlockedBackend, waitForBlockedBackends } from '@svc/testing';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
-import { type LeasedNotification, DeliveryLeaseRepository } from './delivery-lease.repository.js';
-import { DueSignal } from './due-signal.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
+import { DueSignal } from './due-signal.js';
 
 const LEASE_MS = 30_000;
 

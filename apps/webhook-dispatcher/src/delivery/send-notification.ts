@@ -3,14 +3,14 @@ import { Clock } from '@svc/kernel';
 import { continueTrace } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { WebhookClient } from '../endpoint/webhook-client.js';
-import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
-import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
 import { isFailure } from '../retries/circuit.js';
-import { CountFailure } from './count-failure.js';
-import { AttemptRecorder } from './attempt-recorder.js';
-import { keyRetryDelayMs } from '../retries/retry-schedule.js';
-import { signNotification } from './sign-notification.js';
 import { classifyResponse } from '../retries/classify-response.js';
+import { keyRetryDelayMs } from '../retries/retry-schedule.js';
+import { SigningSecrets } from '../signing-secrets/signing-secrets.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import { CountFailure } from './count-failure.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lease.repository.js';
+import { signNotification } from './sign-notification.js';
 
 /** Random numbers from 0 to below 1; injected so that tests can set the jitter. */
 export abstract class Randomness {

@@ -1,5 +1,5 @@
-import { Webhook } from 'standardwebhooks';
 import type { NotificationFields, PaymentNotice } from '@svc/contracts';
+import { Webhook } from 'standardwebhooks';
 import type { NotificationContent } from '../notifications/notification.js';
 import { notificationSignature, signNotification } from './sign-notification.js';
 

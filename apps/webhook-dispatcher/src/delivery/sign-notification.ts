@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type {
   HostedPaymentNotification,
   MerchantCustomer,
-  RefundNotice,
   NotificationFields,
   PaymentNotice,
   PaymentNotification,
+  RefundNotice,
   Voucher,
 } from '@svc/contracts';
 import { Webhook } from 'standardwebhooks';

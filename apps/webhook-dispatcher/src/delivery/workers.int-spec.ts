@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { PaymentFailedV1, type HostedPaymentSnapshot, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
+import { type HostedPaymentSnapshot, PaymentFailedV1, PaymentSucceededV1, SealingKeyPublishedV1 } from '@svc/contracts';
 import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
+import { AttemptRecorder } from './attempt-recorder.js';
+import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DeliveryWorker } from './delivery-worker.js';
 import { DueSignal } from './due-signal.js';
-import { AttemptRecorder } from './attempt-recorder.js';
-import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 
 const SECOND = 1_000;
 

@@ -1,10 +1,10 @@
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { resolveWith } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { resolveWith } from '@svc/outbound';
-import { type WebhookResponse, WebhookClient, type WebhookClientOptions } from './webhook-client.js';
+import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
 
 const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;

@@ -1,14 +1,14 @@
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
+  type HostedPaymentSnapshot,
   type Mode,
   notificationFields,
-  type HostedPaymentSnapshot,
+  type PaymentSnapshot,
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
-import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 import { endpointOf, type NotificationContent } from '../notifications/notification.js';
+import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
 /** The parts of an event that are used: a payment that became final, or of which money was returned. */
 export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;

@@ -1,9 +1,9 @@
 import { Controller, Inject } from '@nestjs/common';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   PaymentFailedV1,
   PaymentReversedV1,
+  type PaymentSnapshot,
   PaymentSucceededV1,
   type RefundedPayment,
   RefundFailedV1,

@@ -5,8 +5,8 @@ import type { EntityManager } from 'typeorm';
 import type { LeasedNotification } from '../delivery/delivery-lease.repository.js';
 import type { Slots } from '../delivery/delivery-worker.js';
 import { findWebhooks } from '../site-webhooks/find-webhooks.query.js';
-import { NotificationRepository } from './notification.repository.js';
 import { type NewNotification, type PaymentEvent, sessionNotification, siteNotification } from './new-notification.js';
+import { NotificationRepository } from './notification.repository.js';
 
 /**
  * Inserts one notification for the session of each payment, and one for its site while the site's webhook is enabled (M6).

@@ -1,8 +1,8 @@
 /** The state in which a notification is recorded: superseded, due, or leased to a worker that has a slot for it. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { RecordNotifications } from './record-notifications.js';
 import { NotificationRepository } from './notification.repository.js';
+import { RecordNotifications } from './record-notifications.js';
 
 const URL = 'https://shop.example/hook';
 const ENDPOINT = 'shop.example:443';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
-import { DueSignal } from '../delivery/due-signal.js';
-import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { answers, Receiver } from '../../test/receiver.js';
-import { RecordNotifications } from './record-notifications.js';
+import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
+import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
+import { DueSignal } from '../delivery/due-signal.js';
 import { NotificationRepository } from './notification.repository.js';
+import { RecordNotifications } from './record-notifications.js';
 
 const SECOND = 1_000;
 

@@ -4,8 +4,8 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { DueSignal } from '../delivery/due-signal.js';
 import { FIRST_ID } from '../notifications/list-notifications.query.js';
-import type { ReplayManyRequest } from './replay-many.request.js';
 import { REPLAY_PAGE_SIZE, type ReplayableNotification, ReplayRepository } from './replay.repository.js';
+import type { ReplayManyRequest } from './replay-many.request.js';
 
 export interface ReplayedPage {
   /** Number of notifications that are due now, each with the same id and a new retry schedule. */

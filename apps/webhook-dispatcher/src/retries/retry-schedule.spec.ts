@@ -1,4 +1,4 @@
-import { RETRY_SCHEDULE_MS, retryAfterMs, MAX_SCHEDULE_MS, retryDelayMs, keyRetryDelayMs } from './retry-schedule.js';
+import { keyRetryDelayMs, MAX_SCHEDULE_MS, RETRY_SCHEDULE_MS, retryAfterMs, retryDelayMs } from './retry-schedule.js';
 
 const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type PaymentSnapshot, type PaymentNotice, type HostedPaymentSnapshot } from '@svc/contracts';
+import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
 import { noticeOf } from '@svc/kernel';
 import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';

@@ -3,10 +3,10 @@ import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { ApiKeyChangedV1, type Mode, SiteChangedV1 } from '@svc/contracts';
 import { ServiceConfig } from '@svc/service';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { CredentialsConsumer } from './credentials.consumer.js';
 import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from './merchant-key.guard.js';
-import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
 
 @Controller('merchants/:merchantId')
 @UseGuards(MerchantKeyGuard)

@@ -3,9 +3,9 @@ import { type ApiKeyChanged, ApiKeyChangedV1, type SiteChanged, SiteChangedV1 } 
 import { DomainError } from '@svc/kernel';
 import { ServiceConfig } from '@svc/service';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
+import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { CredentialsConsumer } from './credentials.consumer.js';
-import { Credentials1763500000010 } from '../migrations/1763500000010-credentials.js';
 import { type SiteCredentialHeaders, SiteCredentials } from './site-credentials.js';
 
 @Module({ controllers: [CredentialsConsumer], providers: [SiteCredentials] })

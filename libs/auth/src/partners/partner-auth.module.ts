@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CredentialsHeartbeatModule } from '../credentials-heartbeat.module.js';
-import { PartnerCredentials } from './partner-credentials.js';
 import { PartnerCredentialsConsumer } from './partner-credentials.consumer.js';
+import { PartnerCredentials } from './partner-credentials.js';
 import { PartnerTokens } from './partner-tokens.js';
 
 /**

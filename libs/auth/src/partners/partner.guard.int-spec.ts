@@ -15,9 +15,9 @@ import { anEvent, httpClient, startTestService, type TestService } from '@svc/te
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { hashApiKey, newApiKey } from '../api-keys/api-key.js';
 import { PartnerCredentials1763500000020 } from '../migrations/1763500000020-partner-credentials.js';
+import { type AuthenticatedPartner, ForPartners, Partner } from './partner.guard.js';
 import { PartnerAuthModule } from './partner-auth.module.js';
 import { PartnerTokens } from './partner-tokens.js';
-import { type AuthenticatedPartner, ForPartners, Partner } from './partner.guard.js';
 
 @Controller('who')
 @ForPartners('payments:read')

@@ -1,5 +1,5 @@
 import { commandType } from '../events/envelope.js';
-import type { PaymentSnapshot, InvoiceSource, PayableDescriptor, HostedPaymentSnapshot } from '../events/payments.js';
+import type { HostedPaymentSnapshot, InvoiceSource, PayableDescriptor, PaymentSnapshot } from '../events/payments.js';
 import type { PayerContext } from './payer-context.js';
 
 /** One press of Pay on the hosted page. */

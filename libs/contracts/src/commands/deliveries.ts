@@ -1,5 +1,5 @@
-import { commandType } from '../events/envelope.js';
 import type { Mode } from '../events/credentials.js';
+import { commandType } from '../events/envelope.js';
 import type { DeliveryPage, DeliveryState, DeliveryWithAttempts } from '../http/hosted-gateway/deliveries.js';
 
 /** The requesting site and mode: it can read and change only its own deliveries. */

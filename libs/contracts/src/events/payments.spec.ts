@@ -1,4 +1,4 @@
-import { type PaymentSnapshot, isHostedPayment, isPartnerPayment } from './payments.js';
+import { isHostedPayment, isPartnerPayment, type PaymentSnapshot } from './payments.js';
 
 const payment = (change: object): PaymentSnapshot => change as PaymentSnapshot;
 const partner = { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } };

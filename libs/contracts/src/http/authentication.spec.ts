@@ -1,4 +1,4 @@
-import { anyText, describeBounds, optional, problemsOf, text, type Bounds } from '../../test/bounds.js';
+import { anyText, type Bounds, describeBounds, optional, problemsOf, text } from '../../test/bounds.js';
 import {
   CreateUserRequest,
   CustomerLoginRequest,

@@ -1,4 +1,4 @@
-import { amount, describeBounds, nestedList, optional, problemsOf, text, type Bounds } from '../../test/bounds.js';
+import { amount, type Bounds, describeBounds, nestedList, optional, problemsOf, text } from '../../test/bounds.js';
 import { CreateInvoiceRequest, isUtcDate, LineItemRequest } from './invoices.js';
 
 const ITEM = { productCode: 'p', unitPrice: '100' };

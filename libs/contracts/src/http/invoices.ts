@@ -10,7 +10,7 @@ import {
   ValidateIf,
   ValidateNested,
 } from 'class-validator';
-import { IsAmountInCents, IsText, isAmountInCents, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH } from '../validation.js';
+import { IsAmountInCents, isAmountInCents, IsText, MAX_AMOUNT_CENTS, MAX_IDENTIFIER_LENGTH } from '../validation.js';
 import type { Invoice } from './codes.js';
 
 /** Maximum number of line items of an invoice (C6). */

@@ -1,4 +1,4 @@
-import { MAX_CODE_LENGTH, decodeCodeParameter } from './code-parameter.js';
+import { decodeCodeParameter, MAX_CODE_LENGTH } from './code-parameter.js';
 
 const encoded = (text: string, form: 'base64' | 'base64url' = 'base64'): string => Buffer.from(text).toString(form);
 

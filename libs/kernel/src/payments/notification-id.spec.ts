@@ -1,5 +1,5 @@
-import { notificationIdOf } from './notification-id.js';
 import { isUuid } from '../uuid.js';
+import { notificationIdOf } from './notification-id.js';
 
 const PAYMENT = { paymentReference: '1H2J3K4M5N6P7Q8R9S', paymentUTCDate: '2026-03-01T09:59:58.123Z' };
 

@@ -1,12 +1,12 @@
 import {
-  type PaymentSnapshot,
-  type RefundNotice,
   type PaymentNotice,
   type PaymentNotification,
   paymentNotificationOf,
+  type PaymentSnapshot,
+  type RefundNotice,
 } from '@svc/contracts';
-import { notificationIdOf } from './notification-id.js';
 import { derivedUuid } from '../uuid.js';
+import { notificationIdOf } from './notification-id.js';
 
 /** A payment's notice and its id: the `webhook-id` of a site's webhook. */
 export interface IdentifiedNotice {

@@ -1,4 +1,4 @@
-import { MAX_DIGESTS, MAX_BOOK_LINES } from '@svc/contracts';
+import { MAX_BOOK_LINES, MAX_DIGESTS } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';

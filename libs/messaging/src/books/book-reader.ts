@@ -4,9 +4,9 @@ import {
   type BookOwner,
   type BookRange,
   type DigestPage,
-  MAX_DIGESTS,
-  MAX_BOOK_LINES,
   type LinesPage,
+  MAX_BOOK_LINES,
+  MAX_DIGESTS,
 } from '@svc/contracts';
 import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import type { DataSource } from 'typeorm';

@@ -1,7 +1,7 @@
 import { type CommandType, ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError, type FieldProblem } from '@svc/kernel';
-import type { Broker } from './broker.js';
 import { findInvalidity, type InvalidMessageError } from '../validation/message-validator.js';
+import type { Broker } from './broker.js';
 
 /** A reply or an error as it travels: a DomainError arrives as the same DomainError. */
 export type ReplyEnvelope =

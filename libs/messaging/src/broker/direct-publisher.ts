@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EventEnvelope } from '@svc/contracts';
-import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
 import type { MessagingLog } from '../log.js';
+import { type Broker, ConsumerRefusedError, type RelayTarget } from './broker.js';
 
 /** Pauses before the second and each further attempt: together less than the 5 s that a revocation may take (A6). */
 const RETRY_PAUSES_MS = [50, 150, 400, 1_000, 2_000];

@@ -1,8 +1,8 @@
 import { type BatchObservableCallback, metrics, type Observable } from '@opentelemetry/api';
 import { newDataSource } from '@svc/persistence';
 import { newTestDatabase } from '@svc/testing';
-import { observeConsumer } from './consumer-metrics.js';
 import { messagingMigrations } from '../index.js';
+import { observeConsumer } from './consumer-metrics.js';
 
 test('the gauges count dead letters and deferred events, until they are ended', async () => {
   const callbacks = new Set<BatchObservableCallback>();

@@ -2,8 +2,8 @@ import type { EventEnvelope } from '@svc/contracts';
 import { newDataSource } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
+import { Consumer, DeadLetters, type EventHandler, type MessagingLog, messagingMigrations } from '../index.js';
 import { DeferredEvents } from './deferred-events.js';
-import { Consumer, DeadLetters, type EventHandler, messagingMigrations, type MessagingLog } from '../index.js';
 
 const silent: MessagingLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const clock = new ManualClock();

@@ -2,11 +2,11 @@ import type { EventEnvelope } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
 import { inTransaction, loggableMessage, type Transaction } from '@svc/persistence';
 import type { DataSource, EntityManager } from 'typeorm';
+import type { MessagingLog } from '../log.js';
+import { separateInvalid } from '../validation/message-validator.js';
 import type { DeferredEvent, DeferredEvents } from './deferred-events.js';
 import { failureCause } from './failure-cause.js';
-import type { MessagingLog } from '../log.js';
 import { inTraceOf } from './tracing.js';
-import { separateInvalid } from '../validation/message-validator.js';
 
 /** The second parameter of an @EventPattern method. */
 export interface ConsumerContext {

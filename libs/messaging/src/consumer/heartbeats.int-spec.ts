@@ -1,7 +1,7 @@
 import { newDataSource } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase } from '@svc/testing';
 import { NotedV1 } from '../../test/harness/effects.js';
-import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, storeHeartbeats, messagingMigrations } from '../index.js';
+import { HEARTBEAT_TIMEOUT_MS, HeartbeatMonitor, messagingMigrations, storeHeartbeats } from '../index.js';
 
 test('a publisher’s silence is an error once, not before the first heartbeat had time to arrive; an old heartbeat ends none', async () => {
   const database = await newTestDatabase();

@@ -3,8 +3,8 @@ import { newDataSource, type Transaction } from '@svc/persistence';
 import { anEvent, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import type { EventReplay, ReplayRequest } from '../broker/broker.js';
-import { DeferredEvents } from './deferred-events.js';
 import { messagingMigrations } from '../index.js';
+import { DeferredEvents } from './deferred-events.js';
 import { ReplayServedV1, SubscribedTypes } from './subscribed-types.js';
 
 /** A rollout, or a release that was rolled back, may take as long. */

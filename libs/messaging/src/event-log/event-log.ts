@@ -8,7 +8,7 @@ import {
   type TransactionCommitEvent,
   type TransactionRollbackEvent,
 } from 'typeorm';
-import { EVENTS, eventColumns, eventRows, INSERT_EVENTS, type StatementWithEvents } from './statement-with-events.js';
+import { eventColumns, eventRows, EVENTS, INSERT_EVENTS, type StatementWithEvents } from './statement-with-events.js';
 
 export interface NewEvent<Payload = unknown> {
   readonly type: EventType<Payload>;

@@ -1,10 +1,10 @@
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { type Note, newNoteEvent } from '../../test/harness/effects.js';
+import { newNoteEvent, type Note } from '../../test/harness/effects.js';
 import { ensureMonthPartitions, EventLog, messagingMigrations } from '../index.js';
-import { findCursor, isBehind, lagBehind, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
 import { joinCursors } from '../relay/separate-cursors.js';
+import { findCursor, isBehind, lagBehind, type LogBatch, type LogScope, moveCursor, readLog } from './log-reader.js';
 
 const clock = new ManualClock();
 let database: TestDatabase;

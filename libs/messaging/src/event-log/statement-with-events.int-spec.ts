@@ -1,6 +1,6 @@
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
-import { waitForBlockedBackends, holdLocks, ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
+import { holdLocks, ManualClock, newTestDatabase, type TestDatabase, waitForBlockedBackends } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import { EventLog, messagingMigrations, statementWithEvents } from '../index.js';
 

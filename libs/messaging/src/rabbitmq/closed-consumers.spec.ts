@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { Channel, ChannelModel } from 'amqplib';
 import { anEvent } from '@svc/testing';
+import type { Channel, ChannelModel } from 'amqplib';
 import { EmbeddedBroker } from '../broker/embedded-broker.js';
-import { QueueConsumer } from './rabbitmq-consumer.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
+import { QueueConsumer } from './rabbitmq-consumer.js';
 import { RabbitMqResponder } from './rabbitmq-requests.js';
 import { Topology } from './rabbitmq-topology.js';
 

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
-import type { GetMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
+import type { GetMessage } from 'amqplib';
+import { RabbitMqNames } from '../routing/rabbitmq-names.js';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
-import { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 const READER = 'payment-history';
 const log = { info: jest.fn(), warn: jest.fn(), error: jest.fn() };

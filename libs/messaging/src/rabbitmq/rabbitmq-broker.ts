@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
+import type { ChannelModel, ConsumeMessage } from 'amqplib';
 import {
   type Broker,
   type BrokerConnection,
@@ -13,23 +13,23 @@ import {
   type Subscription,
 } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
+import { isPowerOfTwo } from '../numbers.js';
+import { originOf } from '../routing/event-origin.js';
+import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
 import { RabbitMqConnection } from './rabbitmq-connection.js';
 import { type Attachment, QueueConsumer, type QueueReader } from './rabbitmq-consumer.js';
 import { RabbitMqDeadLetters } from './rabbitmq-dead-letters.js';
+import { asEvents, asReplayRequest, replayedType } from './rabbitmq-messages.js';
 import {
   BrokerUnavailableError,
-  type EventRoute,
   eventMessages,
+  type EventRoute,
   type OutgoingMessage,
   type PublishOutcome,
   RabbitMqPublisher,
   withDeadline,
 } from './rabbitmq-publisher.js';
 import { RabbitMqRequests, RabbitMqResponder } from './rabbitmq-requests.js';
-import { isPowerOfTwo } from '../numbers.js';
-import { originOf } from '../routing/event-origin.js';
-import { asEvents, asReplayRequest, replayedType } from './rabbitmq-messages.js';
-import { type EventOrigin, PROBE } from '../routing/rabbitmq-names.js';
 import { Topology } from './rabbitmq-topology.js';
 
 export interface RabbitMqSettings {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { type Channel, type ChannelModel, connect, type ConfirmChannel } from 'amqplib';
+import { type Channel, type ChannelModel, type ConfirmChannel, connect } from 'amqplib';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
 import { Signal } from '../signal.js';

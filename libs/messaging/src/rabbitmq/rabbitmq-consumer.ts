@@ -1,8 +1,8 @@
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
-import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { Signal } from '../signal.js';
+import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 
 /** A consumer that attaches to the connection, and again to each connection that replaces it. */
 export interface Attachment {

@@ -3,9 +3,9 @@ import { DomainError } from '@svc/kernel';
 import type { Channel, GetMessage } from 'amqplib';
 import type { BrokerDeadLetters, BrokerDeadLetterSummary, BrokerReplay } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
+import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';
 import { asDeadLetter, asEnvelopes, replayedType } from './rabbitmq-messages.js';
-import { MAX_BROKER_DEAD_LETTERS, type RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 export interface DeadLetterReader {
   readonly service: string;

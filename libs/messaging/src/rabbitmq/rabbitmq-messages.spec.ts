@@ -1,8 +1,8 @@
-import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { anEvent } from '@svc/testing';
-import { asDeadLetter, asEvents, asReplayRequest, isRequestOf } from './rabbitmq-messages.js';
-import { RabbitMqNames } from '../routing/rabbitmq-names.js';
+import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+import { RabbitMqNames } from '../routing/rabbitmq-names.js';
+import { asDeadLetter, asEvents, asReplayRequest, isRequestOf } from './rabbitmq-messages.js';
 
 const names = new RabbitMqNames();
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';

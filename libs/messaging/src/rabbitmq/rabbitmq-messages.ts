@@ -1,9 +1,9 @@
-import type { ConsumeMessage, GetMessage } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { isUuid } from '@svc/kernel';
+import type { ConsumeMessage, GetMessage } from 'amqplib';
 import type { BrokerDeadLetter, ReplayRequest } from '../broker/broker.js';
-import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+import type { RabbitMqNames } from '../routing/rabbitmq-names.js';
 
 /**
  * The events of a message. Throws if their type is not the routing key: the broker grants a key only to the publisher of the

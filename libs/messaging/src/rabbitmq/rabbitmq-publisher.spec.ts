@@ -1,5 +1,5 @@
 import type { EventEnvelope } from '@svc/contracts';
-import { type EventRoute, eventMessages } from './rabbitmq-publisher.js';
+import { eventMessages, type EventRoute } from './rabbitmq-publisher.js';
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -1,5 +1,5 @@
-import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
+import type { ChannelModel, ConfirmChannel, Options } from 'amqplib';
 import type { RabbitMqConnection } from './rabbitmq-connection.js';
 import type { Topology } from './rabbitmq-topology.js';
 

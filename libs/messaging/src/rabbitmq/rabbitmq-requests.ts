@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { context, propagation } from '@opentelemetry/api';
-import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import { DomainError } from '@svc/kernel';
+import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Options } from 'amqplib';
 import type { Responder, Subscription } from '../broker/broker.js';
 import type { MessagingLog } from '../log.js';
 import { closeChannel, type RabbitMqConnection } from './rabbitmq-connection.js';

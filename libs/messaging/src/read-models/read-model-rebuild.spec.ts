@@ -1,6 +1,6 @@
+import type { Transport } from '../transport/transport.js';
 import type { Generations } from './generations.js';
 import { ReadModelRebuild } from './read-model-rebuild.js';
-import type { Transport } from '../transport/transport.js';
 
 test.each([
   ['none is being built', undefined, true, [], 'removes'],

@@ -2,10 +2,10 @@ import type { FactoryProvider, OnApplicationBootstrap, OnApplicationShutdown } f
 import type { EventType } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { Generations } from './generations.js';
 import { MESSAGING_LOG, type MessagingLog } from '../log.js';
 import { Signal } from '../signal.js';
 import { Transport } from '../transport/transport.js';
+import { Generations } from './generations.js';
 
 /** Response of the administration API. */
 export interface RebuildState {

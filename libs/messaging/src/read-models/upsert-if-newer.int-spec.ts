@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { newDataSource } from '@svc/persistence';
 import { newTestDatabase, type TestDatabase } from '@svc/testing';
+import fc from 'fast-check';
 import type { DataSource } from 'typeorm';
 import { upsertIfNewer } from './upsert-if-newer.js';
 

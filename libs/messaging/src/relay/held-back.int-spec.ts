@@ -1,6 +1,6 @@
 /** A relay that a transaction in another database of the server holds back: what it reports, and what passes it. */
 import { type EventEnvelope, eventType } from '@svc/contracts';
-import { newDataSource, inTransaction, type Transaction } from '@svc/persistence';
+import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import {
   GaugeReader,
   ManualClock,

@@ -1,9 +1,9 @@
 import type { RelayTarget } from '../broker/broker.js';
-import type { Lease } from './lease.js';
 import type { MessagingLog } from '../log.js';
 import { isPowerOfTwo } from '../numbers.js';
-import type { RelayProgress } from './relay-progress.js';
 import { Signal } from '../signal.js';
+import type { Lease } from './lease.js';
+import type { RelayProgress } from './relay-progress.js';
 
 export interface Step {
   readonly handedOver: number;

@@ -2,8 +2,8 @@ import { type Attributes, metrics } from '@opentelemetry/api';
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { RelayTarget } from '../broker/broker.js';
-import type { HorizonWatch } from './horizon-watch.js';
 import { lagBehind } from '../event-log/log-reader.js';
+import type { HorizonWatch } from './horizon-watch.js';
 
 /**
  * Reports the lag of each target of a relay: `svc.relay.waiting` (events) and `svc.relay.age` (age of the oldest, in seconds).

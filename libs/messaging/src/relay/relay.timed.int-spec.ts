@@ -3,8 +3,8 @@ import { eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { EmbeddedBroker, EventLog, messagingMigrations, type MessagingLog, Relay, RELAY_DEFAULTS } from '../index.js';
 import { lagBehind } from '../event-log/log-reader.js';
+import { EmbeddedBroker, EventLog, type MessagingLog, messagingMigrations, Relay, RELAY_DEFAULTS } from '../index.js';
 
 // How a relay behaves towards a target. The delivery of events is tested in test/contract/.
 

@@ -1,15 +1,15 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import { type Broker, ConsumerRefusedError, type RelayTarget, type Subscription } from '../broker/broker.js';
+import { hasType, isBehind, lagBehind, type LogBounds, readLog } from '../event-log/log-reader.js';
+import { ensureMonthPartitions } from '../event-log/month-partitions.js';
+import type { MessagingLog } from '../log.js';
+import { Replays } from '../replay/replays.js';
 import { HorizonWatch } from './horizon-watch.js';
 import { Lease } from './lease.js';
-import type { MessagingLog } from '../log.js';
-import { hasType, isBehind, lagBehind, type LogBounds, readLog } from '../event-log/log-reader.js';
 import { type LoopWork, RelayLoop, type Step } from './relay-loop.js';
-import { ensureMonthPartitions } from '../event-log/month-partitions.js';
 import { observeHeldBack, observeLag } from './relay-metrics.js';
 import { RelayProgress } from './relay-progress.js';
-import { Replays } from '../replay/replays.js';
 import { hasSeparateCursors } from './separate-cursors.js';
 import { SeparatedTarget } from './separated-target.js';
 

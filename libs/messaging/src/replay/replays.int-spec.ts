@@ -3,11 +3,11 @@ import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
 import type { DataSource } from 'typeorm';
+import { newNoteEvent, type Note, NotedV1 } from '../../test/harness/effects.js';
 import type { EventReplay } from '../broker/broker.js';
-import { type Note, newNoteEvent, NotedV1 } from '../../test/harness/effects.js';
+import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 import { EventLog, messagingMigrations, RELAY_DEFAULTS } from '../index.js';
 import { Replays } from './replays.js';
-import { ReplayServedV1 } from '../consumer/subscribed-types.js';
 
 const clock = new ManualClock();
 let database: TestDatabase;

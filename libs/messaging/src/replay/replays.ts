@@ -1,10 +1,10 @@
 import type { Clock } from '@svc/kernel';
 import type { DataSource } from 'typeorm';
 import type { EventReplay, ReplayRequest } from '../broker/broker.js';
-import type { MessagingLog } from '../log.js';
-import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
-import { isPowerOfTwo } from '../numbers.js';
 import { ReplayServedV1 } from '../consumer/subscribed-types.js';
+import { findCursor, type LogBounds, moveCursor, readLog } from '../event-log/log-reader.js';
+import type { MessagingLog } from '../log.js';
+import { isPowerOfTwo } from '../numbers.js';
 
 const FIRST_PAUSE_MS = 25;
 const MAX_PAUSE_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, EventEnvelope } from '@svc/contracts';
+import type { EventEnvelope, PaymentSnapshot } from '@svc/contracts';
 import type { EventOrigin } from './rabbitmq-names.js';
 
 /** By event type: the source, the kind of payer, or both, of the payments that a service wants. All payments where absent. */

@@ -1,20 +1,20 @@
 import { type CustomTransportStrategy, type MessageHandler, Server } from '@nestjs/microservices';
-import { isObservable, lastValueFrom } from 'rxjs';
 import type { EventEnvelope, EventType } from '@svc/contracts';
 import type { Clock } from '@svc/kernel';
+import { isObservable, lastValueFrom } from 'rxjs';
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Broker, BrokerConnection, Subscription } from '../broker/broker.js';
 import { observeBroker } from '../broker/broker-metrics.js';
-import { invalidRequest, toErrorReply, type ReplyEnvelope } from '../broker/commands.js';
+import { invalidRequest, type ReplyEnvelope, toErrorReply } from '../broker/commands.js';
 import { Consumer, type EventHandler } from '../consumer/consumer.js';
 import { observeConsumer } from '../consumer/consumer-metrics.js';
 import { DeferredEvents } from '../consumer/deferred-events.js';
 import { DeferredLoop } from '../consumer/deferred-loop.js';
-import type { MessagingLog } from '../log.js';
-import type { HandlerExtras } from './patterns.js';
-import type { EventOrigin } from '../routing/rabbitmq-names.js';
 import { ReplayServedV1, SubscribedTypes } from '../consumer/subscribed-types.js';
+import type { MessagingLog } from '../log.js';
+import type { EventOrigin } from '../routing/rabbitmq-names.js';
 import { findInvalidity } from '../validation/message-validator.js';
+import type { HandlerExtras } from './patterns.js';
 
 /** How often a running replica records the types that it handles; far less than the time until a type counts as retired. */
 const TOUCH_MS = 3_600_000;

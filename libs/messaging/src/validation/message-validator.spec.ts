@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type EventEnvelope, SERVICE_MESSAGES, type ServiceMessages } from '@svc/contracts';
-import { aPayment, anAnonymousPayment, refundOf, paymentEvent } from '@svc/testing';
+import { anAnonymousPayment, aPayment, paymentEvent, refundOf } from '@svc/testing';
 import { MESSAGE_SCHEMAS } from './message-schemas.js';
 import { findInvalidity, type MessageKind, separateInvalid } from './message-validator.js';
 
@@ -87,7 +87,10 @@ const payment = aPayment('organisation', 'customer');
 test.each<[string, EventEnvelope]>([
   ['a payment of a partner', paymentEvent(payment)],
   ['an anonymous payment', paymentEvent(anAnonymousPayment())],
-  ['a failed payment', paymentEvent({ ...payment, state: 'failed', errors: [{ errorReference: '10', message: 'Declined.' }] })],
+  [
+    'a failed payment',
+    paymentEvent({ ...payment, state: 'failed', errors: [{ errorReference: '10', message: 'Declined.' }] }),
+  ],
   ['a refund', refundOf(payment)],
 ])('%s is valid', (_, event) => {
   expect(separateInvalid([event])).toEqual({ valid: [event], invalid: [] });

@@ -2,8 +2,8 @@
  * Validates messages against the JSON Schemas of their types where they enter a service (ADR 62). Not for HTTP requests of people
  * and merchants: those have validators of their own.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { EventEnvelope } from '@svc/contracts';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { MESSAGE_SCHEMAS } from './message-schemas.js';
 
 export type MessageKind = 'event' | 'request' | 'reply';

@@ -1,16 +1,16 @@
-import { waitUntil } from '@svc/testing';
 import { inTransaction } from '@svc/persistence';
+import { waitUntil } from '@svc/testing';
 import { type EventHandler, upsertIfNewer } from '../../src/index.js';
 import {
+  appendNotes,
+  countOccurrences,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
-  type Note,
   newNoteEvent,
+  type Note,
   NotedV1,
-  countOccurrences,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';

@@ -1,6 +1,6 @@
 import { EmbeddedBroker } from '../../src/index.js';
-import { messagingContract } from './messaging-contract.js';
 import { type Brokers, ProcessesHarness } from '../harness/processes-harness.js';
+import { messagingContract } from './messaging-contract.js';
 
 /** All services in one process: a crash is that of their databases' connections. */
 function embedded(): Brokers {

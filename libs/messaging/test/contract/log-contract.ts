@@ -1,14 +1,14 @@
-import { waitUntil } from '@svc/testing';
 import { inTransaction, type Transaction } from '@svc/persistence';
+import { waitUntil } from '@svc/testing';
 import { MAX_EVENT_BYTES } from '../../src/index.js';
 import {
+  appendNotes,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
   newNoteEvent,
   NotedV1,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import type { MessagingHarness } from '../harness/harness.js';

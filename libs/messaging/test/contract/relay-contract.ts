@@ -1,11 +1,11 @@
 import { waitUntil } from '@svc/testing';
 import {
+  appendNotes,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
   NotedV1,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';

@@ -1,5 +1,5 @@
-import type { DataSource } from 'typeorm';
 import type { ManualClock } from '@svc/testing';
+import type { DataSource } from 'typeorm';
 import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../../src/index.js';
 import type { Gate } from './gate.js';
 

@@ -7,15 +7,15 @@ import {
   Commands,
   DeadLetters,
   EventLog,
-  messagingMigrations,
   type MessagingLog,
+  messagingMigrations,
   Relay,
   RELAY_DEFAULTS,
   Transport,
 } from '../../src/index.js';
 import type { Gate } from './gate.js';
 import { HandOverDoor } from './hand-over-door.js';
-import type { ConsumingProcess, ProcessHandlers, LoggedLine, MessagingHarness, Process, Producer } from './harness.js';
+import type { ConsumingProcess, LoggedLine, MessagingHarness, Process, ProcessHandlers, Producer } from './harness.js';
 
 /** Connects the processes: the only difference between the harnesses. */
 export interface Brokers {

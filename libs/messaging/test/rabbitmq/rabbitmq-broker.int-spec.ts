@@ -1,17 +1,17 @@
-import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
-import { inTransaction } from '@svc/persistence';
 import { type EventEnvelope, eventType } from '@svc/contracts';
+import { inTransaction } from '@svc/persistence';
 import { anEvent, waitUntil } from '@svc/testing';
+import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import {
+  appendNotes,
+  countOccurrences,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
-  type Note,
   newNoteEvent,
+  type Note,
   NotedV1,
-  countOccurrences,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';

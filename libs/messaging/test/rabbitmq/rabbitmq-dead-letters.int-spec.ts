@@ -1,8 +1,8 @@
-import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { EventEnvelope } from '@svc/contracts';
 import { anEvent, GaugeReader, waitUntil } from '@svc/testing';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { BrokerDeadLetters } from '../../src/broker/broker.js';
-import { DEADLINE_MS, readEffects, effectsTable, NotedV1, writeEffects } from '../harness/effects.js';
+import { DEADLINE_MS, effectsTable, NotedV1, readEffects, writeEffects } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';

@@ -1,16 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import { connect } from 'amqplib';
 import {
+  appendNotes,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
   NotedV1,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import { gate } from '../harness/gate.js';

@@ -2,13 +2,13 @@ import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction } from '@svc/persistence';
 import { PrivateRabbitMq, waitUntil } from '@svc/testing';
 import {
+  appendNotes,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
   type Note,
   NotedV1,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import type { Producer } from '../harness/harness.js';

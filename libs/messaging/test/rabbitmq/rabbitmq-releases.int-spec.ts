@@ -4,15 +4,15 @@ import { waitUntil } from '@svc/testing';
 import { type ChannelModel, connect } from 'amqplib';
 import type { EventHandler } from '../../src/index.js';
 import {
+  appendNotes,
+  countOccurrences,
   DEADLINE_MS,
-  readEffects,
   effectsTable,
   expectEffects,
-  appendNotes,
-  type Note,
   newNoteEvent,
+  type Note,
   NotedV1,
-  countOccurrences,
+  readEffects,
   writeEffects,
 } from '../harness/effects.js';
 import type { ConsumingProcess, Producer } from '../harness/harness.js';

@@ -1,6 +1,6 @@
-import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
+import { type Channel, type ChannelModel, connect, type GetMessage } from 'amqplib';
 import { DEADLINE_MS, effectsTable, expectEffects, type Note, NotedV1, writeEffects } from '../harness/effects.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';

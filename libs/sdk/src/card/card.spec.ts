@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { compactDecrypt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose';
-import { CardDataError, encryptCard, type CardEncryptionKey, type CardPlaintext } from './card.js';
+import { CardDataError, type CardEncryptionKey, type CardPlaintext, encryptCard } from './card.js';
 
 const card = {
   cardNumber: '4242424242424242',

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { forwardCommand, isForwardCommand } from './forward-command.js';
 import { verifyWebhook } from '../webhooks/verify-webhook.js';
+import { forwardCommand, isForwardCommand } from './forward-command.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const listening = ['listen', '--secret', secret, '--forward-to', 'http://localhost:3000/hook'];

@@ -3,10 +3,10 @@
  * outside.
  */
 import { parseArgs } from 'node:util';
-import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 import { HostedGatewayClient } from '../hosted-gateway/hosted-gateway-client.js';
 import type { PaymentStatus } from '../hosted-payment.js';
 import { SvcApiError } from '../svc-api-error.js';
+import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 
 export const FORWARD_HELP = `usage: svc-webhook listen --forward-to <url> --secret whsec_… --gateway-url <url> --merchant-id <n> --site-id <n> --api-key <key>
        svc-webhook trigger payment.succeeded|payment.failed --forward-to <url> --secret whsec_… [--order <id>] [--amount <cents>]

@@ -1,7 +1,7 @@
-import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 import type { NotificationPage } from '../hosted-gateway/hosted-gateway-client.js';
 import type { HostedPayment } from '../hosted-payment.js';
 import { verifyWebhook } from '../webhooks/verify-webhook.js';
+import { forwardWebhooks, postWebhook } from './forward-webhooks.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const payment = (merchantOrderId: string): HostedPayment => ({

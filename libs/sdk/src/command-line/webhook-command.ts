@@ -3,8 +3,8 @@
  * Reads a raw request: headers, an empty line, the body.
  */
 import { parseArgs } from 'node:util';
-import { verifyLegacySignature, type LegacySignedFields } from '../webhooks/legacy-signature.js';
 import { parseJson } from '../http-exchange.js';
+import { type LegacySignedFields, verifyLegacySignature } from '../webhooks/legacy-signature.js';
 import {
   type SignedRequest,
   verifyWebhook,

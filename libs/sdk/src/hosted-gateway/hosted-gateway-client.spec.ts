@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HostedGatewayClient, type CreateSessionRequest } from './hosted-gateway-client.js';
 import { SvcApiError } from '../svc-api-error.js';
+import { type CreateSessionRequest, HostedGatewayClient } from './hosted-gateway-client.js';
 
 interface Reply {
   status?: number;

@@ -3,17 +3,17 @@
  * by `requestId`, C7) and reads. It never moves money; the payer does that on the page.
  */
 import { baseAddress, requiredDigits, requiredText } from '../client-options.js';
-import { WebhookDeliveries } from './webhook-deliveries.js';
-import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from '../http-exchange.js';
 import {
+  type HostedPayment,
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
   readHostedPayment,
   readObject,
   readText,
   readWhole,
-  type HostedPayment,
 } from '../hosted-payment.js';
+import { describeFailure, HttpExchange, type HttpExchangeOptions, readAnswer } from '../http-exchange.js';
+import { WebhookDeliveries } from './webhook-deliveries.js';
 
 export interface HostedGatewayClientOptions extends HttpExchangeOptions {
   /** `{gateway_url}`, for example `https://pay.example.com`; a path before `/api` is kept. */

@@ -1,6 +1,6 @@
 /** The deliveries of a site's notifications: attempts, the endpoint's responses, and the next attempt. */
-import { type ApiRequest, describeFailure, type HttpExchange, readAnswer } from '../http-exchange.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
+import { type ApiRequest, describeFailure, type HttpExchange, readAnswer } from '../http-exchange.js';
 
 /**
  * `pending`: scheduled, or being sent. `superseded`: a failed payment whose session was paid later. `exhausted` and `gone`: given

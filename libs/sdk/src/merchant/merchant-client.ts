@@ -1,7 +1,7 @@
 /** Client of the main API for a merchant's server, back office or till: payments, and the invoices of its sites. */
 import { baseAddress, requiredDigits, requiredText } from '../client-options.js';
-import { HttpExchange, type HttpExchangeOptions, readAnswer } from '../http-exchange.js';
 import { MalformedPaymentError } from '../hosted-payment.js';
+import { HttpExchange, type HttpExchangeOptions, readAnswer } from '../http-exchange.js';
 import { readRefundOfPayment, type RefundOfPayment } from './merchant-payment.js';
 import { MerchantSite } from './merchant-site.js';
 import { PaymentLookUps } from './payment-look-ups.js';

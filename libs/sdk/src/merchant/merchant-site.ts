@@ -1,6 +1,6 @@
 /** One site of a merchant, for its shop, back office and tills. */
-import { type ApiAnswer, type ApiRequest, describeFailure, readAnswer } from '../http-exchange.js';
 import { readText } from '../hosted-payment.js';
+import { type ApiAnswer, type ApiRequest, describeFailure, readAnswer } from '../http-exchange.js';
 import { type MerchantInvoice, type PaymentNotice, readMerchantInvoice } from './merchant-payment.js';
 import { PaymentLookUps } from './payment-look-ups.js';
 import { type StreamOptions, streamPayments } from './payment-stream.js';

@@ -1,6 +1,6 @@
 /** The three look-ups of the specification's "Merchant payment retrieval", for a merchant or for one of its sites. */
-import { type HttpExchange, readAnswer } from '../http-exchange.js';
 import { MalformedPaymentError } from '../hosted-payment.js';
+import { type HttpExchange, readAnswer } from '../http-exchange.js';
 import { type MerchantPayment, readMerchantPayment } from './merchant-payment.js';
 
 /**

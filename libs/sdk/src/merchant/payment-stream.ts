@@ -1,9 +1,9 @@
 /** The stream of a site's payments (M6), with automatic reconnection. */
 import { createParser } from 'eventsource-parser';
-import { type ApiRequest, type HttpExchange, parseJson } from '../http-exchange.js';
 import { MalformedPaymentError } from '../hosted-payment.js';
-import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
+import { type ApiRequest, type HttpExchange, parseJson } from '../http-exchange.js';
 import { SvcApiError } from '../svc-api-error.js';
+import { type PaymentNotice, readPaymentNotice } from './merchant-payment.js';
 
 export interface StreamOptions {
   /** `id` of the last notice that you have: the stream continues after it. Without one, it begins with the next notice. */

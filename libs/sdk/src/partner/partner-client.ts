@@ -1,7 +1,7 @@
 /** Client of the main API for a partner's server: logins for itself and its customers, and their operations. */
 import { baseAddress, requiredText } from '../client-options.js';
-import { describeFailure, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
 import { MalformedPaymentError, readObject, readText } from '../hosted-payment.js';
+import { describeFailure, HttpExchange, type HttpExchangeOptions } from '../http-exchange.js';
 import { type Login, PartnerSession, type PayRequest, type ServicePayRequest } from './partner-session.js';
 
 export interface PartnerClientOptions extends HttpExchangeOptions {

@@ -1,12 +1,12 @@
 /** Parsers of the main API's responses about payments and cards; invalid content is an error. */
 import {
+  type ApiErrorItem,
   MalformedPaymentError,
   MAX_AMOUNT_CENTS,
   readErrors,
   readObject,
   readText,
   readWhole,
-  type ApiErrorItem,
 } from '../hosted-payment.js';
 
 /** `success` and `failed` are final. */

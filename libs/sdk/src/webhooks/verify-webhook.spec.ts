@@ -3,8 +3,8 @@ import {
   assertExpectedPayment,
   verifySiteWebhook,
   verifyWebhook,
-  WebhookVerificationError,
   type VerifyWebhookInput,
+  WebhookVerificationError,
 } from './verify-webhook.js';
 
 // Computed with `openssl dgst -sha256 -mac HMAC` over "<id>.<timestamp>.<body>", not with the code under test.

@@ -7,10 +7,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import {
-  MalformedPaymentError,
-  readHostedPaymentNotification,
   type HostedPayment,
   type HostedPaymentNotification,
+  MalformedPaymentError,
+  readHostedPaymentNotification,
 } from '../hosted-payment.js';
 import { type PaymentNotice, readPaymentNotice } from '../merchant/merchant-payment.js';
 

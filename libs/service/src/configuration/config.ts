@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { MAX_EVENTS_PER_MESSAGE } from '@svc/messaging';
 import { plainToInstance } from 'class-transformer';
-import { IsIP, IsIn, IsInt, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
+import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Matches, Max, Min, validateSync } from 'class-validator';
 import { ConfigError } from './config-error.js';
 import { IsErrorPagesUrl } from './setting-rules.js';
 

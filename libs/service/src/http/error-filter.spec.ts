@@ -2,10 +2,10 @@ import { type ArgumentsHost, HttpException, NotFoundException } from '@nestjs/co
 import { ERROR_CATALOGUE, type ErrorCode } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import type { FastifyRequest } from 'fastify';
-import { QueryFailedError } from 'typeorm';
 import { lastValueFrom, type Observable } from 'rxjs';
-import { toDomainError, ErrorFilter, problemBody as problemBodyAt } from './error-filter.js';
+import { QueryFailedError } from 'typeorm';
 import type { ServiceLog } from '../logging.js';
+import { ErrorFilter, problemBody as problemBodyAt, toDomainError } from './error-filter.js';
 
 const PAGE = 'https://api.example/errors/a-code';
 const request = { id: 'a-request' } as FastifyRequest;

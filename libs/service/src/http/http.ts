@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import helmet from 'helmet';
-import { sendError, toDomainError, type ErrorFormat, rejectionLogFields } from './error-filter.js';
 import type { ServiceLog } from '../logging.js';
+import { type ErrorFormat, rejectionLogFields, sendError, toDomainError } from './error-filter.js';
 import { readJsonBodies } from './request-validation.js';
 
 /** Largest request body (C6). */

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
-import { httpSettings } from './http.js';
 import { newLog } from '../logging.js';
+import { httpSettings } from './http.js';
 
 test.each([
   ['production', expect.stringMatching(/^max-age=\d{8}/)],

@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
-import { httpSettings } from './http.js';
 import { newLog } from '../logging.js';
+import { httpSettings } from './http.js';
 
 async function callerSeenBy(trustedProxies: string | undefined, forwardedFor: string): Promise<string> {
   const app = fastify(httpSettings.options({}, newLog('test', 'silent'), trustedProxies));

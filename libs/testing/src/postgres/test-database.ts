@@ -1,6 +1,6 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { messagingMigrations } from '@svc/messaging';
 import { migrateService, type ServiceConfig, type ServiceDefinition } from '@svc/service';
-import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
 /** A database for one test file, on the server of the Jest worker that runs the file. */

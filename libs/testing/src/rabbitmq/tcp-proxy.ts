@@ -1,5 +1,5 @@
-import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 /**
  * The network between one process and the broker, controlled by a test. The test can cut it, like `kill -9` of the process, and can

@@ -3,9 +3,9 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { type RunningService, ServiceConfig, type ServiceDefinition, startService } from '@svc/service';
 import { DataSource } from 'typeorm';
+import { newMigratedDatabase, type TestDatabase } from '../postgres/test-database.js';
 import { PrivateRabbitMq } from '../rabbitmq/private-rabbitmq.js';
 import { TcpProxy } from '../rabbitmq/tcp-proxy.js';
-import { newMigratedDatabase, type TestDatabase } from '../postgres/test-database.js';
 
 type Environment = Readonly<Record<string, string>>;
 

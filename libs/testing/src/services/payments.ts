@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type PaymentSnapshot,
   type EventEnvelope,
   type PartnerPayment,
   PaymentFailedV1,
   PaymentProcessingV1,
+  type PaymentSnapshot,
   type PaymentState,
   PaymentSucceededV1,
   PaymentVerificationRequiredV1,

@@ -3,18 +3,18 @@ import { ownCodeText } from '@svc/kernel';
 import type {
   ChargeDetails,
   DeclineDetails,
-  ReversedCharge,
   OrderDetails,
   PayablePage,
   ProcessingPage,
+  ReversedCharge,
   SessionPage,
 } from '../../page-views/pay-page-model.js';
 import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
-import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import { sessionState } from '../../sessions/session.js';
+import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import { choiceOf, invoiceOrder } from '../payables/invoice-order.js';
+import { attemptsLeftOf, isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
 import { linkToMerchant } from './payer-links.js';
-import { isInvoice, payableIdOf, type PagePayable, attemptsLeftOf } from '../payables/page-payable.js';
 
 /** For this time after a success the page is the receipt, which redirects to the shop. Later it only shows that the order is paid. */
 const RECEIPT_MS = 60_000;

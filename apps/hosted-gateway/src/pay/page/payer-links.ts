@@ -1,4 +1,4 @@
-import { type PaymentSnapshot, isFinal } from '@svc/contracts';
+import { isFinal, type PaymentSnapshot } from '@svc/contracts';
 import type { Session } from '../../sessions/session.js';
 
 /**

@@ -5,17 +5,17 @@ import { acceptsGzip } from '@svc/service';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   chooseLanguage,
-  parseLanguageTag,
-  type LanguagePreference,
   explicitLanguage,
+  type LanguagePreference,
+  parseLanguageTag,
 } from '../../languages/languages.js';
 import { parseOwnReferences } from '../../own-payments.js';
 import type { PageFrame } from '../../page-views/page-frame.js';
 import type { PageManifest, PagePiece, PayPageModel } from '../../page-views/pay-page-model.js';
 import {
+  assetsOf,
   contentSecurityPolicyOf,
   CSP_REPORTS_PATH,
-  assetsOf,
   renderPayPage,
 } from '../../page-views/render-pay-page.js';
 import { gzipPage } from './gzip-page.js';

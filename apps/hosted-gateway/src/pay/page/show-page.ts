@@ -6,12 +6,12 @@ import { chooseLanguage, type Language, type LanguagePreference } from '../../la
 import type { PayablePage, PayPageModel, SessionPage } from '../../page-views/pay-page-model.js';
 import { callsPathOf, isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { TillCodes } from '../../till-codes/till-codes.js';
+import { InFlightPayments } from '../payables/in-flight-payments.js';
+import { isInvoice, type PagePayable, payableIdOf } from '../payables/page-payable.js';
+import { PagePayableRepository } from '../payables/page-payable.repository.js';
 import { RefreshPayments } from '../payables/refresh-payments.js';
 import { CardKey } from './card-key.js';
 import { decidePage } from './decide-page.js';
-import { InFlightPayments } from '../payables/in-flight-payments.js';
-import { isInvoice, payableIdOf, type PagePayable } from '../payables/page-payable.js';
-import { PagePayableRepository } from '../payables/page-payable.repository.js';
 
 /** State of the page, for its script. */
 export interface PageState {

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PaymentSnapshot, isHostedPayment, type PayableSnapshot } from '@svc/contracts';
+import { isHostedPayment, type PayableSnapshot, type PaymentSnapshot } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 import { isScanned, type PayerAddress } from '../../sessions/payer-address.js';
 import { SessionRepository } from '../../sessions/session.repository.js';

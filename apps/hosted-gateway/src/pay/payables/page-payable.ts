@@ -1,5 +1,5 @@
-import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import { MAX_SESSION_ATTEMPTS } from '../../sessions/max-session-attempts.js';
+import type { SessionWithPayments } from '../../sessions/session.repository.js';
 import type { TillInvoice } from '../../till-codes/till-invoice.js';
 
 /** The payable of a payment page: a session or the invoice of a till. Both have the same states. */

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type PaymentSnapshot, CheckPaymentsV1 } from '@svc/contracts';
+import { CheckPaymentsV1, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { payableIdOf, type PagePayable } from './page-payable.js';
+import { type PagePayable, payableIdOf } from './page-payable.js';
 import { PagePayableRepository } from './page-payable.repository.js';
 
 /** A younger payment is not refreshed: the reply to its own charge command is still expected. */

@@ -8,9 +8,7 @@ import {
   type DigestPage,
   type DigestRequest,
   DigestRetrievalV1,
-  MAX_DIGESTS,
   DigestSessionsV1,
-  MAX_BOOK_LINES,
   type LinesPage,
   type LinesRequest,
   ListHistoryV1,
@@ -18,6 +16,8 @@ import {
   ListNotifiedSitesV1,
   ListRetrievalV1,
   ListSessionsV1,
+  MAX_BOOK_LINES,
+  MAX_DIGESTS,
   type NotifiedSite,
 } from '@svc/contracts';
 import { BookReader, Commands, type DigestOptions, type LinesOptions } from '@svc/messaging';

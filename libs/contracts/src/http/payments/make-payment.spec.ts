@@ -1,6 +1,7 @@
 import {
   amount,
   anyText,
+  type Bounds,
   describeBounds,
   nested,
   nestedList,
@@ -8,7 +9,6 @@ import {
   problemsOf,
   text,
   wholeNumber,
-  type Bounds,
 } from '../../../test/bounds.js';
 import {
   CardRequest,

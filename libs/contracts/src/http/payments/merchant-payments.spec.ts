@@ -1,4 +1,4 @@
-import type { PaymentSnapshot, PaymentSource, PayableSource } from '../../events/payments.js';
+import type { PayableSource, PaymentSnapshot, PaymentSource } from '../../events/payments.js';
 import { paymentNotificationOf } from './merchant-payments.js';
 
 const SESSION: PayableSource = {
