@@ -70,7 +70,10 @@ test.each(['partner', 'merchant', 'gateway', 'administration'] as const)(
         await send(operation, good, { ...caller.credentials, accept });
       for (const credentials of caller.wrong)
         examples.record(name, operation, good, await send(operation, good, credentials));
-      for (const request of fc.sample(document.invalidRequests(operation, caller.known), { numRuns: DAMAGED_OF_EACH, seed }))
+      for (const request of fc.sample(document.invalidRequests(operation, caller.known), {
+        numRuns: DAMAGED_OF_EACH,
+        seed,
+      }))
         await send(operation, request, caller.credentials);
     }
     lines.push(lineOf(name, operations.length, statuses));

@@ -20,8 +20,8 @@ test.each([
   ['23505', 'a broken constraint', { unusable: false, unavailable: false, later: false }],
 ])('%s, %s', (code, _, expected) => {
   const error = sql(code);
-  const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map((is) =>
-    is(error),
+  const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map(
+    (is) => is(error),
   );
   expect({ unusable, unavailable, later }).toEqual(expected);
 });

@@ -4,7 +4,10 @@ import { type SessionWithPayments, withPayment } from './session.repository.js';
 const session = (version: number, payments: HostedPaymentSnapshot[] = []): SessionWithPayments =>
   ({ payableState: 'open', payableVersion: version, tries: 0, payments }) as unknown as SessionWithPayments;
 const payment = (paymentReference: string, version: number, state = 'paid'): HostedPaymentSnapshot =>
-  ({ paymentReference, payable: { payableId: 'p', state, version, tries: version - 1 } }) as unknown as HostedPaymentSnapshot;
+  ({
+    paymentReference,
+    payable: { payableId: 'p', state, version, tries: version - 1 },
+  }) as unknown as HostedPaymentSnapshot;
 
 describe('a session with a payment', () => {
   it('is as the payment says when that is newer', () => {

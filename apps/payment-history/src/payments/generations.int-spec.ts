@@ -34,7 +34,9 @@ beforeEach(async () => {
 afterEach(() => history.stop());
 
 const deliver = (version: number) =>
-  history.deliver(...payments.map((payment) => paymentEvent({ ...payment, merchantName: `as of ${version}` }, version)));
+  history.deliver(
+    ...payments.map((payment) => paymentEvent({ ...payment, merchantName: `as of ${version}` }, version)),
+  );
 /** Nothing answers the replay request, so the service itself does not let the copy serve. */
 const begin = () => generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
 const rowsOf = async (table: string, where = 'true') =>

@@ -89,7 +89,9 @@ test('payments of the same moment are listed by their reference, the greatest fi
   const organisation = await anOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
-    await history.deliver(paymentEvent(aPayment(organisation.organisationId, organisation.customers[0], { reference })));
+    await history.deliver(
+      paymentEvent(aPayment(organisation.organisationId, organisation.customers[0], { reference })),
+    );
   const page = await history.page('', organisation.server);
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });

@@ -201,7 +201,10 @@ test('a payment of the command is readable after the reply, and the event change
   const commands = new Commands(history.broker);
   expect(await commands.request(ShowPaymentV1, { payment, version })).toEqual({ shown: true });
   const first = await history.one(payment.paymentReference, ours.server);
-  await history.deliver(paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1), paymentEvent(payment, version));
+  await history.deliver(
+    paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1),
+    paymentEvent(payment, version),
+  );
   expect(await history.one(payment.paymentReference, ours.server)).toEqual(first);
   expect((await history.page('', ours.server))?.payments).toHaveLength(1);
 });

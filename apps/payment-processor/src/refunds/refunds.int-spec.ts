@@ -22,7 +22,9 @@ beforeEach(async () => {
 });
 
 /** Of R 123.45. */
-const aPaid = (over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {}): Promise<HostedPaymentSnapshot> => {
+const aPaid = (
+  over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
+): Promise<HostedPaymentSnapshot> => {
   const { card, ...payable } = over;
   return processor.pay(aPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
 };

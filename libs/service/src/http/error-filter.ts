@@ -93,7 +93,8 @@ export function sendError(
 
 export function toDomainError(exception: unknown): DomainError {
   if (exception instanceof DomainError) return exception;
-  if (isTemporaryDatabaseError(exception)) return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
+  if (isTemporaryDatabaseError(exception))
+    return new DomainError('service.not-ready', { retryAfterSeconds: 1, cause: exception });
   const status =
     exception instanceof HttpException ? exception.getStatus() : (exception as { statusCode?: unknown })?.statusCode;
   const code = typeof status === 'number' ? CODE_OF_FRAMEWORK_STATUS[status] : undefined;

@@ -31,7 +31,12 @@ function pageOf({ session, ...facts }: Facts): { readonly state: string; readonl
   }) as unknown as { state: string };
 }
 const payment = (over: Partial<HostedPaymentSnapshot>): HostedPaymentSnapshot =>
-  ({ paymentReference: 'p', paymentUTCDate: after(-90_000), modifiedUTCDate: after(0), ...over }) as HostedPaymentSnapshot;
+  ({
+    paymentReference: 'p',
+    paymentUTCDate: after(-90_000),
+    modifiedUTCDate: after(0),
+    ...over,
+  }) as HostedPaymentSnapshot;
 const verification = (until: number, over: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSnapshot =>
   payment({
     state: 'verificationRequired',

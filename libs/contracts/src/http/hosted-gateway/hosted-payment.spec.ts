@@ -34,7 +34,8 @@ function aPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSna
   };
 }
 
-const failed = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot => aPayment({ state: 'failed', errors });
+const failed = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot =>
+  aPayment({ state: 'failed', errors });
 
 describe('a final payment, as merchants are told of it (H3, E2)', () => {
   it('has no message and no errors when it succeeded', () => {
