@@ -45,10 +45,10 @@ describe('on a platform of its own', () => {
   const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
 
   async function agree(): Promise<string> {
-    // A payment that has just become final is compared a moment later.
+    // A payment or refund that has just become final is compared a moment later.
     return waitUntil('all books to agree on all payments', 60_000, async () => {
       const { code, output } = await reconcile();
-      return code === 0 && /\b2\b.*\b24690\b/.test(output) ? output : undefined;
+      return code === 0 && /\b2\b.*\b24690\b.*\b1 +500\b/.test(output) ? output : undefined;
     });
   }
 

@@ -16,7 +16,7 @@ afterAll(() => browser?.close());
 it.each([
   ['partner', 'apiUrl', '/v1/payments', 'Makes a payment'],
   ['merchant', 'apiUrl', '/business/api/v1/merchants/{merchantId}/refunds', 'Refunds a payment'],
-  ['gateway', 'apiUrl', '/api/v3.1/sessions', 'Makes a session'],
+  ['gateway', 'apiUrl', '/api/v3.1/sessions', 'Creates a session'],
   ['transformer', 'apiUrl', '/BasketClosed', 'Closes a basket'],
   ['administration', 'adminUrl', '/admin/v1/audit-log', 'Reads the audit log'],
 ] as const)('the page of the %s reference shows its operations without errors', async (name, host, path, summary) => {

@@ -103,8 +103,8 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
         ...{ startedAt: now, endedAt: now },
       }),
     );
-    expect(plan).toMatch(eachBy('notifications_pkey', String.raw`id = given\w*.id`));
-    expect(plan).toMatch(/Index Scan using circuits_pkey on circuits .*\n\s+Index Cond: \(\(merchant_id = given/);
+    expect(plan).toMatch(eachBy('notifications_pkey', String.raw`id = attempts\w*.id`));
+    expect(plan).toMatch(/Index Scan using circuits_pkey on circuits .*\n\s+Index Cond: \(\(merchant_id = attempts/);
     expect(plan).not.toMatch(/Seq Scan/);
   });
 
