@@ -1,5 +1,5 @@
 import { IsAdminKey, IsBaseUrl, ServiceConfig } from '@svc/service';
-import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
+import { IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 import { IsProviderList } from './providers/provider-settings.js';
 
 export class CodeDecoderConfig extends ServiceConfig {
@@ -35,9 +35,4 @@ export class CodeDecoderConfig extends ServiceConfig {
   @IsOptional()
   @IsProviderList()
   SVC_CODE_PROVIDERS: string = '[]';
-
-  /** `on`: queries a simulated provider, with its own codes, for test keys too. Only in development. */
-  @IsOptional()
-  @IsIn(['on', 'off'])
-  SVC_SIMULATED_PROVIDER: 'on' | 'off' = 'off';
 }

@@ -41,6 +41,23 @@ describe('in production', () => {
   });
 });
 
+describe('an address that the operator configured, in development', () => {
+  const policy = { allowLoopback: true, allowPrivate: true };
+
+  it.each(['10.0.0.1', '172.18.0.4', '192.168.1.7'])('%s is accepted without TLS', (address) => {
+    expect(checkAddress(address, { ...policy, plain: true })).toBeUndefined();
+    expect(checkAddress(address, { ...DEVELOPMENT, plain: true })).toBe('private');
+  });
+
+  it.each([
+    ['169.254.169.254', 'link-local'],
+    ['100.64.0.1', 'carrier-grade-nat'],
+    ['fd00::1', 'unique-local'],
+  ])('%s is refused: %s', (address, refused) => {
+    expect(checkAddress(address, { ...policy, plain: false })).toBe(refused);
+  });
+});
+
 describe('in development', () => {
   const canBeInDevelopment = new Set<AddressRefusal>(['loopback', 'protocol', 'port']);
 

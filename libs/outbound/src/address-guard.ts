@@ -14,6 +14,8 @@ import ipaddr from 'ipaddr.js';
 export interface AddressPolicy {
   /** Development mode: allows loopback, plain http to it, and every port, but no other private address. */
   readonly allowLoopback: boolean;
+  /** Development mode: allows private addresses too, with plain http, for an address that the operator configured. */
+  readonly allowPrivate?: boolean;
 }
 
 /** Why an address is refused; part of the error class of the attempt. */
@@ -67,12 +69,13 @@ export function hostOf(url: URL): string {
  */
 export function checkAddress(
   address: string,
-  { allowLoopback, plain }: AddressPolicy & { plain: boolean },
+  { allowLoopback, allowPrivate = false, plain }: AddressPolicy & { plain: boolean },
 ): AddressRefusal | undefined {
   if (isIP(address) === 0 || address.includes('%')) return 'unreadable';
   const ip = ipaddr.parse(address);
   const range: string = ip.range();
   if (range === 'loopback') return allowLoopback ? undefined : 'loopback';
+  if (range === 'private' && allowPrivate) return undefined;
   if (range !== 'unicast') return REFUSAL_OF_RANGE[range] ?? 'reserved';
   if (METADATA.has(ip.toString())) return 'metadata';
   // Only 2000::/3 is allocated for global unicast. Other ranges, such as ::a.b.c.d, reach no host or the wrong one.

@@ -123,8 +123,23 @@ function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Va
       SVC_SHOP_CREDENTIALS_FILE: pathsOf(settings).demo,
     },
     // Payers' phones open codes, so codes contain the address of the payment page.
-    'code-decoder': { SVC_SIMULATED_PROVIDER: 'on', SVC_CODES_URL: gateway },
+    'code-decoder': { SVC_CODE_PROVIDERS: simulatedProvider(urlOf(ports.acquirer)), SVC_CODES_URL: gateway },
   };
+}
+
+/** The third-party code provider that simulated-acquirer serves. Its key is no secret: the provider stores nothing. */
+function simulatedProvider(acquirerUrl: string): string {
+  const provider = {
+    name: 'simulated',
+    mode: 'test',
+    baseUrl: `${acquirerUrl}/code-provider`,
+    apiKey: 'simulated-code-provider',
+    timeoutMs: 1_000,
+    hosts: ['pay.simulated-provider.example/'],
+    shortLinks: ['.simpay.example'],
+    verifiesUnknown: true,
+  };
+  return JSON.stringify([provider]);
 }
 
 function tlsOf(settings: Settings): Variables {

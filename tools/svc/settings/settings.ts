@@ -57,7 +57,7 @@ export const FORWARDED_SETTINGS: Readonly<Partial<Record<Service | 'simulated-ac
   'simulated-acquirer': ['SVC_ACQUIRER_LATENCY_MS', 'SVC_ACQUIRER_LIVE'],
   'webhook-dispatcher': ['SVC_DELIVERY'],
   'hosted-gateway': ['SVC_KEYLESS_', 'SVC_PAYMENTS_', 'SVC_ACQUIRER_LIVE'],
-  'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_', 'SVC_SIMULATED_PROVIDER'],
+  'code-decoder': ['SVC_INVOICE_', 'SVC_CODE_'],
   'merchant-retrieval': ['SVC_RETRIEVAL_', 'SVC_STREAM_'],
 };
 

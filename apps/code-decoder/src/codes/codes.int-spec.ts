@@ -1,19 +1,40 @@
 import { type DecodeResponse, ERROR_CATALOGUE, MerchantChangedV1, type MerchantFeatures } from '@svc/contracts';
+import { serveCodeProvider } from '@svc/simulated-acquirer';
 import { anEvent } from '@svc/testing';
+import { fastify, type FastifyInstance } from 'fastify';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
 import { aPartner, codePath } from '../../test/partner.js';
 
 let decoder: Decoder;
+let provider: FastifyInstance;
 let merchant: Merchant;
 let partner: Record<string, string>;
 beforeAll(async () => {
-  decoder = await startDecoder({ SVC_SIMULATED_PROVIDER: 'on', SVC_CODE_SHORT_FRAGMENTS: '.svc.example/s' });
+  provider = fastify({ forceCloseConnections: true });
+  serveCodeProvider(provider);
+  const settings = {
+    name: 'simulated',
+    mode: 'test',
+    baseUrl: `${await provider.listen({ host: '127.0.0.1' })}/code-provider`,
+    apiKey: 'simulated-code-provider',
+    timeoutMs: 1_000,
+    hosts: ['pay.simulated-provider.example/'],
+    shortLinks: ['.simpay.example'],
+    verifiesUnknown: true,
+  };
+  decoder = await startDecoder({
+    SVC_CODE_PROVIDERS: JSON.stringify([settings]),
+    SVC_CODE_SHORT_FRAGMENTS: '.svc.example/s',
+  });
 });
 beforeEach(async () => {
   merchant = await decoder.aMerchant();
   partner = await aPartner(decoder);
 });
-afterAll(() => decoder.stop());
+afterAll(async () => {
+  await decoder.stop();
+  await provider.close();
+});
 
 const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
 const digitsOf = (code: string): string => code.slice(-20);

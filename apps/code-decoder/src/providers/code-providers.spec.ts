@@ -41,13 +41,12 @@ async function aProvider(name: string, status: number | 'silent', over: Record<s
   return { settings, asked: () => asked };
 }
 
-async function providersOf(...providers: { settings: object }[]): Promise<CodeProviders> {
+function providersOf(...providers: { settings: object }[]): CodeProviders {
   const config = Object.assign(new CodeDecoderConfig(), {
     SVC_ENVIRONMENT: 'development',
     SVC_CODE_PROVIDERS: JSON.stringify(providers.map(({ settings }) => settings)),
   });
   const made = new CodeProviders(config, log);
-  await made.onApplicationBootstrap();
   closing.unshift(() => made.onApplicationShutdown());
   return made;
 }
@@ -58,7 +57,7 @@ test('a code of a provider is only sent to that provider, another code to those 
     await aProvider('other', 200),
     await aProvider('verifying', 200, { verifiesUnknown: true }),
   ];
-  const providers = await providersOf(one, other, verifying);
+  const providers = providersOf(one, other, verifying);
   const merchantOf = async (code: string) => {
     const answer = await providers.find('test', code);
     return answer.kind === 'known' ? answer.decoded.merchant.merchantReference : answer.kind;
@@ -76,22 +75,14 @@ test.each<[string, (number | 'silent')[], string]>([
   ['none knows it', [404, 404], 'unknown'],
 ])('where %s', async (_, statuses, kind) => {
   const all = await Promise.all(statuses.map((status, i) => aProvider(`p${i}`, status, { verifiesUnknown: true })));
-  const providers = await providersOf(...all);
+  const providers = providersOf(...all);
   expect((await providers.find('test', 'x')).kind).toBe(kind);
 });
 
 test('a key of the other mode queries no provider and matches no fragment', async () => {
   const one = await aProvider('one', 200, { verifiesUnknown: true });
-  const providers = await providersOf(one);
+  const providers = providersOf(one);
   expect(await providers.find('live', 'https://one.example/1')).toEqual({ kind: 'unknown' });
   expect(one.asked()).toBe(0);
   expect([providers.fragmentsOf('live').hosts, providers.fragmentsOf('test').hosts]).toEqual([[], ['one.example']]);
-});
-
-test('the simulated provider does not start in production', async () => {
-  const config = Object.assign(new CodeDecoderConfig(), {
-    SVC_ENVIRONMENT: 'production',
-    SVC_SIMULATED_PROVIDER: 'on',
-  });
-  await expect(new CodeProviders(config, log).onApplicationBootstrap()).rejects.toThrow(/for development/);
 });

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { CodeDecoderConfig } from '../config.js';
@@ -6,39 +6,28 @@ import { type CodeFragments, matchFragment } from './code-format.js';
 import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from './code-provider.js';
 import { HttpCodeProvider } from './http-code-provider.js';
 import { parseProviders } from './provider-settings.js';
-import { type RunningProvider, startSimulatedProvider } from './simulated-provider.js';
 
 /** Combined result of all providers: a known code takes precedence over an unavailable provider. */
 export type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
 
 /** The configured third-party providers (D4). */
 @Injectable()
-export class CodeProviders implements OnApplicationBootstrap, OnApplicationShutdown {
-  private providers: readonly CodeProvider[] = [];
-  private simulated: RunningProvider | undefined;
+export class CodeProviders implements OnApplicationShutdown {
+  private readonly providers: readonly CodeProvider[];
 
   constructor(
-    @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
+    @Inject(CodeDecoderConfig) config: CodeDecoderConfig,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
-  ) {}
-
-  async onApplicationBootstrap(): Promise<void> {
-    const { SVC_CODE_PROVIDERS, SVC_ENVIRONMENT, SVC_SIMULATED_PROVIDER } = this.config;
-    const inDevelopment = SVC_ENVIRONMENT === 'development';
-    const read = parseProviders(SVC_CODE_PROVIDERS);
-    if (read.problem !== undefined) throw new Error(`SVC_CODE_PROVIDERS ${read.problem}`);
-    if (SVC_SIMULATED_PROVIDER === 'on') {
-      if (!inDevelopment) throw new Error('SVC_SIMULATED_PROVIDER is only for development.');
-      this.simulated = await startSimulatedProvider();
-    }
-    this.providers = [...read.providers, ...(this.simulated ? [this.simulated.settings] : [])].map(
-      (settings) => new HttpCodeProvider(settings, { allowLoopback: inDevelopment }),
-    );
+  ) {
+    const parsed = parseProviders(config.SVC_CODE_PROVIDERS);
+    if (parsed.problem !== undefined) throw new Error(`SVC_CODE_PROVIDERS ${parsed.problem}`);
+    const isDevelopment = config.SVC_ENVIRONMENT === 'development';
+    const policy = { allowLoopback: isDevelopment, allowPrivate: isDevelopment };
+    this.providers = parsed.providers.map((settings) => new HttpCodeProvider(settings, policy));
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all(this.providers.map((provider) => provider.close()));
-    await this.simulated?.close();
   }
 
   /** Fragments that identify the codes of all providers in this mode (D2). */
