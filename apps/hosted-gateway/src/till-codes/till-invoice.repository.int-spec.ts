@@ -52,7 +52,7 @@ test('of a batch the newest version of each payment and invoice wins, in any ord
 });
 
 test.each([[[3, 7]], [[7, 3]]])(
-  'payments come newest first, also those of one moment, told as %j',
+  'payments are sorted newest first, also those of the same millisecond, if published as %j',
   async (versions) => {
     const invoice = await anInvoice(gateway, merchant);
     const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
