@@ -118,7 +118,7 @@ test('two requests without externalReference create two invoices', async () => {
   expect(one.body).not.toHaveProperty('externalReference');
 });
 
-test('during a payment an invoice is neither replaced nor closed, but a repeated request returns it', async () => {
+test('during a payment an invoice cannot be replaced or closed, but a repeated request returns it', async () => {
   const payload = anInvoiceRequest({ externalReference: 'x-1' });
   const { body } = await post(payload);
   decoder.payables.set(body.reference as string, 'reserved');

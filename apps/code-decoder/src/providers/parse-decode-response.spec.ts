@@ -123,7 +123,7 @@ test.each<[string, unknown, string]>([
     answer({}, { features: { orderReference: [] } }),
     'features.orderReference is not an object.',
   ],
-])('%s is not passed on', (_, value, problem) => expect(problemOf(value)).toBe(problem));
+])('a response with %s is rejected', (_, value, problem) => expect(problemOf(value)).toBe(problem));
 
 test('accepts values of maximum length', () => {
   const name = 'x'.repeat(200);
