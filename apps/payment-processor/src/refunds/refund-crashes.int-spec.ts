@@ -124,7 +124,7 @@ const DEATHS: readonly (readonly [name: string, death: Death])[] = [
 ];
 
 describe.each(['the client retries its call first', 'the jobs of another process run first'])('%s', (order) => {
-  test.each(DEATHS)('a death %s: one refund', async (_, death) => {
+  test.each(DEATHS)('after a crash %s there is one refund', async (_, death) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieAt(death);
     expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
@@ -145,7 +145,7 @@ test.each([
   [4, 'the ledger is written'],
   [5, 'the event is written'],
 ])(
-  'a death before statement %i of the outcome, by which %s: the outcome is rolled back, and there is one refund',
+  'after a crash before statement %i of the outcome, by which %s, the outcome is rolled back, and there is one refund',
   async (nth) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieBeforeStatement(nth);
@@ -168,7 +168,7 @@ const DEATHS_OF_THE_JOB: readonly (readonly [name: string, death: Death])[] = [
   ['after the outcome is committed', { of: 'refunds', method: 'settle', when: 'after' }],
 ];
 
-test.each(DEATHS_OF_THE_JOB)('a death of the job %s: one refund', async (_, death) => {
+test.each(DEATHS_OF_THE_JOB)('after a crash of the job %s there is one refund', async (_, death) => {
   const [payment, key] = [await aPaid(), randomUUID()];
   dieAt({ of: 'refunds', method: 'create', when: 'after' });
   expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);
@@ -190,7 +190,7 @@ const DEATHS_WHILE_WAITING: readonly (readonly [name: string, death: Death])[] =
   ['after that outcome is committed', { of: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];
 
-test.each(DEATHS_WHILE_WAITING)('the answer was lost, and a death %s: one refund', async (_, death) => {
+test.each(DEATHS_WHILE_WAITING)('after a lost response and a crash %s there is one refund', async (_, death) => {
   const [payment, key] = [await aPaid(CARDS.refundDropsTheAnswer), randomUUID()];
   const isDead = dieAt(death);
   expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);
