@@ -58,7 +58,7 @@ describe('a transfer', () => {
     position: `position = -1`,
   };
 
-  test.each(Object.entries(changes))('whose %s was changed is found', async (_, set) => {
+  test.each(Object.entries(changes))('whose %s was changed is detected', async (_, set) => {
     await forge(processor, `UPDATE transfers SET ${set} WHERE transfer_id = '${ids[4]}'`);
     expect(await finding()).toEqual({ kind: 'changed', sealNumber: 2, transferId: ids[4] });
   });
@@ -72,7 +72,7 @@ describe('a transfer', () => {
     expect(await finding()).toEqual({ kind: 'removed', sealNumber: 2, transferId: ids[4] });
   });
 
-  test.each([0, 4, 9])('that was deleted at index %d is found and named', async (nth) => {
+  test.each([0, 4, 9])('that was deleted at index %d is detected and named', async (nth) => {
     await forge(processor, `DELETE FROM transfers WHERE transfer_id = '${ids[nth]}'`);
     expect(await finding()).toEqual({ kind: 'removed', sealNumber: 1 + Math.floor(nth / 3), transferId: ids[nth] });
   });
@@ -114,7 +114,7 @@ describe('a seal', () => {
       4,
     ],
     ['whose end was moved', `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`, 4],
-  ])('%s is found', async (_, statement, sealNumber) => {
+  ])('%s is detected', async (_, statement, sealNumber) => {
     await forge(processor, statement);
     expect(await finding()).toMatchObject({ sealNumber, kind: expect.stringMatching(/^(seal )?changed$/) });
   });

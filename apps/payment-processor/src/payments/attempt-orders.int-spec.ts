@@ -169,11 +169,14 @@ async function outcomesOf(delay: Delay, card: string, death?: Death): Promise<Re
 test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
   ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
-])('%s: an approval is a success charged at the bank, or a failure reversed there', async (delay, outcomes) => {
-  expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
-});
+])(
+  'payer %s: an approved payment succeeds and is charged at the bank, or fails and is reversed there',
+  async (delay, outcomes) => {
+    expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
+  },
+);
 
-test.each(DELAYS)('%s: a decline is never a success, and no incident', async (delay) => {
+test.each(DELAYS)('payer %s: a declined payment never succeeds, and causes no incident', async (delay) => {
   expect(Object.keys(await outcomesOf(delay, CARDS.declined)).sort()).toEqual([
     'failed, declined',
     'failed, notAttempted',
@@ -186,6 +189,9 @@ const DEATHS = DELAYS.flatMap((delay) =>
   ),
 );
 
-test.each(DEATHS)('$delay: an approval, when the $who dies at stop $at', async ({ delay, ...death }) => {
-  expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
-});
+test.each(DEATHS)(
+  'payer $delay: an approved payment is consistent with the bank if the $who crashes at stop $at',
+  async ({ delay, ...death }) => {
+    expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
+  },
+);

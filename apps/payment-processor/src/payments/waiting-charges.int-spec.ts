@@ -105,7 +105,7 @@ async function withoutSlot<T>(waiting: () => Promise<T>): Promise<T | { code: st
   return result;
 }
 
-test('a payment without a slot before its deadline is rejected without a record, and can be made later', async () => {
+test('a payment without a slot before its deadline is rejected without a record, and can be repeated later', async () => {
   const [before, payable] = [await accepted(), aPayable()];
   const refused = await withoutSlot(() => processor.pay(payable));
   expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
