@@ -14,7 +14,7 @@ const PROVIDER = {
   verifiesUnknown: false,
 };
 
-test('parses a list of providers', () => {
+test('a list of providers is parsed', () => {
   expect(parseProviders(JSON.stringify([PROVIDER]))).toEqual({ providers: [PROVIDER] });
   expect(parseProviders('[]')).toEqual({ providers: [] });
 });
@@ -95,12 +95,12 @@ test.each([
   [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
 ])('%j is not a list of providers', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
 
-test('accepts twenty providers', () => {
+test('twenty providers are accepted', () => {
   const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-test('rejects a setting that is not text', () => {
+test('a setting that is not text is rejected', () => {
   class Config {
     @IsProviderList()
     providers: unknown = 7;

@@ -85,7 +85,7 @@ describe('payments', () => {
     );
   });
 
-  test('with new, outdated and repeated payments each session has its newest', async () => {
+  test('after new, outdated and repeated payments each session has the newest one', async () => {
     const given = await createSessions(AT_ONCE + 4);
     const [fresh, older, twice, unknown] = given.slice(AT_ONCE) as [Session, Session, Session, Session];
     const known = paid(older, 5);

@@ -36,7 +36,7 @@ test('known versions are not written again, and an outdated report changes nothi
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
 });
 
-test('of a batch the newest version of each payment and invoice wins, in any order', async () => {
+test('of a batch the newest version of each payment and invoice is stored, in any order', async () => {
   for (const reversed of [false, true]) {
     const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
     const begun = aPayment(one, { version: 2, state: 'processing' });
@@ -63,7 +63,7 @@ test.each([[[3, 7]], [[7, 3]]])(
   },
 );
 
-test('stores only those fields of a line item that the page shows', async () => {
+test('the repository stores only those fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
     { productCode: 'T', sku: 'S', unitPrice: '100' },

@@ -170,13 +170,13 @@ test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
   ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
 ])(
-  'payer %s: an approved payment succeeds and is charged at the bank, or fails and is reversed there',
+  'with the delay "%s" an approved payment succeeds and is charged at the bank, or fails and is reversed there',
   async (delay, outcomes) => {
     expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
   },
 );
 
-test.each(DELAYS)('payer %s: a declined payment never succeeds, and causes no incident', async (delay) => {
+test.each(DELAYS)('with the delay "%s" a declined payment never succeeds, and causes no incident', async (delay) => {
   expect(Object.keys(await outcomesOf(delay, CARDS.declined)).sort()).toEqual([
     'failed, declined',
     'failed, notAttempted',
@@ -190,7 +190,7 @@ const DEATHS = DELAYS.flatMap((delay) =>
 );
 
 test.each(DEATHS)(
-  'payer $delay: an approved payment is consistent with the bank if the $who crashes at stop $at',
+  'with the delay "$delay" payment and bank agree after the $who crashes at stop $at',
   async ({ delay, ...death }) => {
     expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
   },

@@ -66,7 +66,7 @@ describe('a payment is not accepted', () => {
     expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
-  test('unless it arrives a millisecond before the expiry, or is the last try', async () => {
+  test('after its expiry; a millisecond earlier, and for the last try, it is accepted', async () => {
     const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
