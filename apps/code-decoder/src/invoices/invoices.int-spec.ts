@@ -220,7 +220,7 @@ test('repeated, late or reordered events have the same result', async () => {
   const paid = decoder.payables.set(body.reference as string, 'paid');
   for (const news of [paid, reserved, paid, reserved]) await decoder.publishPayable(news);
   expect((await read(body.reference as string)).body.state).toBe('closed');
-  // Of a session, and of an unknown invoice.
+  // Events of a session, and of an unknown invoice.
   const elsewhere = { payableId: randomUUID(), state: 'closed' as const, version: 2, tries: 0 };
   await decoder.deliver(anEvent(PayableClosedV1, elsewhere.payableId, 2, elsewhere));
 });

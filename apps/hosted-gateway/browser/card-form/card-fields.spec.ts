@@ -93,7 +93,7 @@ describe('caretAfterFormat', () => {
   });
 });
 
-/** A text field of a browser, and what card-form.ts does to it. */
+/** A text field of a browser that card-form.ts formats. */
 class Field {
   text = '';
   caret = 0;
@@ -182,7 +182,7 @@ describe('any edit', () => {
   const edits = fc.array(edit, { minLength: 1, maxLength: 40 });
   const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
-  /** Nothing but the one digit that was typed, or deleted, has changed; a number that is too long loses its end. */
+  /** Only the typed or deleted digit has changed; a number that is too long loses its last digits. */
   const isOneDigitApart = (was: string, is: string, place: number, behind: number): boolean => {
     if (is.length > was.length)
       return (

@@ -83,7 +83,7 @@ describe('calls to the gateway', () => {
     redirect: 'error',
     signal: expect.any(AbortSignal) as AbortSignal,
   };
-  /** Undefined: the answer breaks off. */
+  /** If the body is undefined, the connection breaks while the response is read. */
   const answer = (status: number, body: string | undefined): void => {
     const response = new Response(body, { status });
     if (body === undefined) jest.spyOn(response, 'text').mockRejectedValue(new TypeError('broken off'));

@@ -118,7 +118,7 @@ describe('IdleWatch', () => {
     ['never later than that', MAX_TIMER_MS - EXPIRY_MARGIN_MS, MAX_TIMER_MS, 0],
   ])('fetches the state of a session once, %s', async (_, expiresInMs, afterMs, asked) => {
     const { watch, page } = watched();
-    // The device's clock plays no part.
+    // The clock of the device has no effect.
     const now = new Date('2041-01-01T00:00:00.000Z');
     watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
     await jest.advanceTimersByTimeAsync(afterMs);

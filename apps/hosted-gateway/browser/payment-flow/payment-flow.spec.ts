@@ -96,7 +96,7 @@ describe('afterPost', () => {
     const settles = (outcome: PostResult): boolean => settlesReference(outcome, false);
     expect([200, 202].every((status) => settles(answered(status, 'processing')))).toBe(true);
     expect([400, 402].every((status) => settles(answered(status)))).toBe(true);
-    // From a proxy, which knows no payment.
+    // From a proxy, which has no data about payments.
     expect([200, 202].some((status) => settles(answered(status)))).toBe(false);
     expect([409, 429, 500, 503].map((status) => settles(answered(status)))).toEqual([false, false, false, false]);
     expect(settles({ kind: 'unreachable' })).toBe(false);
@@ -224,7 +224,7 @@ describe('isChanged', () => {
     // As numbers, not as text.
     ['declined', '9', 'declined', '10', true],
     ['declined', '10', 'declined', '9', false],
-    // No numbers: no order.
+    // Versions that are not numbers have no order.
     ['open', 'b', 'open', 'a', true],
     ['open', '2', 'open', 'a1', true],
     ['open', '2a', 'open', '1', true],
@@ -310,7 +310,7 @@ describe('PaymentReference', () => {
     for (const store of [memory(), undefined]) {
       const reference = new PaymentReference(store, 's-1', 1, uuids());
       reference.get();
-      // Not sent yet, or refused at once.
+      // Not sent yet, or rejected immediately.
       expect(reference.mayHaveArrived).toBe(false);
       reference.markUnanswered();
       expect(reference.mayHaveArrived).toBe(true);

@@ -13,7 +13,7 @@ const CUT_OFF = { driverError: { code: '57P01' } };
 
 let gateway: Gateway;
 let template: Session;
-/** A repository that has seen no payment, as in another process. */
+/** A repository that has not read any payment, as in another process. */
 let sessions: SessionRepository;
 beforeAll(async () => {
   gateway = await startGateway();

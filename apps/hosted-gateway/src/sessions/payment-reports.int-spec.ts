@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A repository that has seen no payment, as in another process. */
+/** A repository that has not read any payment, as in another process. */
 const newRepository = (): SessionRepository =>
   new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
 

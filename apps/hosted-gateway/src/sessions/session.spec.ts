@@ -11,7 +11,7 @@ test('a session lives for half an hour and five tries (H2)', () => {
 
 test.each<[PayableState, SessionState, SessionState]>([
   ['open', 'open', 'expired'],
-  // A payment that is under way, and what has ended, do not expire.
+  // A session with a payment in progress, or in a final state, does not expire.
   ['reserved', 'processing', 'processing'],
   ['paid', 'completed', 'completed'],
   ['refused', 'refused', 'refused'],
@@ -76,7 +76,7 @@ describe('the fingerprint of a request (C7)', () => {
     { origin: 'shop2.example' },
     { siteName: 'Other' },
     { customFields: [{ key: 'Book', value: 'Two' }] },
-    // The same characters, cut elsewhere.
+    // The same characters, split between key and value at another place.
     { customFields: [{ key: 'BookO', value: 'ne' }] },
   ])('differs with %j', (change) => {
     expect(fingerprintOf({ ...request, ...change })).not.toBe(fingerprintOf(request));

@@ -252,7 +252,7 @@ describe('authentication of callers (A8)', () => {
     const refused = answers.at(-1)!;
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // Another method of the API is no way round it, nor is a header that says another address.
+    // Another method of the API, or a header with another address, does not bypass the limit.
     const elsewhere = await gateway.call('GET', '/api/v3/payments?sessionId=x', {
       headers: { ...without('x-api-key'), 'x-forwarded-for': '203.0.113.9' },
     });

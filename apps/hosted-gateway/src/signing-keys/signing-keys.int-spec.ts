@@ -1,4 +1,4 @@
-/** A session is made only where its webhook can be signed: with which keys is up to mode, site and API version. */
+/** A session is created only if its webhook can be signed. Mode, site and API version determine the signing keys. */
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
@@ -18,12 +18,12 @@ let nextId = 900_001;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  // Another site's: identity is known to publish webhook secrets.
+  // A secret of another site, after which identity is known to publish webhook secrets.
   await gateway.aMerchant();
 });
 afterAll(() => gateway.stop());
 
-/** A site without any key, and how to give it some. */
+/** A site without any key, and functions that add keys. */
 async function aSite(over: { requireApiKey?: boolean; keylessMode?: Mode } = {}) {
   const [merchantId, siteId] = [nextId++, nextId++];
   const site = {

@@ -149,7 +149,7 @@ test('a partner’s payment: the part paid by card has a fee, vouchers and exter
 });
 
 describe('a late approval (H2)', () => {
-  /** The recovery job gets the answer that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
+  /** The recovery job gets the response that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
   async function approvedTooLate(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);

@@ -1,4 +1,4 @@
-/** How the sealer reads the ledger, for tables that were never analysed: as a connection plans its statements once. */
+/** Plans of the statements that seal the ledger, for tables that were never analysed, because a connection plans them once. */
 import { planOf } from '@svc/testing';
 import { transferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';

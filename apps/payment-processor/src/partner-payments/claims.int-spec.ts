@@ -150,7 +150,7 @@ describe('vouchers and external payments of a partner', () => {
     const { body } = await partner.pay(invoice, external('success'));
     expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
     expect(chargesOf([body.paymentReference])).toEqual([]);
-    // Under the partner's own name of it, in each event, so that the two books can be compared.
+    // Each event contains the partner's own reference, so that the two books can be compared.
     const told = [
       ...(await processor.published(PaymentProcessingV1)),
       ...(await processor.published(PaymentSucceededV1)),

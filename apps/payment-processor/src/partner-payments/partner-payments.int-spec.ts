@@ -107,7 +107,7 @@ test('a card is accepted only for the payment and payer that it was encrypted fo
   );
   const refused: [Pick<PartnerUnderTest, 'pay'>, object, string][] = [
     [partner, await sealed(`${partner.organisationId}.${randomUUID()}`), reference],
-    // Bound to a session, as our page does.
+    // A card that is bound to a session, as on our page.
     [partner, await sealed(reference), reference],
     [partner, ofCustomer!, reference],
     [another, ofCustomer!, reference],

@@ -69,7 +69,7 @@ describe('retries', () => {
 
 test('a thousand concurrent retries cause one charge and one payment, and waiting calls hold no database connection', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
-  // From now on the key and the token are cached, and none of the thousand looks them up.
+  // From now on the key and the token are cached, so that none of the thousand calls queries them.
   expect((await partner.pay(await anInvoice())).status).toBe(201);
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);

@@ -25,7 +25,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(() => processor.stop());
 
 describe('a payable that changes after it was read', () => {
-  /** Once, between the two statements. */
+  /** Changes the payable once, between the two statements. */
   function changeAfterReading(change: string): void {
     const payments = processor.service.app.get(PartnerPaymentRepository);
     const findPayable = payments.findPayable.bind(payments);

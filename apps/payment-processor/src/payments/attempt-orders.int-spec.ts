@@ -1,7 +1,7 @@
 /**
  * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before the
  * bank handles the charge and before the response; the one that recovers stops before the query, before the decision to reverse,
- * before the bank handles the reversal and before the response. Either may die at a stop.
+ * before the bank handles the reversal and before the response. Either may crash at a stop.
  */
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
@@ -93,7 +93,7 @@ function ordersOf(payers: number, recoveries: number): Order[] {
   ];
 }
 
-/** The process that dies, and its stop. */
+/** The process that crashes, and its stop. */
 type Death = { readonly who: Order[number]; readonly at: number } | undefined;
 
 async function run(order: Order, delay: Delay, card: string, death: Death): Promise<string> {
@@ -113,7 +113,7 @@ async function run(order: Order, delay: Delay, card: string, death: Death): Prom
     await (who === 'payer' ? payer : recovery).step(dies);
   }
   isStepped = false;
-  // After any death, the jobs of another process end the attempt.
+  // After any crash, the jobs of another process end the attempt.
   for (let round = 1; round <= 3; round++) {
     processor.clock.advance(900_000);
     await processor.recover();

@@ -51,7 +51,7 @@ const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
 };
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
-/** Rows: answers of the acquirer; columns: states of the attempt. `!` is an incident, `!!` one with a reversal. */
+/** Rows: responses of the acquirer; columns: states of the attempt. `!` is an incident, `!!` an incident with a reversal. */
 const CONCLUSIONS = `
                       started      unknown      reversing    approved declined notAttempted reversed
   approved            approved     approved     !!           -        !!       !!           !!

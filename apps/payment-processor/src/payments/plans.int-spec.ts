@@ -1,4 +1,4 @@
-/** The plans of the two statements of every payment, for tables that were never analysed: as a connection makes them once. */
+/** Plans of the two statements of every payment, for tables that were never analysed, because a connection plans them once. */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { acceptPayment, anOpenAttempt } from '../../test/attempts/open-attempt.js';

@@ -57,7 +57,7 @@ test('four concurrent payments at a slow bank with one slot: the bank has charge
     processor.clock.advance(BANK_TAKES_MS);
     const recovery = processor.recover();
     recoveries.push(recovery);
-    // The recovery has the bank's answer; only then does this charge arrive there.
+    // This charge arrives at the bank only after recovery has the response of the bank.
     await Promise.race([recovery, reversal]);
     atTheBank[nth - 1]!();
   }

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The recovery job gets the answer that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
+ * The recovery job gets the response that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
  * gets the approval.
  */
 async function approvedTooLate(payable = aPayable()): Promise<HostedPaymentSnapshot> {

@@ -80,7 +80,7 @@ describe('a day', () => {
     expect(() => parseSettlementDay(text, NOW)).toThrow(expect.objectContaining({ code: 'request.invalid' })),
   );
 
-  test('has begun', () => {
+  test('must have begun', () => {
     expect(parseSettlementDay('2026-03-02', new Date('2026-03-02T00:00:00.000Z')).day).toBe('2026-03-02');
     expect(() => parseSettlementDay('2026-03-02', new Date('2026-03-01T23:59:59.999Z'))).toThrow(
       expect.objectContaining({ fields: [{ field: 'day', message: expect.stringContaining('has begun') }] }),
