@@ -29,7 +29,7 @@ describe.each(others)('%s', (_tag, messages) => {
       expect([path, placesOf(text)]).toEqual([path, placesOf(english[path]!)]);
   });
 
-  it('ends sentences like English, and has at most half as much text again, because the page has no more room', () => {
+  it('ends sentences like English, and is at most about 1.5 times as long, because the page has no more room', () => {
     for (const [path, text] of Object.entries(messages).filter(([each]) => each !== 'format.decimalMark')) {
       expect([path, /[.?…]$/.test(text)]).toEqual([path, /[.?…]$/.test(english[path]!)]);
       expect([path, text.length <= english[path]!.length * 1.5 + 20]).toEqual([path, true]);
