@@ -12,7 +12,7 @@ let services: DistributedServices;
 beforeAll(async () => (services = await DistributedServices.start()), 90_000);
 afterAll(() => services.close());
 
-test('with an empty database it is ready only after it knows all existing sites and keys, and stays ready', async () => {
+test('a replica with an empty database is ready only after it has all existing sites and keys, and stays ready', async () => {
   const keys = Array.from({ length: 400 }, () => newApiKey('site', 'test'));
   const identityEnv = await services.environment(identity);
   const before = await services.start(identity, identityEnv);

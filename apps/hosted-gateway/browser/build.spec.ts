@@ -20,7 +20,7 @@ const built = async (): Promise<PageManifest> => {
 const bytesOf = (text: string): number => gzipSync(text, { level: 9 }).length;
 
 describe("the page's build", () => {
-  it('gives the hash of each part, and does nothing the second time', async () => {
+  it('computes the hash of each part, and writes nothing the second time', async () => {
     const { scripts, style } = await built();
     const written = await stat(join(out, 'manifest.json'));
     for (const { content, integrity } of [style, ...Object.values(scripts)])
@@ -46,7 +46,7 @@ describe("the page's build", () => {
   );
 
   it.each(LANGUAGES)(
-    'says in $tag what the script says, and nothing in another language',
+    'contains all messages of the script in $tag, and none in another language',
     async ({ tag, messages }) => {
       const script = (await built()).scripts[tag].content;
       const sentences = (of: Messages): string[] => textsOf(scriptMessages(of)).filter((text) => text.length > 20);

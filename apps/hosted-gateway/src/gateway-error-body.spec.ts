@@ -59,11 +59,11 @@ describe('a payer whose browser requested the page', () => {
     ['a program', aRequest('/pay', { accept: 'application/json' })],
     ['what is sent', aRequest('/pay', { method: 'POST' })],
     ['the API', aRequest('/api/v3.1/sessions')],
-  ])('and %s gets JSON', (_, request) => {
+  ])('but %s gets JSON', (_, request) => {
     expect(gatewayErrorBody(unavailable, request).contentType).toBe('application/json');
   });
 
-  test('an invalid request gets JSON, not a page', () => {
+  test('an invalid request gets a JSON response, not a page', () => {
     expect(gatewayErrorBody(new DomainError('request.invalid'), aRequest('/pay')).contentType).toBe('application/json');
   });
 });

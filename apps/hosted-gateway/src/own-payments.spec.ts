@@ -20,4 +20,6 @@ test.each([
   ['other-svc-payment=a', []],
   ['svc-payment=a..b', ['a', 'b']],
   ['svc-payment=1.2.3.4.5.6', ['1', '2', '3', '4', '5']],
-])('%j contains %j', (cookies, references) => expect(parseOwnReferences(cookies)).toEqual(references));
+])('the cookie %j contains the references %j', (cookies, references) =>
+  expect(parseOwnReferences(cookies)).toEqual(references),
+);

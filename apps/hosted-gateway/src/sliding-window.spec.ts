@@ -18,7 +18,7 @@ function advance(ms: number): void {
   jest.setSystemTime(clock.now());
 }
 
-test('counts any calls of any keys at any times as the library does', async () => {
+test('a window counts calls exactly like the library, for any keys and times', async () => {
   const call = fc.record({
     waitMs: fc.oneof(fc.constantFrom(0, WINDOW_MS / 3, WINDOW_MS), fc.nat(2_000), fc.nat(2 * WINDOW_MS)),
     key: fc.constantFrom('one', 'another'),
@@ -46,7 +46,7 @@ test('counts any calls of any keys at any times as the library does', async () =
   );
 });
 
-test('frees the memory of keys without calls in the window, but not of blocked or active keys', async () => {
+test('a window frees the memory of keys without recent calls, but not of blocked or active keys', async () => {
   const window = new SlidingWindow(clock);
   for (const key of ['quiet', 'again', 'blocked']) await window.increment(key, WINDOW_MS, 1, 10 * WINDOW_MS);
   await window.increment('blocked', WINDOW_MS, 1, 10 * WINDOW_MS);

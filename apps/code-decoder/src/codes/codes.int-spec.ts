@@ -134,7 +134,7 @@ test('an outdated event of a merchant changes nothing', async () => {
   expect((await decode(code)).body.merchant.features).toEqual({ amount: { editable: true } });
 });
 
-test('every spelling of a code is found', async () => {
+test('a code is found in every spelling', async () => {
   const { reference, code } = await decoder.createInvoice(merchant);
   const slashes = `${code}?${'?'.repeat(6)}ÿ>`;
   for (const path of [
@@ -153,7 +153,7 @@ test('every spelling of a code is found', async () => {
   expect(codePath(slashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('the response follows the state of the invoice: open, in progress, closed, expired', async () => {
+test('the response depends on the state of the invoice: open, in progress, closed, expired', async () => {
   const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'life' });
   await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
@@ -177,7 +177,7 @@ test('the code of a replaced invoice is closed, that of the new one is open', as
   expect((await decode(young.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
 });
 
-test('a static code refers to the newest open invoice of its till, and is 404 without one', async () => {
+test('a static code refers to the newest open invoice of its till, and is a 404 without one', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const till = body.code as string;
   const shown = async () => {
@@ -210,13 +210,13 @@ test.each([
   ['CRSTPC-', 'CRSTPC-1-2-3-4-5'],
   ['a code of a provider that the provider does not know', 'https://pay.simulated-provider.example/nothing'],
   ['a provider’s short link', '12.simpay.example'],
-])('%s is supported, but there is nothing: 404', async (_, code) => {
+])('%s has a supported format, but refers to nothing: 404', async (_, code) => {
   const { status, body } = await decode(code);
   expect([status, body.errors[0].errorReference]).toEqual([404, '21']);
 });
 
 test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'.repeat(1_500)])(
-  '%s is of no kind that is known, and no provider knows it: 422',
+  '%s has an unknown format, and no provider knows it: 422',
   async (code) => expect((await decode(code)).status).toBe(422),
 );
 

@@ -53,7 +53,7 @@ describe.each(STRANGERS)('%s', (name) => {
   });
 });
 
-test('an externalReference is a separate invoice at each site and in each mode, also when it is sent or closed again', async () => {
+test('one externalReference creates a separate invoice for each site and mode, also when it is sent or closed again', async () => {
   const { 'another merchant whose site has the same number': _, ...others } = strangers;
   const merchants = [owner, ...Object.values(others)];
   const make = (merchant: Merchant) =>

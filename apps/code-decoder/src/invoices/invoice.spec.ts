@@ -30,7 +30,7 @@ test.each<[PayableState, Date | null, Date, string]>([
   ['refused', BEFORE, BEFORE, 'closed'],
   ['closed', BEFORE, AFTER, 'closed'],
   ['closed', AT, AFTER, 'expired'],
-])('a payable that is %s, closed at %p, at %p makes an invoice %s', (payableState, closedAt, now, state) => {
+])('the invoice of a payable that is %s, closed at %p, is at %p %s', (payableState, closedAt, now, state) => {
   expect(invoiceState({ payableState, closedAt, expiresAt: AT }, now)).toBe(state);
 });
 
@@ -53,7 +53,7 @@ test.each([
   null,
   true,
   [1],
-])('%p is none', (value) => expect(isUnitPrice(value)).toBe(false));
+])('%p is not a unit price', (value) => expect(isUnitPrice(value)).toBe(false));
 test.each([1, -1, 0.125, -0.5, 1_000_000])('%d is a quantity', (value) => expect(isQuantity(value)).toBe(true));
 test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('%p is not a quantity', (value) =>
   expect(isQuantity(value)).toBe(false),
@@ -72,7 +72,7 @@ test.each([
   '+012026-01-01T00:00:00Z',
   1_763_500_000,
   null,
-])('%p is none', (value) => expect(isUtcDate(value)).toBe(false));
+])('%p is not a date', (value) => expect(isUtcDate(value)).toBe(false));
 
 const fieldsOf = (body: object): string[] =>
   validateSync(plainToInstance(CreateInvoiceRequest, body), { stopAtFirstError: true })
@@ -107,7 +107,9 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['without origin', { origin: undefined }, ['origin']],
   ['of yesterday in words', { createdUTCDate: 'yesterday' }, ['createdUTCDate']],
   ['with 501 lines', { lineItems: Array(501).fill({ sku: 's', unitPrice: 1 }) }, ['lineItems']],
-])('an invoice %s: %j is named', (_, over, fields) => expect(fieldsOf(anInvoiceRequest(over))).toEqual(fields));
+])('an invoice %s has the invalid fields %j', (_, over, fields) =>
+  expect(fieldsOf(anInvoiceRequest(over))).toEqual(fields),
+);
 
 test('a line item is stored with its price as text and without absent members', () => {
   expect(lineItemOf(Object.assign(new LineItemRequest(), { sku: 's', unitPrice: 150, name: null }))).toEqual({
@@ -124,7 +126,7 @@ test.each([
   ['originReference', { originReference: 'x' }],
   ['a line', { lineItems: [{ sku: 's', unitPrice: 1 }] }],
   ['no lines but an empty list', { lineItems: [] }],
-])('another %s is another invoice', (_, over) => {
+])('another %s changes the fingerprint', (_, over) => {
   const of = (more: object): string => fingerprintOf(anInvoiceRequest({ externalReference: 'e', ...more }) as never);
   expect(of(over)).not.toBe(of({}));
 });
@@ -133,7 +135,7 @@ test.each([
   ['a field that nobody knows', { tableNumber: 4 }],
   ['null for what is absent', { originReference: null, lineItems: null }],
   ['a date without milliseconds', { createdUTCDate: '2026-03-01T09:59:58Z' }],
-])('%s makes no other invoice', (_, over) => {
+])('%s does not change the fingerprint', (_, over) => {
   const of = (more: object): string => fingerprintOf(anInvoiceRequest({ externalReference: 'e', ...more }) as never);
   expect(of(over)).toBe(of({}));
 });
@@ -218,7 +220,7 @@ test.each([
   { categories: null },
   { quantity: 3 },
   { quantity: undefined },
-])('a line with %j makes another invoice', (change) => {
+])('a line item with %j changes the fingerprint', (change) => {
   expect(withLine(change)).not.toBe(withLine({}));
   expect(withLine(change)).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -23,7 +23,7 @@ const close = (externalReference: string) =>
 const read = (reference: string, headers: Record<string, string> = {}) =>
   decoder.call('GET', `${merchant.path}/invoices/${reference}`, { headers: { ...merchant.headers, ...headers } });
 
-test('creates an invoice that can be paid when the till gets its response, and publishes its event', async () => {
+test('a new invoice can be paid when the till gets its response, and its event is published', async () => {
   const payload = anInvoiceRequest({
     externalReference: 'basket 1|é',
     originReference: 'o-1',
@@ -118,7 +118,7 @@ test('two requests without externalReference create two invoices', async () => {
   expect(one.body).not.toHaveProperty('externalReference');
 });
 
-test('during a payment an invoice is neither replaced nor closed, but a repeated request returns it', async () => {
+test('during a payment an invoice cannot be replaced or closed, but a repeated request returns it', async () => {
   const payload = anInvoiceRequest({ externalReference: 'x-1' });
   const { body } = await post(payload);
   decoder.payables.set(body.reference as string, 'reserved');
@@ -145,7 +145,7 @@ test('an invoice that was just paid is not replaced; once the payment is known, 
   expect(next.body.reference).not.toBe(body.reference);
 });
 
-test('closes an invoice, and closing it again changes nothing', async () => {
+test('an invoice is closed, and closing it again changes nothing', async () => {
   const { body } = await post(anInvoiceRequest({ externalReference: 'köln & co' }));
   const closed = await close('köln & co');
   expect([closed.status, closed.text]).toEqual([204, '']);
@@ -220,7 +220,7 @@ test('repeated, late or reordered events have the same result', async () => {
   const paid = decoder.payables.set(body.reference as string, 'paid');
   for (const news of [paid, reserved, paid, reserved]) await decoder.publishPayable(news);
   expect((await read(body.reference as string)).body.state).toBe('closed');
-  // Of a session, and of an unknown invoice.
+  // Events of a session, and of an unknown invoice.
   const elsewhere = { payableId: randomUUID(), state: 'closed' as const, version: 2, tries: 0 };
   await decoder.deliver(anEvent(PayableClosedV1, elsewhere.payableId, 2, elsewhere));
 });
@@ -278,7 +278,7 @@ describe('authorisation (A7)', () => {
     ['an unknown key', () => ({ 'x-api-key': `${merchant.siteKey.slice(0, -1)}_` })],
     ['a text that is no key', () => ({ 'x-api-key': 'secret' })],
     ['a key beside one that is wrong', () => ({ 'x-api-key': 'x', authorization: `Bearer ${merchant.siteKey}` })],
-  ])('%s is 401, and the body is empty even when the request is wrong too', async (_, headers) => {
+  ])('%s is a 401 with an empty body, also if the request is invalid', async (_, headers) => {
     const answer = await decoder.call('POST', `${merchant.path}/invoices`, { headers: headers(), payload: {} });
     expect([answer.status, answer.text]).toEqual([401, '']);
   });

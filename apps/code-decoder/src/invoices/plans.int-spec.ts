@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-// The plan is made once, while the tables are empty.
+// PostgreSQL plans the statement once, while the tables are empty.
 test('a static code only reads the open invoices of its till', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(decoder.dataSource, () => invoices.findByTillCode('test', '0'.repeat(20)));

@@ -8,4 +8,4 @@ test.each([
   ['JPY', '¥'],
   ['XXX', '¤'],
   ['QQQ', 'QQQ'],
-])('%s is written %s', (code, symbol) => expect(currencySymbol(code)).toBe(symbol));
+])('the currency %s has the symbol %s', (code, symbol) => expect(currencySymbol(code)).toBe(symbol));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-test('closing a session writes no index of its code', async () => {
+test('closing a session updates no index of its code', async () => {
   const codes = decoder.service.app.get(SessionCodeRepository);
   const at = decoder.clock.nowISO();
   const made = Array.from({ length: 120 }, () => {

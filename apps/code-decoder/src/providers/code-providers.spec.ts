@@ -51,7 +51,7 @@ function providersOf(...providers: { settings: object }[]): CodeProviders {
   return made;
 }
 
-test('a code of a provider is only sent to that provider, another code to those that verify unknown codes', async () => {
+test('a code of a provider is sent only to that provider, and any other code to all that verify unknown codes', async () => {
   const [one, other, verifying] = [
     await aProvider('one', 200),
     await aProvider('other', 200),
@@ -73,7 +73,7 @@ test.each<[string, (number | 'silent')[], string]>([
   ['one is silent and the others do not know it', [404, 'silent', 410], 'unavailable'],
   ['it has expired at one', [404, 410], 'expired'],
   ['none knows it', [404, 404], 'unknown'],
-])('where %s', async (_, statuses, kind) => {
+])('combines the results of all providers if %s', async (_, statuses, kind) => {
   const all = await Promise.all(statuses.map((status, i) => aProvider(`p${i}`, status, { verifiesUnknown: true })));
   const providers = providersOf(...all);
   expect((await providers.find('test', 'x')).kind).toBe(kind);

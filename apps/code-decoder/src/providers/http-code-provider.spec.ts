@@ -52,7 +52,7 @@ const json = (body: unknown) => (_: IncomingMessage, response: ServerResponse) =
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-test('sends the code as base64url with the credentials, and returns the response', async () => {
+test('the client sends the code as base64url with the credentials, and returns the response', async () => {
   answer = json(DECODED);
   const code = 'https://qr.tapp.example/?a=ÿ>/../x';
   expect(await provider().find(code)).toEqual({ kind: 'known', decoded: DECODED });
@@ -64,7 +64,7 @@ test('sends the code as base64url with the credentials, and returns the response
 test.each([
   [404, 'unknown'],
   [410, 'expired'],
-])('%d means %s', async (status, kind) => {
+])('the HTTP status %d means %s', async (status, kind) => {
   answer = (_, response) => void response.writeHead(status).end('whatever');
   expect(await provider().find('x')).toEqual({ kind });
 });
@@ -112,7 +112,7 @@ test.each<[string, typeof answer, RegExp]>([
   expect((failure as Error).message).toMatch(why);
 });
 
-test('sends no request to a private address (E7)', async () => {
+test('the client sends no request to a private address (E7)', async () => {
   answer = json(DECODED);
   const { port } = server.address() as AddressInfo;
   for (const baseUrl of [

@@ -13,14 +13,14 @@ const answer = (invoice: object = {}, merchant: object = {}) => ({
   invoice: { ...INVOICE, ...invoice },
 });
 
-test('accepts the required members alone, and adds milliseconds to the date', () => {
+test('a response with only the required members is accepted, and its date gets milliseconds', () => {
   expect(parseDecodeResponse(answer())).toEqual({
     merchant: MERCHANT,
     invoice: { ...INVOICE, createdUTCDate: '2026-01-01T00:00:00.000Z' },
   });
 });
 
-test('keeps optional members, and removes null and unknown members', () => {
+test('a response keeps optional members, and loses null and unknown members', () => {
   const lineItems = [{ name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 0.5 }];
   const optional = { origin: 'o', originReference: 'r', invoiceReference: 'i', orderReference: 'q', state: 'closed' };
   const features = {
@@ -123,9 +123,9 @@ test.each<[string, unknown, string]>([
     answer({}, { features: { orderReference: [] } }),
     'features.orderReference is not an object.',
   ],
-])('%s is not passed on', (_, value, problem) => expect(problemOf(value)).toBe(problem));
+])('a response with %s is rejected', (_, value, problem) => expect(problemOf(value)).toBe(problem));
 
-test('accepts values of maximum length', () => {
+test('values of maximum length are accepted', () => {
   const name = 'x'.repeat(200);
   const lineItems = Array(500).fill({ ...LINE, name, categories: Array(50).fill('x'.repeat(100)) });
   const { invoice, merchant } = parseDecodeResponse(answer({ lineItems, state: 'open' }, { merchantName: name }));

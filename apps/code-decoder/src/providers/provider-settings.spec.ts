@@ -14,7 +14,7 @@ const PROVIDER = {
   verifiesUnknown: false,
 };
 
-test('parses a list of providers', () => {
+test('a list of providers is parsed', () => {
   expect(parseProviders(JSON.stringify([PROVIDER]))).toEqual({ providers: [PROVIDER] });
   expect(parseProviders('[]')).toEqual({ providers: [] });
 });
@@ -58,7 +58,7 @@ test.each<[string, unknown]>([
   ['shortLinks', [7]],
   ['verifiesUnknown', 'no'],
   ['verifiesUnknown', undefined],
-])('a %s that is %j is named', (name, value) => {
+])('the error names a %s that is %j', (name, value) => {
   expect(parseProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
     problem: `is wrong in [1] ${name}`,
   });
@@ -78,7 +78,7 @@ test.each([
   { hosts: Array(20).fill('abc') },
   { shortLinks: ['x'.repeat(100)] },
   { verifiesUnknown: true },
-])('a provider with %j is taken', (change) => {
+])('a provider with %j is accepted', (change) => {
   const providers = [{ ...PROVIDER, ...change }];
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
@@ -93,14 +93,14 @@ test.each([
   ['[null]', `is wrong in [0] ${EVERY_MEMBER}`],
   [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${EVERY_MEMBER}`],
   [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
-])('%j is no list of providers', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
+])('%j is not a list of providers', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
 
-test('accepts twenty providers', () => {
+test('twenty providers are accepted', () => {
   const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-test('rejects a setting that is not text', () => {
+test('a setting that is not text is rejected', () => {
   class Config {
     @IsProviderList()
     providers: unknown = 7;

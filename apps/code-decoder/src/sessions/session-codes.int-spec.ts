@@ -117,7 +117,7 @@ test('the code of a hosted session is decoded to its merchant and amount', async
   expect((await decode(code, await aPartner(decoder, 'live'))).status).toBe(404);
 });
 
-test('shows only those features of the merchant that apply to a session', async () => {
+test('a decoded session has only those features of the merchant that apply to sessions', async () => {
   const { merchantId } = merchant;
   const features = { amount: { editable: true }, tip: { enabled: true }, orderReference: { label: 'Table' } };
   await decoder.deliver(
@@ -133,17 +133,20 @@ test.each([
   ['was refused after its last try', (session: Session) => aPayment(session.payable, 'failed', 'refused'), 'closed'],
   ['was cancelled', closed, 'closed'],
   ['can be tried again', (session: Session) => aPayment(session.payable, 'failed', 'open'), 'open'],
-] as const)('one that %s says so, in whatever order and however often it is told', async (_, happened, state) => {
-  const told = aSession();
-  await decoder.deliver(told.created, happened(told));
-  expect(await stateOf(told.code)).toBe(state);
+] as const)(
+  'the code of a session that %s has that state, with events in any order and repeated',
+  async (_, happened, state) => {
+    const told = aSession();
+    await decoder.deliver(told.created, happened(told));
+    expect(await stateOf(told.code)).toBe(state);
 
-  const overtaken = aSession();
-  await decoder.deliver(happened(overtaken));
-  expect(await stateOf(overtaken.code)).toBe(404);
-  await decoder.deliver(overtaken.created, overtaken.created, happened(overtaken), overtaken.created);
-  expect(await stateOf(overtaken.code)).toBe(state);
-});
+    const overtaken = aSession();
+    await decoder.deliver(happened(overtaken));
+    expect(await stateOf(overtaken.code)).toBe(404);
+    await decoder.deliver(overtaken.created, overtaken.created, happened(overtaken), overtaken.created);
+    expect(await stateOf(overtaken.code)).toBe(state);
+  },
+);
 
 test('an unpaid session expires; a paid one does not', async () => {
   const [left, paid] = [aSession(), aSession()];
@@ -153,7 +156,7 @@ test('an unpaid session expires; a paid one does not', async () => {
   expect([await stateOf(left.code), await stateOf(paid.code)]).toEqual([410, 'closed']);
 });
 
-describe('past its expiry', () => {
+describe('after the expiry of a session', () => {
   async function expiredSession(): Promise<Session> {
     const session = aSession();
     await decoder.deliver(session.created);
@@ -241,7 +244,7 @@ test('a session stays closed at the time that was reported first', async () => {
 test.each([
   ['site', () => ({ siteId: 999_999 })],
   ['merchant', () => ({ merchantId: 999_999 })],
-])('a %s that is not known yet is 503: nothing is taken from another site or merchant', async (_, unknown) => {
+])('a %s whose event has not arrived is a 503; data of other sites and merchants are not used', async (_, unknown) => {
   const { code, created } = aSession(unknown());
   await decoder.deliver(created);
   const { status, headers } = await decode(code);

@@ -58,7 +58,7 @@ test('the code is also available as text and as a QR code', async () => {
   expect((await call('GET', 'V')).status).toBe(404);
 });
 
-test('rejects an invalid siteReference', async () => {
+test('an invalid siteReference is rejected', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
     expect(await call('PUT', till)).toMatchObject({ status: 400, body: { errors: [{ field: 'siteReference' }] } });
   expect((await call('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);

@@ -1,7 +1,7 @@
 import { MAX_AMOUNT_CENTS } from '@svc/contracts';
 import { checkAmounts, MAX_CHOSEN_CENTS, parseAmount, readAmounts } from './chosen-amounts.js';
 
-test('the most that is taken is what the service takes', () => {
+test('the page and the service have the same maximum amount', () => {
   expect(MAX_CHOSEN_CENTS).toBe(MAX_AMOUNT_CENTS);
 });
 
@@ -26,7 +26,7 @@ test.each([
   ['12345678901', undefined],
   ['1e3', undefined],
   ['abc', undefined],
-])('%j is %p cents', (text, cents) => {
+])('the text %j is parsed as %p cents', (text, cents) => {
   expect(parseAmount(text)).toBe(cents);
 });
 
@@ -63,6 +63,6 @@ test.each([
     { amount: '100', tip: undefined },
     { amount: 10_000, tipAmount: 0 },
   ],
-] as const)('%j is read as %j', (texts, amounts) => {
+] as const)('%j is converted to %j', (texts, amounts) => {
   expect(readAmounts(texts, TERMS)).toEqual(amounts);
 });

@@ -15,7 +15,7 @@ const now = new Date('2026-11-20T18:03:36.123Z');
 const good = { cardNumber: '4242 4242 4242 4242', expiry: '12 / 30', cvv: '123', holderName: ' Thandi Nkosi ' };
 
 describe('checkCardFields', () => {
-  it('finds nothing wrong with a good card, and reads it', () => {
+  it('accepts a valid card, and reads it', () => {
     const read = {
       cardNumber: '4242424242424242',
       cvv: '123',
@@ -30,7 +30,7 @@ describe('checkCardFields', () => {
     expect(checkCardFields({ ...good, holderName: 'x'.repeat(100) }, now, en.fieldErrors)).toStrictEqual({});
   });
 
-  it('reads no card whose expiry is wrong', () => {
+  it('rejects a card with an invalid expiry', () => {
     expect(() => readCard({ ...good, expiry: '13 / 30' }, now)).toThrow('The fields were not checked');
   });
 
@@ -52,11 +52,11 @@ describe('checkCardFields', () => {
     [{ holderName: '  ' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: '\u200b\u2060 \ufeff' }, 'holderName', 'Enter the name on the card.'],
     [{ holderName: 'x'.repeat(101) }, 'holderName', 'Use at most 100 characters.'],
-  ])('%j is a problem of %s', (change, field, words) => {
+  ])('the input %j has a problem in %s', (change, field, words) => {
     expect(checkCardFields({ ...good, ...change }, now, en.fieldErrors)).toStrictEqual({ [field]: words });
   });
 
-  it('says it in the language of the page', () => {
+  it('describes a problem in the language of the page', () => {
     const problems = checkCardFields({ ...good, cvv: '1', holderName: 'x'.repeat(101) }, now, zu.fieldErrors);
     expect(problems).toStrictEqual({
       cvv: 'I-CVV yaleli khadi inezinombolo ezingu-3.',
@@ -64,7 +64,7 @@ describe('checkCardFields', () => {
     });
   });
 
-  it('names both lengths of a CVV whose card is not known', () => {
+  it('names both lengths of the CVV if the brand is unknown', () => {
     expect(checkCardFields({ ...good, cardNumber: '', cvv: '12' }, now, en.fieldErrors).cvv).toBe(
       'The CVV has 3 or 4 digits.',
     );
@@ -88,12 +88,12 @@ describe('caretAfterFormat', () => {
     ['4242 4242', 0, '4242 4242', 0],
     // behind a digit that is not shown any more
     ['42424242x', 8, '4242', 4],
-  ])('%p at %d, shown as %p: %d', (typed, caret, formatted, expected) => {
+  ])('the text %p with the caret at %d, formatted as %p, has its caret at %d', (typed, caret, formatted, expected) => {
     expect(caretAfterFormat(typed, caret, formatted)).toBe(expected);
   });
 });
 
-/** A text field of a browser, and what card-form.ts does to it. */
+/** A text field of a browser that card-form.ts formats. */
 class Field {
   text = '';
   caret = 0;
@@ -157,7 +157,7 @@ describe('typing an expiry date', () => {
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
     ['203012', '12 / 30'],
-  ])('%s shows %s', (keys, shown) => expect(typed('expiry', keys).text).toBe(shown));
+  ])('the keys %s produce %s', (keys, shown) => expect(typed('expiry', keys).text).toBe(shown));
 
   it.each<[string, (field: Field) => Field, string]>([
     ['the second digit of the month', (field) => field.at(2).backspace().type('1'), '11 / 30'],
@@ -182,7 +182,7 @@ describe('any edit', () => {
   const edits = fc.array(edit, { minLength: 1, maxLength: 40 });
   const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
-  /** Nothing but the one digit that was typed, or deleted, has changed; a number that is too long loses its end. */
+  /** Only the typed or deleted digit has changed; a number that is too long loses its last digits. */
   const isOneDigitApart = (was: string, is: string, place: number, behind: number): boolean => {
     if (is.length > was.length)
       return (
@@ -192,7 +192,7 @@ describe('any edit', () => {
     return true;
   };
 
-  it('of a number keeps the digits that a plain field would have, and the caret between the same two', () => {
+  it('of a number keeps the same digits as a plain field, and the caret at the same digit', () => {
     fc.assert(
       fc.property(edits, (all) => {
         const field = new Field('cardNumber');
@@ -209,7 +209,7 @@ describe('any edit', () => {
     );
   });
 
-  it('of a date leaves it readable as what stands there, and every field can be emptied with either key', () => {
+  it('of a date keeps it parsable, and every field can be emptied with Backspace and with Delete', () => {
     const now = new Date('2026-11-20T18:03:36.123Z');
     fc.assert(
       fc.property(fc.constantFrom<CardFieldName>('expiry', 'cardNumber'), edits, (name, all) => {

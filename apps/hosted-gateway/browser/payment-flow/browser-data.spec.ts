@@ -8,7 +8,7 @@ afterEach(() => {
   Reflect.deleteProperty(globalThis, 'screen');
 });
 
-test('says what only the browser knows', () => {
+test('the browser data contain what only a script can read', () => {
   replaced('navigator', { language: 'en-ZA' });
   replaced('screen', { width: 1440, height: 900, colorDepth: 24 });
   expect(readBrowserData()).toEqual({
@@ -20,6 +20,6 @@ test('says what only the browser knows', () => {
   });
 });
 
-test('says nothing where the browser does not', () => {
+test('there are no browser data if the browser does not provide them', () => {
   expect(readBrowserData()).toBeUndefined();
 });

@@ -66,14 +66,14 @@ describe('streamStates', () => {
     expect(breaks).toEqual([false, true]);
   });
 
-  it('is over at once in a browser without streams', () => {
+  it('ends immediately in a browser without streams', () => {
     Reflect.deleteProperty(globalThis, 'EventSource');
     const { breaks, source } = streamed();
     expect([breaks, source]).toEqual([[true], undefined]);
   });
 });
 
-describe('calls of the gateway', () => {
+describe('calls to the gateway', () => {
   const fetched = jest.spyOn(globalThis, 'fetch');
   afterEach(() => fetched.mockReset());
   afterAll(() => fetched.mockRestore());
@@ -83,7 +83,7 @@ describe('calls of the gateway', () => {
     redirect: 'error',
     signal: expect.any(AbortSignal) as AbortSignal,
   };
-  /** Undefined: the answer breaks off. */
+  /** If the body is undefined, the connection breaks while the response is read. */
   const answer = (status: number, body: string | undefined): void => {
     const response = new Response(body, { status });
     if (body === undefined) jest.spyOn(response, 'text').mockRejectedValue(new TypeError('broken off'));
@@ -108,7 +108,7 @@ describe('calls of the gateway', () => {
     ]);
   });
 
-  it('name the language, where the address of the page names one', async () => {
+  it('contain the language if the URL of the page has one', async () => {
     const calls = { path: '/pay/1', query: '?lang=zu' };
     answer(202, '{}');
     await postPayment(calls, body);
@@ -131,7 +131,7 @@ describe('calls of the gateway', () => {
     [502, 'no JSON', {}],
     [502, '"text"', {}],
     [502, undefined, {}],
-  ])('tell of an answer %i %s what it says', async (httpStatus, text, said) => {
+  ])('read the valid fields of the response %i %s', async (httpStatus, text, said) => {
     answer(httpStatus, text);
     const { received: _, ...outcome } = { received: undefined, ...(await postPayment(CALLS, body)) };
     expect(outcome).toStrictEqual({ kind: 'answered', httpStatus, ...said });
@@ -144,7 +144,7 @@ describe('calls of the gateway', () => {
     ['without a field', decline, decline],
     ['without its words', { ...decline, next: undefined }, undefined],
     ['without its number', { ...decline, try: '2' }, undefined],
-  ])('tell of a declined try, %s', async (_, said, read) => {
+  ])('read the decline in a response, %s', async (_, said, read) => {
     const text = JSON.stringify({ state: 'declined', version: 3, decline: said });
     const state = { state: 'declined', version: '3', ...(read === undefined ? {} : { decline: read }) };
     answer(200, text);
@@ -157,13 +157,13 @@ describe('calls of the gateway', () => {
     ['whole', { try: 2, triesLeft: '4 of 5 tries left.', more: 1 }, { try: 2, triesLeft: '4 of 5 tries left.' }],
     ['without its words', { try: 2 }, undefined],
     ['without its number', { try: '2', triesLeft: '4 of 5 tries left.' }, undefined],
-  ])('tell of the try that an open form offers, %s', async (_, said, read) => {
+  ])('read the next try in a response, %s', async (_, said, read) => {
     answer(200, JSON.stringify({ state: 'open', version: 3, coming: said }));
     const state = { state: 'open', version: '3', ...(read === undefined ? {} : { coming: read }) };
     expect(await fetchState(CALLS, new AbortController().signal)).toStrictEqual(state);
   });
 
-  it('ask for more time, and tell until when there is', async () => {
+  it('request more time, and return the new expiry', async () => {
     const later = { state: 'open', version: 2, expiresAt: '2026-03-01T10:45:00.000Z' };
     answer(200, JSON.stringify(later));
     expect(await requestMoreTime({ path: '/pay/1', query: '?lang=zu' })).toStrictEqual({ ...later, version: '2' });
@@ -178,7 +178,7 @@ describe('calls of the gateway', () => {
     expect(await requestMoreTime(CALLS)).toBeUndefined();
   });
 
-  it('tell of a post without an answer that the gateway is unreachable', async () => {
+  it('report the gateway as unreachable if a post gets no response', async () => {
     fetched.mockRejectedValue(new TypeError('refused'));
     expect(await postPayment(CALLS, body)).toEqual({ kind: 'unreachable', neverSent: false });
   });
@@ -189,7 +189,7 @@ describe('calls of the gateway', () => {
     ['and had lost it meanwhile', true, false, false],
     ['and had found it meanwhile', false, true, false],
     ['in a browser that does not say', undefined, undefined, false],
-  ])('tell whether a post that failed %s was never sent', async (_, before, after, neverSent) => {
+  ])('report whether a post that failed %s was never sent', async (_, before, after, neverSent) => {
     const network = jest.spyOn(globalThis, 'navigator', 'get');
     network.mockReturnValueOnce({ onLine: before } as Navigator).mockReturnValue({ onLine: after } as Navigator);
     fetched.mockRejectedValue(new TypeError('no network'));
@@ -197,7 +197,7 @@ describe('calls of the gateway', () => {
     network.mockRestore();
   });
 
-  it('tell that a post may have been sent when the network was there for a moment in between', async () => {
+  it('report that a post may have been sent if the browser was online for a moment', async () => {
     const network = jest.spyOn(globalThis, 'navigator', 'get').mockReturnValue({ onLine: false } as Navigator);
     const removed = jest.spyOn(window, 'removeEventListener');
     fetched.mockImplementationOnce(() => {
@@ -221,13 +221,13 @@ describe('calls of the gateway', () => {
     [404, '<h1>proxy</h1>', undefined],
     [404, '{"state":"open"}', undefined],
     [503, '{"state":"open"}', undefined],
-  ])('read the state of an answer %i %s', async (status, text, state) => {
+  ])('read the state in the response %i %s', async (status, text, state) => {
     answer(status, text);
     expect(await fetchState(CALLS, new AbortController().signal)).toEqual(state);
     expect(fetched.mock.calls).toEqual([['/pay/1/state', { ...common, headers: { accept: 'application/json' } }]]);
   });
 
-  describe('for the state that is not answered', () => {
+  describe('without a response to a request for the state', () => {
     const answersWhenAborted = (): void =>
       void fetched.mockImplementation((_, init) => {
         const { promise, reject } = Promise.withResolvers<Response>();
@@ -237,7 +237,7 @@ describe('calls of the gateway', () => {
     beforeEach(() => void jest.useFakeTimers());
     afterEach(() => void jest.useRealTimers());
 
-    it('give up after eight seconds', async () => {
+    it('stop waiting after eight seconds', async () => {
       answersWhenAborted();
       const state = fetchState(CALLS, new AbortController().signal);
       await jest.advanceTimersByTimeAsync(7_999);
@@ -246,7 +246,7 @@ describe('calls of the gateway', () => {
       expect(await state).toBeUndefined();
     });
 
-    it('give up when the page does, and leave neither timer nor listener behind', async () => {
+    it('stop waiting when the page aborts them, and remove their timer and listener', async () => {
       answersWhenAborted();
       const page = new AbortController();
       const removed = jest.spyOn(page.signal, 'removeEventListener');

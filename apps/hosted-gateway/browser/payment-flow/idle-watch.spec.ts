@@ -116,9 +116,9 @@ describe('IdleWatch', () => {
     ['never where it is too late', -EXPIRY_MARGIN_MS, 1, 0],
     ['at most a day ahead', MAX_TIMER_MS - EXPIRY_MARGIN_MS - 1, MAX_TIMER_MS, 1],
     ['never later than that', MAX_TIMER_MS - EXPIRY_MARGIN_MS, MAX_TIMER_MS, 0],
-  ])('looks at a session once, %s', async (_, expiresInMs, afterMs, asked) => {
+  ])('fetches the state of a session once, %s', async (_, expiresInMs, afterMs, asked) => {
     const { watch, page } = watched();
-    // The device's clock plays no part.
+    // The clock of the device has no effect.
     const now = new Date('2041-01-01T00:00:00.000Z');
     watch.fetchAtExpiry(new Date(now.getTime() + expiresInMs).toISOString(), now);
     await jest.advanceTimersByTimeAsync(afterMs);

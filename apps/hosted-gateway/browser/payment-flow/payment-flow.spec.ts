@@ -62,7 +62,7 @@ describe('afterPost', () => {
       expect(afterPost({ ...answered(200, half.state), received: half } as PostResult)).toEqual({ do: 'reload' });
   });
 
-  it('leaves for the bank only to an address of the web', () => {
+  it('redirects to the bank only if the URL is http or https', () => {
     const to = (redirectUrl?: string) =>
       afterPost({
         ...answered(200, 'verification'),
@@ -74,7 +74,7 @@ describe('afterPost', () => {
       expect(to(address)).toEqual({ do: 'reload' });
   });
 
-  it('leaves for the bank only to be verified', () => {
+  it('redirects to the bank only for a verification', () => {
     const redirectUrl = 'https://bank.example/c/1';
     expect(afterPost({ ...answered(200, 'succeeded'), redirectUrl } as PostResult)).toEqual({ do: 'reload' });
     expect(afterPost({ ...answered(202, 'processing'), redirectUrl } as PostResult)).toEqual({
@@ -83,7 +83,7 @@ describe('afterPost', () => {
     });
   });
 
-  it('never gives the form back unless the server refused the payment', () => {
+  it('shows the form again only if the server rejected the payment', () => {
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 599 }), fc.string(), (httpStatus, state) => {
         const isRefusal = httpStatus >= 400 && httpStatus < 500 && ![402, 404, 408, 409, 410].includes(httpStatus);
@@ -92,11 +92,11 @@ describe('afterPost', () => {
     );
   });
 
-  it('settles a reference only by an answer about the payment itself', () => {
+  it('settles a reference only after a response about the payment itself', () => {
     const settles = (outcome: PostResult): boolean => settlesReference(outcome, false);
     expect([200, 202].every((status) => settles(answered(status, 'processing')))).toBe(true);
     expect([400, 402].every((status) => settles(answered(status)))).toBe(true);
-    // From a proxy, which knows no payment.
+    // From a proxy, which has no data about payments.
     expect([200, 202].some((status) => settles(answered(status)))).toBe(false);
     expect([409, 429, 500, 503].map((status) => settles(answered(status)))).toEqual([false, false, false, false]);
     expect(settles({ kind: 'unreachable' })).toBe(false);
@@ -116,7 +116,7 @@ describe('afterRefusal', () => {
   const wrongCard = { ...refused, message: 'Bad card' };
   const unchanged = { state: 'open', version: '1' };
 
-  it.each([tooMany, refused, wrongCard])('gives the form back after the first send, %j', (refusal) => {
+  it.each([tooMany, refused, wrongCard])('shows the form again after the first send, %j', (refusal) => {
     for (const current of [unchanged, undefined])
       expect(afterRefusal({ refusal, current, shown, mayHaveArrived: false })).toEqual(refusal);
   });
@@ -173,7 +173,7 @@ describe('afterPoll', () => {
   const poll = (state: string, version: string | undefined, waiting: Waiting, unchangedPolls = 1, sends = 1) =>
     afterPoll({ polled: { state, version }, shown, waiting, unchangedPolls, sends });
 
-  it('waits while the payment is processing, whatever became of the answer', () => {
+  it('waits while the payment is processing, with or without a response', () => {
     const all: Waiting[] = ['answer', 'yes', 'unknown', 'elsewhere'];
     expect(all.map((waiting) => poll('processing', '2', waiting, 99, 99))).toEqual(['wait', 'wait', 'wait', 'wait']);
   });
@@ -183,19 +183,19 @@ describe('afterPoll', () => {
     (state) => expect(poll(state, '2', 'yes')).toBe('reload'),
   );
 
-  it('sends an unanswered payment again when the server does not have it, and gives up after a while', () => {
+  it('resends a payment without a response if the server does not have it, a limited number of times', () => {
     expect(poll('open', '1', 'unknown', 1, 1)).toBe('send-again');
     expect(poll('open', '1', 'unknown', 1, MAX_SENDS - 1)).toBe('send-again');
     expect(poll('open', '1', 'unknown', 1, MAX_SENDS)).toBe('restore-form');
   });
 
-  it('sends what was never sent as soon as the server can be asked, however often there was no network', () => {
+  it('sends a payment that was never sent as soon as the server responds, after any number of failures', () => {
     expect(poll('open', '1', 'no', 1, 0)).toBe('send-again');
     expect(poll('open', '1', 'no', 99, 0)).toBe('send-again');
     expect(poll('expired', '2', 'no', 1, 0)).toBe('reload');
   });
 
-  it('neither sends again nor gives back while an answer may still come, or the payment was accepted', () => {
+  it('neither resends nor shows the form while a response may still arrive, or if the payment was accepted', () => {
     for (const waiting of ['answer', 'yes'] as const) expect(poll('open', '1', waiting, 99, 99)).toBe('wait');
   });
 
@@ -224,7 +224,7 @@ describe('isChanged', () => {
     // As numbers, not as text.
     ['declined', '9', 'declined', '10', true],
     ['declined', '10', 'declined', '9', false],
-    // No numbers: no order.
+    // Versions that are not numbers have no order.
     ['open', 'b', 'open', 'a', true],
     ['open', '2', 'open', 'a1', true],
     ['open', '2a', 'open', '1', true],
@@ -251,7 +251,7 @@ describe('isFirstSightOfProcessing', () => {
     ['unknown', false],
     ['elsewhere', false],
     ['interrupted', false],
-  ])('while waiting %s: %p', (waiting, isFirst) => {
+  ])('in the waiting state %s: %p', (waiting, isFirst) => {
     expect(isNewlyProcessing({ state: 'processing' }, waiting)).toBe(isFirst);
     expect(isNewlyProcessing({ state: 'open' }, waiting)).toBe(false);
   });
@@ -282,7 +282,7 @@ describe('PaymentReference', () => {
     };
   };
 
-  it('is the same until it is settled, over a reload too', () => {
+  it('is the same until it is settled, also after a reload', () => {
     const store = memory();
     const randomUuid = uuids();
     const first = new PaymentReference(store, 's-1', 1, randomUuid);
@@ -294,7 +294,7 @@ describe('PaymentReference', () => {
     expect(afterReload.get()).toBe('uuid-2');
   });
 
-  it('is unanswered from the press until it is settled, as a document loaded in between can tell', () => {
+  it('is unanswered from the pay request until it is settled, also for a document that is loaded meanwhile', () => {
     const store = memory();
     const inDocument = (): PaymentReference => new PaymentReference(store, 's-1', 1, uuids());
     expect(inDocument().isUnanswered()).toBe(false);
@@ -306,11 +306,11 @@ describe('PaymentReference', () => {
     expect(inDocument().isUnanswered()).toBe(false);
   });
 
-  it('may have arrived once a send was not answered, until it is settled; a document loaded later knows it too', () => {
+  it('may have arrived after a send without a response, until it is settled, also for a document loaded later', () => {
     for (const store of [memory(), undefined]) {
       const reference = new PaymentReference(store, 's-1', 1, uuids());
       reference.get();
-      // Not sent yet, or refused at once.
+      // Not sent yet, or rejected immediately.
       expect(reference.mayHaveArrived).toBe(false);
       reference.markUnanswered();
       expect(reference.mayHaveArrived).toBe(true);
@@ -322,7 +322,7 @@ describe('PaymentReference', () => {
     }
   });
 
-  it('is another for another try and another session', () => {
+  it('is different for each try and each session', () => {
     const store = memory();
     const randomUuid = uuids();
     const all = [
@@ -333,7 +333,7 @@ describe('PaymentReference', () => {
     expect(new Set(all.map((each) => each.get())).size).toBe(3);
   });
 
-  it('holds for the life of the page where nothing may be stored', () => {
+  it('is kept until the page is closed if the browser allows no storage', () => {
     const refuses = () => {
       throw new Error('SecurityError');
     };

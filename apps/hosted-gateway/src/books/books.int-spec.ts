@@ -28,7 +28,7 @@ const digestsOf = async (merchant: number) =>
 const linesOf = async (merchant: number, mode: Mode = 'test') =>
   (await commands.request(ListSessionsV1, { book: 'sessions', merchantId: merchant, mode, ...DAY })).lines;
 
-test('the final payments of sessions, for each merchant and mode', async () => {
+test('the books contain the final payments of sessions, for each merchant and mode', async () => {
   const [one, other] = [++merchantId, ++merchantId];
   const { paymentReference } = await pay({ merchantId: one });
   await pay({ merchantId: one, mode: 'live', processedAmount: 5 });

@@ -22,7 +22,7 @@ async function report(address: string, type = 'application/csp-report', payload 
   return (await gateway.call('POST', '/pay/csp-reports', { headers, payload })).status;
 }
 
-test('counts a report in both formats, with any content', async () => {
+test('the endpoint counts reports in both formats, with any content', async () => {
   expect(await report('203.0.113.1')).toBe(204);
   expect(await report('203.0.113.1', 'application/reports+json', '[{"type":"csp-violation"}]')).toBe(204);
   expect(await report('203.0.113.1', 'application/csp-report', 'not even JSON')).toBe(204);
@@ -30,7 +30,7 @@ test('counts a report in both formats, with any content', async () => {
 });
 
 test.each(['application/json', 'text/plain', 'application/csp-report-not', ''])(
-  'what is sent as %j is no report: refused and not counted',
+  'a request with content type %j is not a report: it is rejected and not counted',
   async (type) => {
     expect(await report('203.0.113.5', type)).toBe(415);
     expect(ours()).toEqual([]);
@@ -51,17 +51,17 @@ test.each([
   expect(ours()).toHaveLength(status === 204 ? 1 : 0);
 });
 
-test('accepts a media type with parameters', async () => {
+test('the endpoint accepts a media type with parameters', async () => {
   expect(await report('203.0.113.5', 'Application/CSP-Report; charset=utf-8')).toBe(204);
   expect(ours()).toHaveLength(1);
 });
 
-test('rejects a report that is too large, without counting it', async () => {
+test('the endpoint rejects a report that is too large, without counting it', async () => {
   expect(await report('203.0.113.2', 'application/csp-report', 'x'.repeat(16 * 1024 + 1))).toBe(413);
   expect(ours()).toHaveLength(0);
 });
 
-test('limits the reports of each address', async () => {
+test('the endpoint limits the reports of each address', async () => {
   for (let sent = 0; sent < MAX_REPORTS_PER_MINUTE; sent++) expect(await report('203.0.113.3')).toBe(204);
   expect(await report('203.0.113.3')).toBe(429);
   expect(await report('203.0.113.4')).toBe(204);

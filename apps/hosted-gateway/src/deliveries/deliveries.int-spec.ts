@@ -44,7 +44,7 @@ const ownerOf = ({ merchantId, siteId }: Merchant, mode = 'test') => ({ merchant
 const SUCCESS = { status: 'Success', errors: [] };
 
 it.each(['v3.1', 'v3'])(
-  'of %s asks for what is of the site and mode of the key, and says it in the envelope',
+  'API %s queries deliveries of the site and mode of the key, and returns them in the envelope',
   async (version) => {
     const { headers } = merchant;
     const at = `/api/${version}/deliveries`;
@@ -96,7 +96,7 @@ it.each(['nothing', `${ID}x`, 'x'.repeat(150)])('sends no command for %s, which 
 });
 
 it.each(['state=none', 'state=gone&state=gone', `after=${ID}x`, `after=${ID}&after=${ID}`])(
-  'does not ask with %s, which is none',
+  'rejects the invalid query %s with a 400, and sends no command',
   async (query) => {
     const { status, body } = await gateway.call('GET', `/api/v3.1/deliveries?${query}`, { headers: merchant.headers });
     expect([status, body['errors']]).toEqual([

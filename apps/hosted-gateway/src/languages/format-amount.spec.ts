@@ -33,7 +33,7 @@ describe('formatAmount', () => {
     );
   });
 
-  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])('refuses %p', (cents) => {
+  it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '12345' as never])('rejects %p', (cents) => {
     expect(() => formatAmount(cents, 'ZAR', formatOf('en'))).toThrow(RangeError);
   });
 });
@@ -47,7 +47,7 @@ describe('formatTime', () => {
     ['zu', '20 Novemba 2026 ngo-23:30 UTC'],
     ['xh', '20 Novemba 2026 ngo-23:30 UTC'],
     ['st', '20 Pudungwana 2026 ka 23:30 UTC'],
-  ] as const)('is in %s %s', (tag, shown) => expect(formatTime(time, formatOf(tag), 'UTC')).toBe(shown));
+  ] as const)('in the language %s is %s', (tag, shown) => expect(formatTime(time, formatOf(tag), 'UTC')).toBe(shown));
 
   it('uses the given time zone, and 00 for midnight', () => {
     expect(formatTime(time, formatOf('en'), 'Africa/Johannesburg')).toBe('21 November 2026 at 01:30 SAST');

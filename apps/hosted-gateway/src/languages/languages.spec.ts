@@ -16,7 +16,7 @@ const others = LANGUAGES.filter(({ tag }) => tag !== 'en').map(
 );
 
 describe.each(others)('%s', (_tag, messages) => {
-  it('has every message, none of them empty and none left in English', () => {
+  it('contains every message, none of them empty or untranslated', () => {
     expect(Object.keys(messages)).toEqual(Object.keys(english));
     const same = Object.keys(english).filter((path) => messages[path] === english[path]);
     expect(same.filter((path) => !ALIKE.includes(path))).toEqual([]);
@@ -29,7 +29,7 @@ describe.each(others)('%s', (_tag, messages) => {
       expect([path, placesOf(text)]).toEqual([path, placesOf(english[path]!)]);
   });
 
-  it('ends a sentence where English does, and is not much longer: the page has room for half as much again', () => {
+  it('ends sentences like English, and is at most about 1.5 times as long, because the page has no more room', () => {
     for (const [path, text] of Object.entries(messages).filter(([each]) => each !== 'format.decimalMark')) {
       expect([path, /[.?…]$/.test(text)]).toEqual([path, /[.?…]$/.test(english[path]!)]);
       expect([path, text.length <= english[path]!.length * 1.5 + 20]).toEqual([path, true]);
@@ -41,7 +41,7 @@ describe('the language of a page', () => {
   const languageFor = (accepted?: string, locale?: string | null, chosen?: 'xh') =>
     chooseLanguage({ accepted, chosen }, locale).tag;
 
-  it('is what the payer chose, otherwise the session’s, otherwise the first of the browser’s, otherwise English', () => {
+  it('is the choice of the payer, or else the language of the session, of the browser, or English', () => {
     expect(languageFor('af', 'zu', 'xh')).toBe('xh');
     expect(languageFor('af', 'zu')).toBe('zu');
     expect(languageFor('af', null)).toBe('af');
@@ -78,14 +78,14 @@ describe('the language of a page', () => {
     ['"><script>', 'en'],
   ])('for Accept-Language %j is %s', (accepted, tag) => expect(languageFor(accepted)).toBe(tag));
 
-  it('is chosen by its own tag only', () => {
+  it('is only found by its own tag', () => {
     expect(['zu', 'zu-ZA', 'de', '', undefined, null, ['zu'], 'constructor'].map(parseLanguageTag)).toEqual([
       'zu',
       ...Array<undefined>(7),
     ]);
   });
 
-  it('is named by the payer or the merchant, not by the browser', () => {
+  it('is explicit if it comes from the payer or the merchant, but not from the browser', () => {
     expect(explicitLanguage({ chosen: 'xh', accepted: 'af' }, 'zu')).toBe('xh');
     expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'zu')).toBe('zu');
     expect(explicitLanguage({ chosen: undefined, accepted: 'af' }, 'de')).toBeUndefined();
@@ -93,7 +93,7 @@ describe('the language of a page', () => {
   });
 });
 
-test('a placeholder without a value stays, and values are not expanded again', () => {
+test('a placeholder without a value is unchanged, and values are not expanded again', () => {
   expect(fill('{a} {b} {a} {c}', { a: 1, b: '$& {a}' })).toBe('1 $& {a} 1 {c}');
 });
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('storing payments writes no index of their sessions', async () => {
+test('storing payments updates no index of their sessions', async () => {
   const repository = gateway.service.app.get(SessionRepository);
   const first = (await repository.findWithPayments(await gateway.createSession(await gateway.aMerchant())))!;
   const sessions = Array.from({ length: 120 }, () => {

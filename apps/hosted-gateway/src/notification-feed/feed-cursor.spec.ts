@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { decodeCursor, encodeCursor, START_CURSOR } from './feed-cursor.js';
 
-test('decodes an encoded cursor', () => {
+test('an encoded cursor is decoded to the same position', () => {
   const cursors = fc.record({
     txid: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
     position: fc.integer({ min: 0, max: 999_999_999_999_999 }),

@@ -64,7 +64,7 @@ async function payment(
   return aPayment(payable, { version: 3, ...change });
 }
 
-test('has each final payment once, oldest first, with the id and the body of its webhook', async () => {
+test('the feed has each final payment once, oldest first, with the id and the body of its webhook', async () => {
   const first = await payment();
   const second = await payment({ state: 'failed' });
   const processing = await payment({ state: 'processing', version: 2 });
@@ -100,7 +100,7 @@ test('an empty feed is an empty page without a cursor; the next call starts from
   expect(await read()).toEqual({ notifications: [], hasMore: false, status: 'Success', errors: [] });
 });
 
-test('has pages of 100, and continues after any of them', async () => {
+test('the feed has pages of 100, and continues after any of them', async () => {
   const payable = await gateway.payableOf(await gateway.createSession(merchant));
   const payments = Array.from({ length: 250 }, () =>
     aPayment(payable, { state: 'failed', version: 3, paymentReference: newPaymentReference(new Date()) }),
@@ -113,7 +113,7 @@ test('has pages of 100, and continues after any of them', async () => {
   expect((await read(after)).notifications).toEqual([]);
 });
 
-test('reads its page directly in the order of the index', async () => {
+test('the feed reads a page directly in the order of the index', async () => {
   const { dataSource } = gateway;
   const plan = await planOf(dataSource, () => readFeed(dataSource, { ...merchant, mode: 'test' }, undefined));
   expect(plan).toMatch(
@@ -121,7 +121,7 @@ test('reads its page directly in the order of the index', async () => {
   );
 });
 
-test('skips nothing when the first write commits last', async () => {
+test('the feed skips nothing if the first write commits last', async () => {
   const [early, late] = [await payment(), await payment()];
   const slow = gateway.dataSource.createQueryRunner();
   await slow.startTransaction();
@@ -162,7 +162,7 @@ test('concurrent reads and writes: every notification is read exactly once', asy
   expect(new Set(seen)).toEqual(new Set(payments.map(({ paymentReference }) => paymentReference)));
 });
 
-test('leaves out a Failed once its session was paid', async () => {
+test('the feed omits a Failed after its session was paid', async () => {
   const sessionId = await gateway.createSession(merchant);
   const failed = await payment({ state: 'failed', version: 3 }, sessionId);
   await sessions.upsertPayments([failed]);
@@ -174,8 +174,8 @@ test('leaves out a Failed once its session was paid', async () => {
   expect((await readAll()).told).toEqual([paid.paymentReference]);
 });
 
-describe('only lists the calling site and mode', () => {
-  test.each(STRANGERS)('%s reads its own', async (stranger) => {
+describe('a feed contains only payments of the calling site and mode', () => {
+  test.each(STRANGERS)('%s reads its own payments', async (stranger) => {
     const other = (await strangersTo(merchant, (site) => gateway.aMerchant(site)))[stranger];
     await sessions.upsertPayments([await payment()]);
     const { after } = await readOnce(1);
@@ -195,7 +195,7 @@ describe('only lists the calling site and mode', () => {
     expect(page.notifications.map(({ notification }) => notification.paymentReference)).toEqual([own.paymentReference]);
   });
 
-  test('rejects a caller without a key', async () => {
+  test('a caller without a key is rejected', async () => {
     expect((await gateway.call('GET', '/api/v3.1/notifications')).status).toBe(401);
   });
 });

@@ -1,7 +1,7 @@
 import { PAGE_WORDS } from '@svc/service';
 import { en } from '../languages/en.js';
 
-test('the front uses the texts of the page while the gateway is unavailable', () => {
+test('while the gateway is unavailable, the reverse proxy shows the texts of the page', () => {
   const { notFound, unavailable } = en;
   expect(PAGE_WORDS).toEqual({
     notFound: [notFound.heading, notFound.note],

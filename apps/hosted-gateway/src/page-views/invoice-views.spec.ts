@@ -75,7 +75,7 @@ describe('once it is closed', () => {
     expect(text).not.toContain('shop');
   });
 
-  it('shows other people that it is paid, without a reference and without a time', () => {
+  it('shows others that it is paid, without a reference and without a time', () => {
     const text = textOf(there({ ...invoice, state: 'already-paid' }));
     expect(text).toContain('There is nothing left to pay.');
     expect(text).not.toMatch(/reference|Date|2026/);

@@ -49,7 +49,7 @@ describe('the other states', () => {
     expect(render(open)).not.toContain('given back');
   });
 
-  it("has a mark in the merchant's colour for any name", () => {
+  it('the page has a mark in the colour of the merchant, for any name', () => {
     const markOf = (merchantName: string) =>
       /<span class="mark tone-(\d)"[^>]*>([^<]*)<\/span>/.exec(render({ ...open, merchantName }));
     expect(markOf('karoo coffee')?.slice(1)).toEqual(markOf('karoo coffee')?.slice(1));
@@ -78,14 +78,14 @@ describe('the other states', () => {
     expect(html).toContain('id="returning"');
   });
 
-  it('shows in every state of a test session, and of no live session, that no money moves', () => {
+  it('every state of a test session, but not of a live session, shows that no money moves', () => {
     for (const model of [open, declined, succeeded, verification]) {
       expect(textOf(render({ ...model, isTest: true }))).toContain('TEST: no money moves');
       expect(textOf(render(model))).not.toContain('TEST');
     }
   });
 
-  it('offers a reload link in case the script does not load', () => {
+  it('the form offers a reload link in case the script does not load', () => {
     expect(render(open)).toContain('<a href>load the page again</a>');
     expect(render(succeeded)).not.toContain('script-late');
   });
@@ -100,7 +100,7 @@ describe('the other states', () => {
     ['refused', 'This payment cannot be tried again'],
     ['expired', 'This payment page has expired'],
     ['cancelled', 'This payment was cancelled'],
-  ] as const)('%s says so, and that nothing was charged', (state, heading) => {
+  ] as const)('the page of a session that is %s shows its state, and that nothing was charged', (state, heading) => {
     const html = render({ ...order, state });
     expect(textOf(html)).toContain(heading);
     expect(textOf(html)).toContain('Nothing was charged.');

@@ -48,7 +48,7 @@ function outsideOf(text: string): string {
 describe.each(pages)('%s', (_name, model) => {
   const html = render(model, { language });
 
-  it('has no text that is not from its language', () => {
+  it('contains only text in its language', () => {
     const title = /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '';
     const names = [...html.matchAll(/ (?:aria-label|alt|title|placeholder)="([^"]*)"/g)].map(([, name]) => name);
     // The names of the other languages are in those languages.

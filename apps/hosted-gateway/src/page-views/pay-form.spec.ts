@@ -3,7 +3,7 @@ import { closedStates, declined, open, order, render, succeeded, textOf, without
 import type { OrderDetails } from './pay-page-model.js';
 
 describe('the form', () => {
-  it('has the four labelled fields, none of which a native post could send', () => {
+  it('has the four labelled fields, which a native post would not send', () => {
     const html = render(open);
     const labels = [...html.matchAll(/<label for="([^"]+)">([^<]+)<\/label>/g)].map(([, id, text]) => [id, text]);
     expect(labels).toEqual([
@@ -74,7 +74,7 @@ describe('another device', () => {
   const code = 'https://pay.example/c/01234567890123456789';
   const scanned = ({ backToStoreUrl: _, ...model }: OrderDetails): OrderDetails => ({ ...model, callsPath: '/c/0123' });
 
-  it('gets a code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
+  it('finds a code beside the form: inline SVG, dark on white, with a text for screen readers', () => {
     for (const model of [open, declined]) {
       const html = render({ ...model, code });
       expect(html).toContain(qrSvg(code, 'QR code that opens this payment on a phone').trim());

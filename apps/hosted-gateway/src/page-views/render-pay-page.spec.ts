@@ -19,20 +19,23 @@ const STILL = ['refused', 'expired', 'cancelled', 'not-found', 'unavailable'];
 const ofSessions = everyState.filter(({ state }) => !['not-found', 'till', 'unavailable'].includes(state));
 
 describe('every page', () => {
-  it.each(everyState.map((model) => [model.state, model] as const))('%s complies with the policy', (_state, model) => {
-    const html = render(model);
-    expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
-    const scripts = STILL.includes(model.state) ? [] : ['<script>pay()</script>'];
-    expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
-    // Last, so that the content loads first.
-    expect(html.endsWith(`</footer>${scripts.join('')}</body></html>`)).toBe(true);
-    expect(html.match(/<style.*?<\/style>/gs)).toEqual(['<style>h1{color:red}</style>']);
-    expect(html).not.toMatch(/<link rel="stylesheet|\sstyle=|\son[a-z]+=/);
-    expect(html.match(/<h1\b/g)?.length).toBeGreaterThanOrEqual(1);
-  });
+  it.each(everyState.map((model) => [model.state, model] as const))(
+    'a page in state %s complies with the policy',
+    (_state, model) => {
+      const html = render(model);
+      expect(html.startsWith('<!doctype html><html lang="en" dir="ltr">')).toBe(true);
+      const scripts = STILL.includes(model.state) ? [] : ['<script>pay()</script>'];
+      expect(html.match(/<script.*?<\/script>/gs) ?? []).toEqual(scripts);
+      // Last, so that the content loads first.
+      expect(html.endsWith(`</footer>${scripts.join('')}</body></html>`)).toBe(true);
+      expect(html.match(/<style.*?<\/style>/gs)).toEqual(['<style>h1{color:red}</style>']);
+      expect(html).not.toMatch(/<link rel="stylesheet|\sstyle=|\son[a-z]+=/);
+      expect(html.match(/<h1\b/g)?.length).toBeGreaterThanOrEqual(1);
+    },
+  );
 
   it.each(ofSessions.map((model) => [model.state, model] as const))(
-    '%s shows the order and the way back to the store, except while a payment is under way',
+    'a page in state %s shows the order and the link to the store, except during a payment',
     (state, model) => {
       const html = render(model);
       const text = textOf(html);
@@ -79,7 +82,7 @@ describe('in another language', () => {
   });
 
   it.each(everyState.map((model) => [model.state, model] as const))(
-    '%s leads to the same page in the others',
+    'a page in state %s has links to the same page in the other languages',
     (_state, model) => {
       const html = render(model, { ...zulu, query: 'sessionId=7&card=another' });
       const links = [...html.matchAll(/<a href="([^"]*)" lang="(..)" hreflang="(..)" dir="ltr">([^<]*)<\/a>/g)];
@@ -108,7 +111,7 @@ describe('hostile values', () => {
     '${7*7}{{7*7}}',
   ];
 
-  it.each(hostile)('%j stays text in every field', (value) => {
+  it.each(hostile)('%j remains text in every field', (value) => {
     const poisoned = {
       sessionId: value,
       callsPath: value,

@@ -52,7 +52,7 @@ test('a session can be extended once in its last minutes: the page, its merchant
 test.each([
   ['a millisecond before its last minutes', ENDING - 1, 'open'],
   ['after its end', SESSION_LIFETIME_MS, 'expired'],
-])('%s there is none', async (_, ageMs, state) => {
+])('%s a session is not extended', async (_, ageMs, state) => {
   const { sessionId, payable } = await aSession(ageMs);
   expect((await ask(`/pay/${sessionId}`)).body).toMatchObject({ state });
   expect(await extendedOf(sessionId)).toEqual([]);
@@ -64,7 +64,7 @@ test.each([
   expect(row?.expires_at.toISOString()).toBe(payable.expiresAt);
 });
 
-test.each(['reserved', 'paid', 'refused', 'closed'])('a session that is %s gets none', async (state) => {
+test.each(['reserved', 'paid', 'refused', 'closed'])('a session that is %s is not extended', async (state) => {
   const { sessionId } = await aSession(ENDING);
   await become(sessionId, state);
   expect((await ask(`/pay/${sessionId}`)).status).toBe(200);

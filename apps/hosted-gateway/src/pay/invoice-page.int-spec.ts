@@ -98,7 +98,7 @@ test('a live invoice has no test badge; an invoice with only an amount has a pag
   expect([shownOn(text), text.includes('TEST')]).toEqual(['open', false]);
 });
 
-test('its reference opens no page, and the session API does not find it', async () => {
+test('the reference of an invoice opens no page, and the session API does not find it', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const { payableId } = invoice;
   await charges(paidBy);
@@ -113,7 +113,7 @@ test('its reference opens no page, and the session API does not find it', async 
   expect((await gateway.call('GET', '/api/v3.1/notifications', { headers })).body).toMatchObject({ notifications: [] });
 });
 
-test('paying it charges the payable of code-decoder, and the bank redirects back to the phone', async () => {
+test('paying an invoice charges the payable of code-decoder, and the bank redirects back to the phone', async () => {
   const invoice = await anInvoice(gateway, merchant);
   const sent = await charges(paidBy);
   const reference = randomUUID();
@@ -138,7 +138,7 @@ describe('the options of payers', () => {
     expect([shownOn(receipt), receipt.includes('R 88.00')]).toEqual(['succeeded', true]);
   });
 
-  test('the newest features of its own merchant count', async () => {
+  test('an invoice has the newest features of its own merchant', async () => {
     const other = await gateway.aMerchant();
     await changeMerchant(gateway, other, 1, { features: { tip: { enabled: true } } });
     await changeMerchant(gateway, merchant, 2, { features: {} });
@@ -148,7 +148,7 @@ describe('the options of payers', () => {
   });
 
   test.each([{ amount: 0 }, { amount: 1.5 }, { amount: '100' }, { tipAmount: -1 }, { tipAmount: 100_000_000_001 }])(
-    '%j is no amount',
+    '%j is not an accepted amount',
     async (over) => {
       expect((await press(await anInvoice(gateway, merchant), over)).status).toBe(400);
     },
@@ -188,7 +188,7 @@ describe('another payer’s payment is not visible', () => {
     expect(await shown()).toEqual(['already-paid', false]);
   });
 
-  test('neither is a partner’s payment, whose customer’s name is not even stored', async () => {
+  test('a partner’s payment is not visible either, and the name of its customer is not even stored', async () => {
     const invoice = await anInvoice(gateway, merchant);
     const payment = success(invoice, { partner: PARTNER, merchantName: 'Karoo Books', siteReference: 'TILL-1' });
     await tell(PaymentSucceededV1, payment);
@@ -239,7 +239,7 @@ describe('an invoice that can no longer be paid has a page that says so', () => 
   test.each([
     ['closed', 'cancelled'],
     ['refused', 'refused'],
-  ] as const)('one that is %s', async (state, shown) => {
+  ] as const)('an invoice that is %s has such a page', async (state, shown) => {
     const invoice = await anInvoice(gateway, merchant);
     const other = await anInvoice(gateway, merchant);
     const { payableId } = invoice;

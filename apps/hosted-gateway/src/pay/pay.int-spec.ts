@@ -77,7 +77,7 @@ describe('while the session cannot be read', () => {
     expect(await page(sessionId)).toContain('Card number');
   });
 
-  test('because the database is unavailable, the same; a script gets JSON', async () => {
+  test('because the database is unavailable, the page is the same; a script gets JSON', async () => {
     const sessionId = await gateway.createSession(merchant);
     const sessions = gateway.service.app.get(SessionRepository);
     const lost = Object.assign(new Error('Connection terminated'), { code: '57P01' });
@@ -132,12 +132,12 @@ test.each([
   expect(plain.length / sent.length > 2.5).toBe(encoding !== undefined);
 });
 
-test.each(['', 'nonsense', randomUUID()])('unknown session %j: a page with status 404', async (sessionId) => {
+test.each(['', 'nonsense', randomUUID()])('the page of the unknown session %j has status 404', async (sessionId) => {
   const { status, headers } = await gateway.call('GET', `/pay?sessionId=${sessionId}`);
   expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
 });
 
-test('paid: the merchant can read the payment before the response to the page, which redirects to the shop', async () => {
+test('the payment is approved: the merchant can read it before the page gets its response, which redirects to the shop', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'success', version: 3 });
   const { status, body } = await press(sessionId);
@@ -160,7 +160,7 @@ test('paid: the merchant can read the payment before the response to the page, w
   gateway.clock.advance(-3_600_000);
 });
 
-test('paid by the first attempt after the second was declined: the link to the returnUrl says Success', async () => {
+test('the first attempt succeeds after the second was declined: the link to the returnUrl contains Success', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
   const verified = { paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')), tries: 1 };
@@ -212,7 +212,7 @@ test('the charge contains the payable of the session and a deadline', async () =
   });
 });
 
-test('declined: the form again with the reason and the next attempt', async () => {
+test('the card is declined: the page shows the form again, with the reason and the next attempt', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'failed', version: 3 });
   expect((await press(sessionId)).body).toMatchObject({ state: 'declined', version: 3 });
@@ -221,7 +221,7 @@ test('declined: the form again with the reason and the next attempt', async () =
   expect(text).toContain('There is not enough money on this card');
 });
 
-test('result unknown: 202, and the page shows processing after a reload', async () => {
+test('the result is unknown: 202, and the page shows processing after a reload', async () => {
   const sessionId = await gateway.createSession(merchant);
   await endsWith({ state: 'processing', version: 2 });
   const { status, body } = await press(sessionId);
@@ -229,7 +229,7 @@ test('result unknown: 202, and the page shows processing after a reload', async 
   expect(await page(sessionId)).toContain('data-state="processing"');
 });
 
-test('rejected: another payer was first', async () => {
+test('the payment is rejected: another payer was first', async () => {
   const sessionId = await gateway.createSession(merchant);
   await gateway.charges(() => ({
     ok: false,
@@ -242,7 +242,7 @@ test('rejected: another payer was first', async () => {
   expect([status, headers['retry-after'], body.status]).toEqual([409, '2', 'BadRequest']);
 });
 
-test('expired: no payment is possible, but a payment in progress may still finish', async () => {
+test('the session has expired: no payment is possible, but a payment in progress may still finish', async () => {
   const [open, processing] = [await gateway.createSession(merchant), await gateway.createSession(merchant)];
   await endsWith({ state: 'processing', version: 2 });
   await press(processing);
@@ -270,7 +270,7 @@ test('only our own page may send pay requests, and only with its own fields', as
   expect((await gateway.call('GET', `/pay/${randomUUID()}/state`)).status).toBe(404);
 });
 
-test('limits the pay requests of each address', async () => {
+test('the gateway limits the pay requests of each address', async () => {
   const bounded = await startGateway({ SVC_PAYMENTS_PER_MINUTE: '3' });
   try {
     const sessionId = await bounded.createSession(await bounded.aMerchant());

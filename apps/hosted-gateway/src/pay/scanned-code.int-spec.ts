@@ -108,7 +108,7 @@ test('a payer in verification can use another card there, too', async () => {
 });
 
 describe('when a partner’s customer scans it', () => {
-  test('and pays, both pages show that it is paid', async () => {
+  test('both pages show the payment if that customer pays', async () => {
     const session = await coded();
     const paid = ofPartner(session.payable, { version: 3, modifiedUTCDate: gateway.clock.nowISO() });
     await gateway.deliver(anEvent(PaymentSucceededV1, randomUUID(), 2, paid));
@@ -118,7 +118,7 @@ describe('when a partner’s customer scans it', () => {
     ]);
   });
 
-  test('and is declined, the payer here sees no decline; only the attempt is counted', async () => {
+  test('the page shows no decline of that customer; only the attempt is counted', async () => {
     const session = await coded();
     const failed = ofPartner(session.payable, { version: 3, state: 'failed' });
     await gateway.deliver(anEvent(PaymentFailedV1, randomUUID(), 2, failed));
@@ -128,7 +128,7 @@ describe('when a partner’s customer scans it', () => {
     }
   });
 
-  test('and needs verification, the payer here is not sent to that customer’s bank', async () => {
+  test('the page does not redirect its payer to the bank of that customer', async () => {
     const session = await coded();
     const waiting = ofPartner(session.payable, {
       version: 3,
@@ -146,7 +146,7 @@ describe('when a partner’s customer scans it', () => {
 });
 
 test.each(['00000000000000000000', 'x', '1'.repeat(19), '%00', 'constructor'])(
-  '%s is no code: a page says so',
+  '%s is not a code, and the page explains it',
   async (code) => {
     const { status, headers, text } = await phone(code);
     expect([status, headers['content-type'], shownOn(text)]).toEqual([404, 'text/html; charset=utf-8', 'not-found']);

@@ -57,7 +57,7 @@ async function challenged(tries = 1): Promise<{ sessionId: string; payment: Host
 }
 
 describe('a payer in verification', () => {
-  test('is sent to the bank by the response to Pay, and by the page', async () => {
+  test('is redirected to the bank by the response to the pay request, and by the page', async () => {
     const sessionId = await gateway.createSession(merchant);
     await gateway.charges(({ payable, reference }) => {
       const payment = aPayment(payable, { reference, ...waits({ version: 3 }) });
@@ -82,7 +82,7 @@ describe('a payer in verification', () => {
     expect(shownOn(await page(sessionId))).toBe('declined');
   });
 
-  test('cannot use another card at the fifth attempt, and may continue after the session has expired', async () => {
+  test('cannot use another card at the fifth attempt, but can continue after the session has expired', async () => {
     const { sessionId } = await challenged(5);
     expect(await page(sessionId)).not.toContain('card=another');
     expect(shownOn(await page(sessionId, '&card=another'))).toBe('verification');

@@ -23,37 +23,40 @@ async function paidSession(): Promise<{ sessionId: string; failed: string; paid:
   return { sessionId, failed: failed.paymentReference, paid: paid.paymentReference };
 }
 
-test.each(['v3', 'v3.1'])('the payments of a session in %s, newest first, including failed ones', async (version) => {
-  const { sessionId, failed, paid } = await paidSession();
-  const { status, body } = await gateway.call('GET', `/api/${version}/payments?sessionId=${sessionId}`, {
-    headers: merchant.headers,
-  });
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    status: 'Success',
-    errors: [],
-    payments: [
-      {
-        sessionId,
-        amount: 12345,
-        currencyISOCode: 'ZAR',
-        merchantOrderId: 'order-17',
-        paymentReference: paid,
-        paymentStatus: 'Success',
-        paymentUTCDate: '2026-03-01T10:01:00.000Z',
-        status: 'Success',
-        paymentMethod: '**** 4242',
-      },
-      expect.objectContaining({
-        paymentReference: failed,
-        paymentStatus: 'Failed',
-        userMessage: 'The card has insufficient funds.',
-      }),
-    ],
-  });
-});
+test.each(['v3', 'v3.1'])(
+  'the API returns the payments of a session in %s, newest first, including failed ones',
+  async (version) => {
+    const { sessionId, failed, paid } = await paidSession();
+    const { status, body } = await gateway.call('GET', `/api/${version}/payments?sessionId=${sessionId}`, {
+      headers: merchant.headers,
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      status: 'Success',
+      errors: [],
+      payments: [
+        {
+          sessionId,
+          amount: 12345,
+          currencyISOCode: 'ZAR',
+          merchantOrderId: 'order-17',
+          paymentReference: paid,
+          paymentStatus: 'Success',
+          paymentUTCDate: '2026-03-01T10:01:00.000Z',
+          status: 'Success',
+          paymentMethod: '**** 4242',
+        },
+        expect.objectContaining({
+          paymentReference: failed,
+          paymentStatus: 'Failed',
+          userMessage: 'The card has insufficient funds.',
+        }),
+      ],
+    });
+  },
+);
 
-test('one payment, its reference in either case', async () => {
+test('the API returns one payment by its reference, in upper or lower case', async () => {
   const { paid } = await paidSession();
   for (const reference of [paid, paid.toLowerCase()]) {
     const { status, body } = await gateway.call('GET', `/api/v3.1/payments/${reference}`, {
@@ -95,7 +98,7 @@ describe('payments are only found by the site and in the mode of the session', (
     }
   });
 
-  test('by its merchant’s key too', async () => {
+  test('also by the key of the merchant', async () => {
     const { sessionId, paid } = await paidSession();
     const headers = { ...merchant.headers, 'x-api-key': merchant.merchantKey };
     for (const path of [`/payments?sessionId=${sessionId}`, `/payments/${paid}`])
@@ -103,7 +106,7 @@ describe('payments are only found by the site and in the mode of the session', (
   });
 });
 
-test('sorts by acceptance time, newest first; at the same time by version', async () => {
+test('the API sorts payments by acceptance time, newest first, then by version', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
   // The first payment waited for a verification, and failed after the others.
@@ -120,7 +123,7 @@ test('sorts by acceptance time, newest first; at the same time by version', asyn
   expect(listed).toEqual([7, 5, 3, 9]);
 });
 
-test('without sessionId: a 400 that names it; without credentials: 401 first', async () => {
+test('a request without sessionId is a 400 that names it; without credentials it is a 401', async () => {
   expect(
     (await gateway.call('GET', '/api/v3.1/payments', { headers: merchant.headers })).body.errors[0].message,
   ).toContain('sessionId');
@@ -142,7 +145,7 @@ test('a payment that is not final is not listed', async () => {
   ).toBe(404);
 });
 
-test('limits the calls of an address without a key', async () => {
+test('the API limits the calls of an address without a key', async () => {
   const bounded = await startGateway({ SVC_KEYLESS_CALLS_PER_MINUTE: '2' });
   try {
     const { headers } = await bounded.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });

@@ -27,11 +27,8 @@ async function inSdk(change: object): Promise<{ paymentStatus: string; status: s
   });
 }
 
-test.each([...new Set(values)])(
-  '%j is the same status to a merchant with the SDK as to the platform',
-  async (value) => {
-    const [ofPayment, ofAnswer] = [readPaymentStatus(value), readResponseStatus(value)];
-    expect((await inSdk({ paymentStatus: value }))?.paymentStatus).toBe(ofPayment && PaymentStatus[ofPayment]);
-    expect((await inSdk({ status: value }))?.status).toBe(ofAnswer && ResponseStatus[ofAnswer]);
-  },
-);
+test.each([...new Set(values)])('the SDK and the platform read %j as the same status', async (value) => {
+  const [ofPayment, ofAnswer] = [readPaymentStatus(value), readResponseStatus(value)];
+  expect((await inSdk({ paymentStatus: value }))?.paymentStatus).toBe(ofPayment && PaymentStatus[ofPayment]);
+  expect((await inSdk({ status: value }))?.status).toBe(ofAnswer && ResponseStatus[ofAnswer]);
+});

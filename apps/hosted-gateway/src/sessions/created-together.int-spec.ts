@@ -79,7 +79,7 @@ test('of a hundred sessions with one that the database rejects, only that one fa
   expect(inserts()).toBeLessThanOrEqual(AT_ONCE + 2 + 50);
 });
 
-test('handles new requests, retries, conflicts, and two concurrent requests with one requestId', async () => {
+test('one batch handles new requests, retries, conflicts, and two concurrent requests with one requestId', async () => {
   const [known, racing, clashing] = [randomUUID(), randomUUID(), randomUUID()];
   const first = await create(known);
   const before = await gateway.published(SessionCreatedV1);

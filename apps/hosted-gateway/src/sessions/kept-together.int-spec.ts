@@ -13,7 +13,7 @@ const CUT_OFF = { driverError: { code: '57P01' } };
 
 let gateway: Gateway;
 let template: Session;
-/** A repository that has seen no payment, as in another process. */
+/** A repository that has not read any payment, as in another process. */
 let sessions: SessionRepository;
 beforeAll(async () => {
   gateway = await startGateway();
@@ -85,7 +85,7 @@ describe('payments', () => {
     );
   });
 
-  test('with new, outdated and repeated payments each session has its newest', async () => {
+  test('after new, outdated and repeated payments each session has the newest one', async () => {
     const given = await createSessions(AT_ONCE + 4);
     const [fresh, older, twice, unknown] = given.slice(AT_ONCE) as [Session, Session, Session, Session];
     const known = paid(older, 5);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A repository that has seen no payment, as in another process. */
+/** A repository that has not read any payment, as in another process. */
 const newRepository = (): SessionRepository =>
   new SessionRepository(gateway.dataSource, gateway.service.app.get(EventLog));
 
@@ -75,14 +75,17 @@ test('a repeated report neither writes nor locks a row, and costs its own proces
   query.mockRestore();
 });
 
-test.each(['in order', 'in reverse'])('of several reports in one delivery the newest wins, %s', async (order) => {
-  const { sessionId, begun, paid } = await reports();
-  await newRepository().upsertPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
-  expect(await kept(sessionId)).toMatchObject(PAID);
-});
+test.each(['in order', 'in reverse'])(
+  'of several reports in one delivery the newest one is stored, %s',
+  async (order) => {
+    const { sessionId, begun, paid } = await reports();
+    await newRepository().upsertPayments(order === 'in order' ? [begun, paid] : [paid, begun]);
+    expect(await kept(sessionId)).toMatchObject(PAID);
+  },
+);
 
 test.each(['an older', 'the same'])(
-  '%s report that waits for one of another process does not replace it',
+  '%s report that waits for the lock of another process does not replace its report',
   async (which) => {
     const { sessionId, begun, paid } = await reports();
     const other = gateway.dataSource.createQueryRunner();
@@ -119,7 +122,7 @@ test('a closed payable closes its own session, unless the session has a newer ve
   expect(await kept(untouched.sessionId)).toMatchObject({ session: 'reserved', sessionVersion: 2 });
 });
 
-test('stores the reversal of a known payment, also together with one of an invoice', async () => {
+test('the reversal of a known payment is stored, also together with one of an invoice', async () => {
   const { sessionId, paid } = await reports();
   await newRepository().upsertPayments([paid]);
   const reversedUTCDate = gateway.clock.nowISO();
@@ -135,7 +138,7 @@ test('stores the reversal of a known payment, also together with one of an invoi
   expect(await gateway.dataSource.query(`SELECT * FROM dead_letters`)).toEqual([]);
 });
 
-test('returns versions only of the requested sessions', async () => {
+test('the query returns versions only of the requested sessions', async () => {
   const [one] = [await reports(), await reports()];
   expect(await newRepository().versionsOf([one.sessionId])).toEqual(new Map([[one.sessionId, 1]]));
 });

@@ -80,7 +80,7 @@ describe('the same requestId', () => {
     }
   });
 
-  // Numbers of sites are not given twice; if one were, its request must not be answered with another merchant's session.
+  // Site numbers are unique. If two sites had the same one, a response must not contain the other merchant's session.
   test('never gives the session of another merchant', async () => {
     const requestId = randomUUID();
     const mine = await create(requestId, owner, 'order-17');

@@ -5,18 +5,18 @@ import { fingerprintOf, payableOf, type Session, SESSION_LIFETIME_MS, sessionSta
 const expiresAt = new Date('2026-03-01T10:30:00.000Z');
 const before = new Date(expiresAt.getTime() - 1);
 
-test('lives for half an hour and five tries (H2)', () => {
+test('a session lives for half an hour and five tries (H2)', () => {
   expect([SESSION_LIFETIME_MS, MAX_SESSION_ATTEMPTS]).toEqual([1_800_000, 5]);
 });
 
 test.each<[PayableState, SessionState, SessionState]>([
   ['open', 'open', 'expired'],
-  // A payment that is under way, and what has ended, do not expire.
+  // A session with a payment in progress, or in a final state, does not expire.
   ['reserved', 'processing', 'processing'],
   ['paid', 'completed', 'completed'],
   ['refused', 'refused', 'refused'],
   ['closed', 'cancelled', 'cancelled'],
-])('a payable that is %s is a session %s, and from its expiry on %s (H2)', (payableState, intime, late) => {
+])('the session of a payable that is %s is %s, and after its expiry %s (H2)', (payableState, intime, late) => {
   expect(sessionState({ payableState, expiresAt }, before)).toBe(intime);
   expect(sessionState({ payableState, expiresAt }, expiresAt)).toBe(late);
 });
@@ -24,7 +24,7 @@ test.each<[PayableState, SessionState, SessionState]>([
 test.each([
   [null, {}],
   ['12345678901234567890', { code: '12345678901234567890' }],
-])('a session with the code %s is the debt that its payer sees', (code, codeOfSource) => {
+])('the payable of a session with the code %s has all its fields', (code, codeOfSource) => {
   const identity = { mode: 'test', merchantId: 1001, siteId: 2, amount: 12_345, currencyISOCode: 'ZAR' } as const;
   const source = {
     sessionId: 's',
@@ -56,12 +56,12 @@ describe('the fingerprint of a request (C7)', () => {
     customFields: [{ key: 'Book', value: 'One' }],
   };
 
-  it('is the same for the same fields, in whatever order and whatever came beside them', () => {
+  it('is the same for the same fields, in any order and with any unknown fields', () => {
     const reversed = Object.fromEntries(Object.entries({ ...request, extra: 1 }).reverse());
     expect(fingerprintOf(reversed as unknown as CreateSessionRequest)).toBe(fingerprintOf(request));
   });
 
-  it('takes no custom fields for an empty list of them', () => {
+  it('is the same without custom fields and with an empty list of them', () => {
     const { customFields: _, ...without } = request;
     expect(fingerprintOf(without)).toBe(fingerprintOf({ ...request, customFields: [] }));
   });
@@ -76,9 +76,9 @@ describe('the fingerprint of a request (C7)', () => {
     { origin: 'shop2.example' },
     { siteName: 'Other' },
     { customFields: [{ key: 'Book', value: 'Two' }] },
-    // The same characters, cut elsewhere.
+    // The same characters, split between key and value at another place.
     { customFields: [{ key: 'BookO', value: 'ne' }] },
-  ])('is another with %j', (change) => {
+  ])('differs with %j', (change) => {
     expect(fingerprintOf({ ...request, ...change })).not.toBe(fingerprintOf(request));
   });
 });

@@ -19,7 +19,7 @@ afterAll(() => gateway.stop());
 const create = (payload: unknown, headers = merchant.headers, version = 'v3.1') =>
   gateway.call('POST', `/api/${version}/sessions`, { headers, payload });
 
-test('a session: 201 with its page, and one event that carries the whole debt', async () => {
+test('creating a session returns 201 with the URL of its page, and publishes one event with the whole payable', async () => {
   const { status, body, headers } = await create(aSessionRequest());
   expect(status).toBe(201);
   expect(body).toEqual({
@@ -50,14 +50,14 @@ test('a session: 201 with its page, and one event that carries the whole debt', 
   });
 });
 
-test('both versions, and the session remembers which', async () => {
+test('both API versions create sessions, and each session stores its version', async () => {
   const request = aSessionRequest();
   const [newer, older] = [await create(request), await create(request, merchant.headers, 'v3')];
   expect(newer.body.sessionId).not.toBe(older.body.sessionId);
   expect((await gateway.payableOf(older.body.sessionId as string)).source.apiVersion).toBe('v3');
 });
 
-test('the same requestId gives the same session, fifty at once too', async () => {
+test('the same requestId returns the same session, also for fifty concurrent requests', async () => {
   const request = aSessionRequest();
   const answers = await Promise.all(Array.from({ length: 50 }, () => create(request)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
@@ -68,7 +68,7 @@ test('the same requestId gives the same session, fifty at once too', async () =>
   expect(events.filter(({ aggregateId }) => ids.has(aggregateId))).toHaveLength(1);
 });
 
-test('the same requestId with another body is refused, fields we do not know do not count', async () => {
+test('the same requestId with another body is rejected; unknown fields are ignored', async () => {
   const request = aSessionRequest();
   const first = await create(request);
   expect((await create({ ...request, somethingNew: 1 })).body.sessionId).toBe(first.body.sessionId);
@@ -84,7 +84,7 @@ test('the same requestId with another body is refused, fields we do not know do 
   }
 });
 
-test('the same requestId at another site is another session', async () => {
+test('the same requestId at another site creates another session', async () => {
   const other = await gateway.aMerchant();
   const request = aSessionRequest();
   const [mine, theirs] = [await create(request), await create(request, other.headers)];
@@ -102,7 +102,7 @@ const required = [
   'cancelUrl',
   'origin',
 ];
-test.each(required)('without %s: a 400 that names it', async (field) => {
+test.each(required)('a request without %s is a 400 that names the field', async (field) => {
   const { status, body } = await create(aSessionRequest({ [field]: undefined }));
   expect([status, body.status]).toEqual([400, 'BadRequest']);
   expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
@@ -137,13 +137,13 @@ test.each([
   ['customFields[0].key', [{ key: 'k'.repeat(65), value: 'v' }]],
   ['customFields[1].value', [{ key: 'k', value: 'v' }, { key: 'k' }]],
   ['customFields', [null]],
-])('%s = %j: a 400 that names it', async (field, value) => {
+])('a request with %s = %j is a 400 that names the field', async (field, value) => {
   const { status, body } = await create(aSessionRequest({ [field.replace(/\[.*/, '')]: value }));
   expect([status, body.status]).toEqual([400, 'BadRequest']);
   expect(body.errors).toEqual([{ message: expect.stringContaining(field) }]);
 });
 
-test('several bad fields are all named', async () => {
+test('the response names every invalid field', async () => {
   const { body } = await create(aSessionRequest({ amount: 0, origin: '', returnUrl: undefined }));
   expect((body.errors as { message: string }[]).map(({ message }) => message.split(' ')[0]).sort()).toEqual([
     'amount',
@@ -152,7 +152,7 @@ test('several bad fields are all named', async () => {
   ]);
 });
 
-test('malformed fields and refused addresses are named in one answer, always in the same order', async () => {
+test('one response names malformed fields and rejected URLs, always in the same order', async () => {
   const wrong = {
     cancelUrl: 'http://shop.example/cart',
     returnUrl: 'shop.example',
@@ -181,7 +181,7 @@ test('malformed fields and refused addresses are named in one answer, always in 
   expect(await named(elsewhere)).toEqual(['amount']);
 });
 
-test('http to this machine is accepted in development only', async () => {
+test('http URLs of this machine are accepted only in development', async () => {
   const local = {
     notificationUrl: 'http://127.0.0.1:8080/hook',
     returnUrl: 'http://localhost/x',
@@ -201,17 +201,17 @@ test('http to this machine is accepted in development only', async () => {
   await production.stop();
 });
 
-describe('who may call (A8)', () => {
+describe('authentication of callers (A8)', () => {
   const without = (name: string): Record<string, string> =>
     Object.fromEntries(Object.entries(merchant.headers).filter(([key]) => key !== name));
 
-  test('the site key and the merchant key are let in', async () => {
+  test('the key of the site and the key of the merchant are accepted', async () => {
     expect((await create(aSessionRequest(), { ...merchant.headers, 'x-api-key': merchant.merchantKey })).status).toBe(
       201,
     );
   });
 
-  test('no key, a wrong key, another merchant or site: 401, before the body is looked at', async () => {
+  test('a missing or wrong key, or one of another merchant or site, is a 401, before the body is validated', async () => {
     const other = await gateway.aMerchant();
     const wrong = [
       without('x-api-key'),
@@ -231,7 +231,7 @@ describe('who may call (A8)', () => {
     }
   });
 
-  test('a site that needs no key takes the two documented headers, for addresses on its hosts only', async () => {
+  test('a site that needs no key accepts the two documented headers, but only URLs on its own hosts', async () => {
     merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     expect((await create(aSessionRequest(), without('x-api-key'))).status).toBe(201);
     const { status, body } = await create(
@@ -245,14 +245,14 @@ describe('who may call (A8)', () => {
     ).toBe(401);
   });
 
-  test('without a key one address may not call without end', async () => {
+  test('calls without a key are limited for each address', async () => {
     merchant = await gateway.aMerchant({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const answers = [];
     for (let call = 0; call < 62; call++) answers.push(await create(aSessionRequest(), without('x-api-key')));
     const refused = answers.at(-1)!;
     expect(refused.status).toBe(429);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // Another method of the API is no way round it, nor is a header that says another address.
+    // Another method of the API, or a header with another address, does not bypass the limit.
     const elsewhere = await gateway.call('GET', '/api/v3/payments?sessionId=x', {
       headers: { ...without('x-api-key'), 'x-forwarded-for': '203.0.113.9' },
     });
@@ -261,7 +261,7 @@ describe('who may call (A8)', () => {
   });
 });
 
-test('bodies that are no JSON object are a 400, too large ones a 413, in our envelope', async () => {
+test('a body that is not a JSON object is a 400, and one that is too large a 413, in our envelope', async () => {
   const headers = { ...merchant.headers, 'content-type': 'application/json' };
   const reasons = {
     '{': 'is not valid JSON',
@@ -280,11 +280,11 @@ test('bodies that are no JSON object are a 400, too large ones a 413, in our env
   expect((await gateway.call('GET', '/nowhere')).body).toMatchObject({ status: 'NotFound' });
 });
 
-describe('cancelling (H2)', () => {
+describe('cancelling a session (H2)', () => {
   const cancel = (sessionId: string, headers = merchant.headers) =>
     gateway.call('DELETE', `/api/v3.1/sessions/${sessionId}`, { headers });
 
-  test('closes the payable and shows in the session; not for others', async () => {
+  test('closes the payable, and the session reports it; other callers cannot cancel', async () => {
     const sessionId = await gateway.createSession(merchant);
     const answering = await gateway.broker.respond(ClosePayableV1.name, () =>
       Promise.resolve({ ok: true, reply: { payableId: sessionId, state: 'closed', version: 2, tries: 0 } }),
@@ -314,7 +314,7 @@ describe('cancelling (H2)', () => {
   });
 });
 
-test('an older report of a payment never replaces a newer one', async () => {
+test('an outdated report of a payment never replaces a newer one', async () => {
   const sessionId = await gateway.createSession(merchant);
   const payable = await gateway.payableOf(sessionId);
   const paid = aPayment(payable, { version: 3 });
@@ -329,7 +329,7 @@ test('an older report of a payment never replaces a newer one', async () => {
   expect((await gateway.call('GET', `/pay/${sessionId}/state`)).body).toMatchObject({ state: 'succeeded', version: 3 });
 });
 
-test('a payment of an invoice is no session’s, and disturbs none that comes with it', async () => {
+test('a payment of an invoice belongs to no session, and does not affect payments in the same delivery', async () => {
   const sessionId = await gateway.createSession(merchant);
   const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
   const invoiceReference = randomUUID();
@@ -343,7 +343,7 @@ test('a payment of an invoice is no session’s, and disturbs none that comes wi
   expect(dead.body.deadLetters).toEqual([]);
 });
 
-test('what this service gave up on is shown to administrators and can be replayed', async () => {
+test('administrators can list dead letters of this service and replay them', async () => {
   const sessionId = await gateway.createSession(merchant);
   const paid = aPayment(await gateway.payableOf(sessionId), { version: 3 });
   const poison = anEvent(PaymentSucceededV1, 'p', 2, { ...paid, source: { ...paid.source, sessionId: 'no uuid' } });

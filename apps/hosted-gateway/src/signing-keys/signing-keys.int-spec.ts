@@ -1,4 +1,4 @@
-/** A session is made only where its webhook can be signed: with which keys is up to mode, site and API version. */
+/** A session is created only if its webhook can be signed. Mode, site and API version determine the signing keys. */
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, newApiKey } from '@svc/auth';
 import {
@@ -18,12 +18,12 @@ let nextId = 900_001;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  // Another site's: identity is known to publish webhook secrets.
+  // A secret of another site, after which identity is known to publish webhook secrets.
   await gateway.aMerchant();
 });
 afterAll(() => gateway.stop());
 
-/** A site without any key, and how to give it some. */
+/** A site without any key, and functions that add keys. */
 async function aSite(over: { requireApiKey?: boolean; keylessMode?: Mode } = {}) {
   const [merchantId, siteId] = [nextId++, nextId++];
   const site = {
@@ -70,7 +70,7 @@ const refusalOf = ({ status, body }: Answer): [number, string, string] => [
   /Missing: (.*?)\. /.exec(body.errors?.[0].message)?.[1] ?? 'nothing',
 ];
 
-test('v3.1 needs a key of the site, v3 one of the merchant: which key the caller has decides nothing', async () => {
+test('v3.1 needs a signing key of the site, and v3 one of the merchant, whichever key the caller sends', async () => {
   const site = await aSite();
   await site.secret();
   const { merchantId, siteId } = site;
@@ -91,7 +91,7 @@ test('v3.1 needs a key of the site, v3 one of the merchant: which key the caller
   ]);
 });
 
-test('a webhook secret of the same site and mode is needed, and counts as soon as it is there', async () => {
+test('a session needs a webhook secret of the same site and mode, which is valid as soon as it arrives', async () => {
   const site = await aSite();
   const { apiKey } = await site.key('site', 'live');
   await site.secret('test');
@@ -107,7 +107,7 @@ test('a webhook secret of the same site and mode is needed, and counts as soon a
   expect(refusalOf(await site.createSession(apiKey))).toEqual([422, 'BadRequest', missing]);
 });
 
-test('a key of the other mode signs nothing', async () => {
+test('a key of the other mode is not a signing key', async () => {
   const site = await aSite();
   await site.secret('live');
   await site.secret('test');
@@ -119,7 +119,7 @@ test('a key of the other mode signs nothing', async () => {
   ]);
 });
 
-test('a site that does without a key in the request still needs those that sign, of its mode', async () => {
+test('a site whose requests need no key still needs signing keys of its mode', async () => {
   const site = await aSite({ requireApiKey: false, keylessMode: 'live' });
   await site.key('site', 'test');
   await site.secret('test');
@@ -132,7 +132,7 @@ test('a site that does without a key in the request still needs those that sign,
   expect((await site.createSession()).status).toBe(201);
 });
 
-test('the repeat of a request gives the session that was made before the secret was revoked', async () => {
+test('a repeated request returns the session that was created before the secret was revoked', async () => {
   const site = await aSite();
   const secret = await site.secret();
   const { apiKey } = await site.key('site');
@@ -145,7 +145,7 @@ test('the repeat of a request gives the session that was made before the secret 
   expect((await site.createSession(apiKey)).status).toBe(422);
 });
 
-test('while identity has published no webhook secret at all, as before a rollout, none is missed', async () => {
+test('while identity has not published any webhook secret, as before a rollout, sessions do not need one', async () => {
   const before = await startGateway();
   const merchant = await before.aMerchant();
   await before.dataSource.query('DELETE FROM known_webhook_secrets');

@@ -65,7 +65,7 @@ test('a till without an open invoice has a page that checks again, also until th
   ).toBe(404);
 });
 
-test('queries code-decoder once a second for all phones at a till, and not for other codes', async () => {
+test('the gateway queries code-decoder once a second for all phones at a till, and not for other codes', async () => {
   const code = await aTill(gateway, merchant);
   await tillHas({});
   await Promise.all(Array.from({ length: 20 }, () => open(code)));

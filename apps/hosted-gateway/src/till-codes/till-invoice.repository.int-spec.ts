@@ -36,7 +36,7 @@ test('known versions are not written again, and an outdated report changes nothi
   expect(await invoices.find(payableId)).toMatchObject({ payableState: 'paid', payableVersion: 3 });
 });
 
-test('of a batch the newest version of each payment and invoice wins, in any order', async () => {
+test('of a batch the newest version of each payment and invoice is stored, in any order', async () => {
   for (const reversed of [false, true]) {
     const [one, other] = [await anInvoice(gateway, merchant), await anInvoice(gateway, merchant)];
     const begun = aPayment(one, { version: 2, state: 'processing' });
@@ -52,7 +52,7 @@ test('of a batch the newest version of each payment and invoice wins, in any ord
 });
 
 test.each([[[3, 7]], [[7, 3]]])(
-  'payments come newest first, also those of one moment, told as %j',
+  'payments are sorted newest first, also those of the same millisecond, if published as %j',
   async (versions) => {
     const invoice = await anInvoice(gateway, merchant);
     const older = { ...aPayment(invoice, { version: 9, state: 'failed' }), paymentUTCDate: '2026-03-01T09:59:00.000Z' };
@@ -63,7 +63,7 @@ test.each([[[3, 7]], [[7, 3]]])(
   },
 );
 
-test('stores only those fields of a line item that the page shows', async () => {
+test('the repository stores only those fields of a line item that the page shows', async () => {
   const lineItems = [
     { name: 'Rooibos', productCode: 'RB', sku: 'R-1', unitPrice: '4475', quantity: 2, categories: ['tea'] },
     { productCode: 'T', sku: 'S', unitPrice: '100' },

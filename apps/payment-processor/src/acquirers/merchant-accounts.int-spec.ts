@@ -123,16 +123,16 @@ test.each([
   ['accountReference', { accountReference: '' }],
   ['accountReference', { accountReference: 'x'.repeat(101) }],
   ['acquirer', { acquirer: 'another' }],
-])('400 names %s: %j', async (field, over) => {
+])('a 400 names the invalid field %s of %j', async (field, over) => {
   const { status, body } = await set('MID-1', over);
   expect([status, body.errors[0].field]).toEqual([400, field]);
 });
 
-test('a list of an invalid merchant id is 400', async () => {
+test('a list for an invalid merchant id is a 400', async () => {
   expect((await admin('GET', `${PATH}?merchantId=x`)).status).toBe(400);
 });
 
-test('without the administration key it is 401', async () => {
+test('a call without the administration key is a 401', async () => {
   const anybody = httpClient(processor.service);
   expect([(await anybody('GET', PATH)).status, (await anybody('POST', PATH, {})).status]).toEqual([401, 401]);
 });

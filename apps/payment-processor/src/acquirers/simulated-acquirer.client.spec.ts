@@ -84,24 +84,24 @@ describe.each([
   ['charge', charge],
   ['charge of a verified payer', chargeVerified],
   ['question', getChargeStatus],
-])('the answer to a %s', (_, call) => {
+])('the response to a %s', (_, call) => {
   test.each(OUTCOMES)('%s', async (body, outcome) => {
     answer = { status: 200, body };
     expect(await call()).toEqual(outcome);
   });
 
-  test.each(UNCLEAR)('is unknown where it is %s', async (__, body) => {
+  test.each(UNCLEAR)('has an unknown outcome if it is %s', async (__, body) => {
     answer = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 500, 503])('is unknown with status %i', async (status) => {
+  test.each([201, 400, 500, 503])('has an unknown outcome with HTTP status %i', async (status) => {
     answer = { status, body: record({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 });
 
-describe('the answer to a reversal', () => {
+describe('the response to a reversal', () => {
   test.each([
     [record({ outcome: 'reversed', charged: true }), { kind: 'reversed' }],
     [record({ outcome: 'reversed', charged: false }), { kind: 'neverCharged' }],
@@ -113,7 +113,7 @@ describe('the answer to a reversal', () => {
   test.each<readonly [string, string]>([
     ...UNCLEAR,
     ['a charge that stands', record({ outcome: 'approved', charged: true })],
-  ])('confirms nothing where it is %s', async (_, body) => {
+  ])('is no confirmation if it is %s', async (_, body) => {
     answer = { status: 200, body };
     expect(await reverse()).toEqual({ kind: 'unconfirmed' });
   });
@@ -127,7 +127,7 @@ test.each([
   ['{}', 'unknown'],
   ['null', 'unknown'],
   ['<html>', 'unknown'],
-])('the answer about a challenge, %s, means %s', async (body, state) => {
+])('the response %s to a query of a challenge means %s', async (body, state) => {
   answer = { status: 200, body };
   expect(await client.getChallengeState('c-1', ACCOUNT)).toBe(state);
 });
@@ -145,7 +145,7 @@ describe('live mode', () => {
   const from = (over: Record<string, string>) =>
     SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...over }));
 
-  test('is served only where that is configured, and test mode always', () => {
+  test('is supported only if configured; test mode is always supported', () => {
     const served = [from({}), from({ SVC_ENVIRONMENT: 'production' }), from({ SVC_ACQUIRER_LIVE: 'simulated' })].map(
       (acquirer) => [acquirer.serves('test'), acquirer.serves('live')],
     );
@@ -156,7 +156,7 @@ describe('live mode', () => {
     ]);
   });
 
-  test('is never served by the simulated acquirer in production', () => {
+  test('is never supported by the simulated acquirer in production', () => {
     const production = { SVC_ACQUIRER_LIVE: 'simulated', SVC_ENVIRONMENT: 'production' };
     expect(() => from(production)).toThrow('SVC_ACQUIRER_LIVE=simulated is for development');
   });
@@ -167,7 +167,7 @@ const refunded = (over: object): string => JSON.stringify({ acquirerReference: '
 describe.each([
   ['refund', refund],
   ['question about a refund', getRefundStatus],
-])('the answer to a %s', (_, call) => {
+])('the response to a %s', (_, call) => {
   test.each([
     [refunded({ outcome: 'succeeded' }), { kind: 'succeeded', acquirerReference: 'r-1' }],
     [refunded({ outcome: 'declined', reason: 'refused' }), { kind: 'declined', acquirerReference: 'r-1' }],
@@ -185,23 +185,23 @@ describe.each([
     ['nothing', 'null'],
     ['text', '"declined"'],
     ['no JSON', '<html>'],
-  ])('is unknown where it is %s', async (__, body) => {
+  ])('has an unknown outcome if it is %s', async (__, body) => {
     answer = { status: 200, body };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 
-  test.each([201, 400, 409, 500, 503])('is unknown with status %i', async (status) => {
+  test.each([201, 400, 409, 500, 503])('has an unknown outcome with HTTP status %i', async (status) => {
     answer = { status, body: refunded({ outcome: 'declined' }) };
     expect(await call()).toEqual({ kind: 'unknown' });
   });
 });
 
-test('a refund of which the acquirer has heard nothing is not found; the call itself is never answered so', async () => {
+test('a query of a refund that the acquirer has not received is notFound; the refund call itself never is', async () => {
   answer = { status: 404, body: '{}' };
   expect([await getRefundStatus(), await refund()]).toEqual([{ kind: 'notFound' }, { kind: 'unknown' }]);
 });
 
-test('a refund that does not reach the acquirer is unknown, as one whose answer is lost', async () => {
+test('the outcome of a refund that does not reach the acquirer is unknown, like one whose response is lost', async () => {
   const nowhere = new SimulatedAcquirerClient('http://127.0.0.1:1', 1, false);
   const terms = { ...TERMS, chargeKey: 'key-1', chargeReference: 'a-1' };
   expect(await nowhere.refund(terms, new AbortController().signal)).toEqual({ kind: 'unknown' });
@@ -240,7 +240,7 @@ describe('a statement', () => {
     ['amount', -1],
     ['currency', undefined],
     ['at', 7],
-  ])('of which one line has no readable %s (%j) is not read in part', async (member, value) => {
+  ])('with an invalid %s (%j) in one line is rejected completely', async (member, value) => {
     answer = { status: 200, body: JSON.stringify({ lines: [line, { ...line, [member]: value }] }) };
     expect(await read()).toBeUndefined();
   });
@@ -250,13 +250,13 @@ describe('a statement', () => {
     [200, 'null'],
     [200, '<html>'],
     [503, JSON.stringify({ lines: [line] })],
-  ])('with status %i and %s is not read', async (status, body) => {
+  ])('with HTTP status %i and body %s is rejected', async (status, body) => {
     answer = { status, body };
     expect(await read()).toBeUndefined();
   });
 });
 
-test('mode and merchant account travel with every call about money, the mode with those about cards', async () => {
+test('every call about money contains mode and merchant account; every call about cards contains the mode', async () => {
   answer = { status: 500, body: '{}' };
   await charge();
   await chargeVerified();

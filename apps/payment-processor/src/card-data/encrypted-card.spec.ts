@@ -37,7 +37,7 @@ describe('an encrypted card', () => {
     );
   });
 
-  it('has a key id, and may have the two parties', async () => {
+  it('has a key id, and may have the JWE members apu and apv', async () => {
     expect(readEncryptedCard(await encrypt('card')).kid).toBe(KID);
     const jwe = await new CompactEncrypt(Buffer.from('card'))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: KID })

@@ -25,7 +25,7 @@ const problemsOf = (change: object, options?: Parameters<typeof checkCard>[2]): 
   refusalOf(() => checkCard({ ...CARD, ...change }, NOW, options)).fields;
 
 describe('an opened card', () => {
-  it('has exactly the fields of the card encrypted for this session and try', () => {
+  it('has exactly the fields of the card that was encrypted for this session and try', () => {
     expect(checkOpenedCard({ card: { ...CARD, more: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(CARD);
   });
 
@@ -44,7 +44,7 @@ describe('an opened card', () => {
     expect(refusal.code).toBe('request.invalid');
   });
 
-  it('has to be a valid card', () => {
+  it('is rejected if it is not a valid card', () => {
     for (const card of [undefined, null, 'text'])
       expect(refusalOf(() => checkOpenedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(4);
     const { cvv: _, ...stored } = CARD;

@@ -102,7 +102,7 @@ test('only the owner may use and delete a card', async () => {
   expect(await deletes(partner, ofOrganisation)).toBe(204);
 });
 
-test('a card has one mode: in the other mode its organisation can neither pay with it nor delete it', async () => {
+test('a card has one mode: in the other mode its organisation cannot pay with it or delete it', async () => {
   const live = await aPartner(processor, 'live', partner.organisationId);
   const customer = await partner.customer();
   const sameCustomer = await live.customer(customer.customerReference);
@@ -115,7 +115,7 @@ test('a card has one mode: in the other mode its organisation can neither pay wi
   expect((await customer.pay(await anInvoice(), withToken(token))).status).toBe(201);
 });
 
-test('of several cards only the given one is used and deleted', async () => {
+test('only the card in the request is used or deleted, also if a customer has several', async () => {
   const store = async (number: string) => (await partner.call('POST', '/v1/cards', clear(number))).body.token as string;
   const [first, second] = [await store(CARDS.approved), await store('5555555555554444')];
   const paid = await partner.pay(await anInvoice(), withToken(second));
@@ -142,13 +142,13 @@ test.each([
   ['holderName', { ...clear(), holderName: undefined }],
   ['expiryDate', { ...clear(), expiryMonth: 13 }],
   ['expiryMonth', { ...clear(), expiryMonth: '12' }],
-])('400 names %s: %j', async (field, payload) => {
+])('a 400 names the invalid field %s of %j', async (field, payload) => {
   const { status, body } = await partner.call('POST', '/v1/cards', payload);
   expect([status, body.errors[0].field]).toEqual([400, field]);
   expect(JSON.stringify(body)).not.toContain('424242');
 });
 
-test('while the vault is unavailable no card is stored, and deleted cards are removed there later', async () => {
+test('while the vault is unavailable no card is stored, and deleted cards are removed from the vault later', async () => {
   const { token } = (await partner.call('POST', '/v1/cards', clear())).body as { token: string };
   const acquirer = processor.service.app.get(Acquirer);
   const store = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
@@ -216,7 +216,7 @@ test('deleting does not wait for the vault, even with many pending deletions', a
   forget.mockRestore();
 });
 
-test('the number of a card is in no table, and not in the books of the bank', async () => {
+test('the number of a card is in no table and in no record of the bank', async () => {
   const planted = '5105105105105100';
   const { token } = (await partner.call('POST', '/v1/cards', clear(planted))).body as { token: string };
   const reference = randomUUID();

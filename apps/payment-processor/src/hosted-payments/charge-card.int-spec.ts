@@ -22,7 +22,7 @@ const transfersOf = (
     [payment.paymentReference],
   );
 
-test('an approved card: one charge, one payment, one transfer, two events', async () => {
+test('an approved card causes one charge, one payment, one transfer and two events', async () => {
   const payable = aPayable();
   const payment = await processor.pay(payable);
 
@@ -99,7 +99,7 @@ test.each([
   [CARDS.insufficientFunds, '11'],
   [CARDS.expired, '12'],
   [CARDS.wrongCvv, '14'],
-])('%s is declined with %s, moves no money and can be tried again', async (card, errorReference) => {
+])('the card %s is declined with %s, moves no money, and the payer can try again', async (card, errorReference) => {
   const payable = aPayable();
   const failed = await processor.pay(payable, { card });
   expect(failed).toMatchObject({
@@ -147,7 +147,7 @@ test('the reference of an earlier try is a conflict, and charges nothing', async
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
-test('a payment is two statements, each with its own commit', async () => {
+test('a payment consists of two statements, each with its own commit', async () => {
   const payable = aPayable();
   const statements = jest.spyOn(processor.dataSource, 'query');
   const transactions = jest.spyOn(processor.dataSource, 'transaction');
@@ -158,7 +158,7 @@ test('a payment is two statements, each with its own commit', async () => {
   transactions.mockRestore();
 });
 
-test('twenty concurrent payers: one is charged, the others get payment.in-progress', async () => {
+test('of twenty concurrent payers one is charged, and the others get payment.in-progress', async () => {
   const payable = aPayable();
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
@@ -219,7 +219,7 @@ test('a charge does not begin after its deadline', async () => {
   expect(await processor.pay(payable)).toMatchObject({ state: 'success' });
 });
 
-test('a card is accepted only for its session and try, and only in time', async () => {
+test('a card is accepted only for its session and try, and only before its expiry', async () => {
   const payable = aPayable();
   const right = { sessionId: payable.payableId, try: 1 };
   const expectRefused = async (encrypted: string, message: string, cause?: Error): Promise<void> => {
@@ -260,7 +260,7 @@ test('a card is accepted only for its session and try, and only in time', async 
   expect(await processor.pay(payable)).toMatchObject({ state: 'success', payable: { tries: 1 } });
 });
 
-test('an invalid card is rejected by field, and does not use up a try', async () => {
+test('the error of an invalid card names its fields, and no try is used', async () => {
   const payable = aPayable();
   const binding = { sessionId: payable.payableId, try: 1 };
   const bad = { cardNumber: '4242424242424241', cvv: '12', holderName: ' ', expiryMonth: 13 };

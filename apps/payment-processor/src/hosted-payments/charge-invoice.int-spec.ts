@@ -27,7 +27,7 @@ const eventsOf = async (payableId: string): Promise<PaymentSnapshot[]> =>
     .map(({ payload }) => payload)
     .filter(({ payable }) => payable.payableId === payableId);
 
-test('is one payment of the till, without an organisation, also in the events', async () => {
+test('an invoice causes one payment of the till, without an organisation, also in the events', async () => {
   const invoice = await anInvoice();
   const paid = await processor.payInvoice(invoice);
   expect(paid).toMatchObject({
@@ -88,7 +88,7 @@ describe('is rejected without a charge or record', () => {
     expect(await processor.payInvoice(invoice)).toMatchObject({ state: 'success', payable: { tries: 1 } });
   });
 
-  test('the terms are those of its own merchant', async () => {
+  test('an invoice has the terms of its own merchant', async () => {
     await aMerchant(processor, { features: { tip: { enabled: true } } });
     const invoice = await anInvoice();
     await expect(processor.payInvoice(invoice, { command: { tipAmount: 1 } })).rejects.toMatchObject({
@@ -96,13 +96,13 @@ describe('is rejected without a charge or record', () => {
     });
   });
 
-  test('an invoice of a merchant that has not arrived yet: 503 with a retry', async () => {
+  test('an invoice of a merchant whose event has not arrived is a 503 with a retry', async () => {
     const payable = anInvoicePayable({ merchantId: 999_999 });
     await processor.open({ payable });
     await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
-  test('an invalid reference', async () => {
+  test('an invoice with an invalid reference is rejected', async () => {
     await expect(processor.payInvoice(await anInvoice(), { reference: 'x' })).rejects.toMatchObject({
       code: 'request.invalid',
     });
@@ -135,7 +135,7 @@ test('the same reference with another amount or tip is a conflict, and charges n
   expect(processor.charged().filter((charged) => charged === paid.paymentReference)).toHaveLength(1);
 });
 
-test('a session must be paid in full, whatever amount a command has', async () => {
+test('a session must be paid in full, also if the command has another amount', async () => {
   const session = aPayable();
   const lowered = { amount: 1, tipAmount: 7 } as never;
   await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
@@ -147,7 +147,7 @@ test('a session must be paid in full, whatever amount a command has', async () =
   });
 });
 
-test('a phone and a partner at the same time: one is charged and the other rejected, twenty times', async () => {
+test('of a phone and a partner at the same time one is charged and the other rejected, twenty times', async () => {
   const partner = await aPartner(processor);
   const before = processor.charged().length;
   const outcomes = await Promise.all(

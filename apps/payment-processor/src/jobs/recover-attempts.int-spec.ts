@@ -18,7 +18,7 @@ const stateOf = async (payableId: string): Promise<unknown> => {
   return row;
 };
 
-test('charged with a lost response: first processing, then recovered and recorded once', async () => {
+test('a charge with a lost response is processing at first, then recovered and recorded once', async () => {
   const payable = aPayable();
   const payment = await processor.pay(payable, { card: CARDS.dropsTheAnswer });
   expect(payment.state).toBe('processing');
@@ -52,7 +52,7 @@ async function payAndDie(
   return payable.payableId;
 }
 
-test('died after the charge: recovered after 2 s', async () => {
+test('after a crash after the charge the payment is recovered after 2 s', async () => {
   const payableId = await payAndDie(undefined, { reachesTheAcquirer: true });
   expect(await stateOf(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
   processor.clock.advance(2_000);
@@ -61,7 +61,7 @@ test('died after the charge: recovered after 2 s', async () => {
   expect(processor.charged()).toHaveLength(1);
 });
 
-test('died before the charge: open while the call may be in transit, then blocked at the acquirer and payable again', async () => {
+test('after a crash before the charge the attempt is open while the call may be in transit, then its key is blocked and the payable can be paid', async () => {
   const payable = aPayable();
   await payAndDie(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);
@@ -92,7 +92,7 @@ test('died before the charge: open while the call may be in transit, then blocke
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('an acquirer that does not respond: queried four times, reversed at 15 minutes until confirmed, failed with 31', async () => {
+test('an acquirer that does not respond is queried four times; the charge is reversed at 15 minutes until confirmed, and fails with 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = aPayable();
   await processor.pay(payable, { card: CARDS.dropsTheAnswer });

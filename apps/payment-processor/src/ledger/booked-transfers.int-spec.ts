@@ -62,7 +62,7 @@ describe('the fee of a card payment', () => {
     ]);
   });
 
-  test('has the terms at the acceptance of the payment, whenever its outcome is recovered', async () => {
+  test('has the terms from the acceptance of the payment, also if its outcome is recovered later', async () => {
     const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
     const lost = await processor.pay(aPayable({ merchantId }), { card: CARDS.dropsTheAnswer });
     const verified = aPayable({ merchantId });
@@ -79,7 +79,7 @@ describe('the fee of a card payment', () => {
     expect((await ledgerOf(processor, next)).at(-1)).toEqual(fee(merchantId, 11_235));
   });
 
-  test('is 0 for a merchant without fees, or one that has not arrived yet; an event without fees keeps them', async () => {
+  test('is 0 for a merchant without fees or with no event yet; an event without fees keeps the stored ones', async () => {
     const { merchantId } = await aMerchant(processor);
     const payments = [
       await processor.pay(aPayable({ merchantId })),
@@ -149,7 +149,7 @@ test('a partner’s payment: the part paid by card has a fee, vouchers and exter
 });
 
 describe('a late approval (H2)', () => {
-  /** The recovery job gets the answer that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
+  /** The recovery job gets the response that nothing will be charged; then the bank charges nevertheless, and the waiting call gets the approval. */
   async function approvedTooLate(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -190,7 +190,7 @@ describe('a late approval (H2)', () => {
     expect(row).toEqual({ attempts: 1, merchant: merchantId, mode: 'test' });
   });
 
-  test('of an earlier release has no transfer, so its reversal has none', async () => {
+  test('of an earlier release has no transfer, so its reversal has none either', async () => {
     const { merchantId } = await aMerchant(processor);
     const payment = await processor.pay(aPayable({ merchantId }), { card: CARDS.declined });
     await processor.dataSource.query(

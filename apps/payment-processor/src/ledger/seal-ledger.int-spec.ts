@@ -29,7 +29,7 @@ const advanceTo = (time: string): void =>
 const days = () => processor.service.app.get(SealRepository).listDays(10);
 
 describe('seals', () => {
-  test('have the committed transfers, in order, up to the limit, and none are created without transfers', async () => {
+  test('contain the committed transfers, in order, up to the limit; without transfers there is no seal', async () => {
     const ids = [...(await write(4)), ...(await write(3))];
     expect([
       await processor.seal(3),
@@ -46,7 +46,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(ids);
   });
 
-  test('need transfers of their own transaction: others are rejected, because they could prevent the closing of days', async () => {
+  test('accept only transfers with the id of their own transaction, because others could prevent the closing of days', async () => {
     const [id] = await write(1);
     const copy = (txid: string): Promise<unknown> =>
       processor.superuser.query(
@@ -59,7 +59,7 @@ describe('seals', () => {
     expect(await processor.seal()).toBe(2);
   });
 
-  test('of a server with higher transaction ids stop sealing: no seal, no closed day, and the gauge reports it', async () => {
+  test('are not created for transfers of a server with higher transaction ids: no day is closed, and the gauge reports it', async () => {
     await write(1);
     await forge(
       processor,
@@ -124,7 +124,7 @@ describe('seals', () => {
     expect(await sealedIds()).toEqual(committed);
   });
 
-  test('of many concurrent sealers are one chain with each transfer once, while transfers are committed', async () => {
+  test('of many concurrent jobs are one chain with each transfer once, while transfers are committed', async () => {
     const writers = Array.from({ length: 20 }, () => write(5));
     const sealers = Array.from({ length: 40 }, () => processor.seal(7));
     await Promise.all([...writers, ...sealers]);
@@ -205,7 +205,7 @@ describe('a day', () => {
     expect(await days()).toHaveLength(2);
   });
 
-  test('is closed once, also by two replicas, and each day after an outage, also one without transfers', async () => {
+  test('is closed once, also by two replicas; after an outage all missed days are closed, also those without transfers', async () => {
     const { service, clock } = processor;
     advanceTo('2026-03-04T12:00:00.000Z');
     const log = service.app.get<ServiceLog>(SERVICE_LOG);
@@ -219,7 +219,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('that gets a transfer after it was closed is an error in the log', async () => {
+  test('that gets a transfer after it was closed is logged as an error', async () => {
     const logged = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
     await processor.seal();

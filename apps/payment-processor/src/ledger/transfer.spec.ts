@@ -18,14 +18,14 @@ const charged = (over: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] 
   paymentTransfers({ ...PAYMENT, ...over }, { acquirer: 'bank', feeTerms });
 
 describe('a payment that succeeded', () => {
-  test('the acquirer owes what it captured, the merchant is owed it, and owes the fee', () => {
+  test('the acquirer owes the captured amount to the merchant, and the merchant owes the fee', () => {
     expect(charged({}, { basisPoints: 290, fixedAmount: 150 })).toEqual([
       { kind: 'capture', debit: RECEIVABLE, credit: PAYABLE, amount: 1_000 },
       { kind: 'fee', debit: PAYABLE, credit: 'live:service:fees', amount: 179 },
     ]);
   });
 
-  test('has no transfer of nothing: neither fee nor capture', () => {
+  test('has no transfer of 0 cents: neither fee nor capture', () => {
     expect(charged({}).map(({ kind }) => kind)).toEqual(['capture']);
     expect(charged({ processedAmount: 0 }, { basisPoints: 290, fixedAmount: 150 })).toEqual([]);
   });
@@ -46,23 +46,26 @@ describe('a payment that succeeded', () => {
     expect(charged({ vouchers }).slice(1)).toEqual(redeemed);
   });
 
-  test('made elsewhere: the partner has the money, and owes it (P6)', () => {
+  test('an external payment: the partner has the money, and owes it to the merchant (P6)', () => {
     const external = { kind: 'external', debit: 'live:organisation:o-1:receivable', credit: PAYABLE, amount: 1_000 };
     expect(paymentTransfers(PAYMENT)).toEqual([external]);
     expect(paymentTransfers({ ...PAYMENT, vouchers })).toEqual([external, ...redeemed]);
   });
 });
 
-test.each(['failed', 'verificationRequired', 'processing'] as const)('a payment that is %s moves nothing', (state) => {
-  expect(charged({ state, vouchers: [{ merchantLiable: false, amount: 7 }] })).toEqual([]);
-  expect(paymentTransfers({ ...PAYMENT, state })).toEqual([]);
-});
+test.each(['failed', 'verificationRequired', 'processing'] as const)(
+  'a payment that is %s has no transfers',
+  (state) => {
+    expect(charged({ state, vouchers: [{ merchantLiable: false, amount: 7 }] })).toEqual([]);
+    expect(paymentTransfers({ ...PAYMENT, state })).toEqual([]);
+  },
+);
 
-test('a refund takes back a part of the capture, between the same accounts (M5)', () => {
+test('a refund returns a part of the capture, between the same accounts (M5)', () => {
   expect(refundTransfer(PAYMENT, 'bank', 9)).toEqual({ kind: 'refund', debit: PAYABLE, credit: RECEIVABLE, amount: 9 });
 });
 
-test('a late approval is what was asked of the acquirer, which holds it for the payer (H2)', () => {
+test('a late approval is booked with the requested amount, which the acquirer holds for the payer (H2)', () => {
   const failed = { ...PAYMENT, state: 'failed', processedAmount: 0, tipAmount: 30, vouchers: [{ amount: 10 }] };
   expect(lateApprovalTransfer(failed as PaymentSnapshot, 'bank')).toEqual({
     kind: 'lateApproval',
@@ -85,7 +88,7 @@ describe('a fee', () => {
     expect(feeOf(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
   });
 
-  test('is at most half a cent from the exact share, never below it by more, and exact in whole numbers', () => {
+  test('differs from the exact share by at most half a cent, for any amount and terms', () => {
     const amounts = fc.integer({ min: 1, max: 200_000_000_000 });
     const terms = fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) });
     fc.assert(
@@ -127,7 +130,7 @@ describe('the accounts of a day', () => {
       .filter((transfer) => transfer.kind === kind && `${transfer.debit} ${transfer.credit}`.includes(account))
       .reduce((total, { amount }) => total + amount, 0);
 
-  test('balance: what the merchant is owed is payments, vouchers and external less refunds and fees', () => {
+  test('balance: the merchant is owed payments, vouchers and external payments, minus refunds and fees', () => {
     fc.assert(
       fc.property(fc.array(trade, { maxLength: 30 }), (trades) => {
         const transfers = trades.flatMap(transfersOf);

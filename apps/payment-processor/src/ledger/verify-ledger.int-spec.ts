@@ -58,12 +58,12 @@ describe('a transfer', () => {
     position: `position = -1`,
   };
 
-  test.each(Object.entries(changes))('whose %s was changed is found', async (_, set) => {
+  test.each(Object.entries(changes))('whose %s was changed is detected', async (_, set) => {
     await forge(processor, `UPDATE transfers SET ${set} WHERE transfer_id = '${ids[4]}'`);
     expect(await finding()).toEqual({ kind: 'changed', sealNumber: 2, transferId: ids[4] });
   });
 
-  test('has no other columns, except its id, which is sealed', async () => {
+  test('has no other columns, except its id, which the seal covers', async () => {
     const columns = await processor.dataSource.query<{ name: string }[]>(
       `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'transfers'::regclass AND attnum > 0 AND NOT attisdropped`,
     );
@@ -72,7 +72,7 @@ describe('a transfer', () => {
     expect(await finding()).toEqual({ kind: 'removed', sealNumber: 2, transferId: ids[4] });
   });
 
-  test.each([0, 4, 9])('that was deleted is found and named: the one at %d', async (nth) => {
+  test.each([0, 4, 9])('that was deleted at index %d is detected and named', async (nth) => {
     await forge(processor, `DELETE FROM transfers WHERE transfer_id = '${ids[nth]}'`);
     expect(await finding()).toEqual({ kind: 'removed', sealNumber: 1 + Math.floor(nth / 3), transferId: ids[nth] });
   });
@@ -81,7 +81,7 @@ describe('a transfer', () => {
     ['before all others', 0, `'0'::xid8, -1`, 1],
     ['between two transactions', 0, `txid, position + 1000`, 1],
     ['between two seals', 5, `txid, position + 1000`, 3],
-  ])('that was inserted %s is found and named', async (_, nth, place, sealNumber) => {
+  ])('that was inserted %s is detected and named', async (_, nth, place, sealNumber) => {
     const inserted = randomUUID();
     await forge(
       processor,
@@ -93,7 +93,7 @@ describe('a transfer', () => {
     expect(await finding()).toEqual({ kind: 'inserted', sealNumber, transferId: inserted });
   });
 
-  test('the first of several is reported', async () => {
+  test('of several changed transfers the first is reported', async () => {
     await forge(
       processor,
       `DELETE FROM transfers WHERE transfer_id = '${ids[7]}'`,
@@ -114,17 +114,17 @@ describe('a seal', () => {
       4,
     ],
     ['whose end was moved', `UPDATE ledger_seals SET last_position = last_position + 100 WHERE seal_number = 4`, 4],
-  ])('%s is found', async (_, statement, sealNumber) => {
+  ])('%s is detected', async (_, statement, sealNumber) => {
     await forge(processor, statement);
     expect(await finding()).toMatchObject({ sealNumber, kind: expect.stringMatching(/^(seal )?changed$/) });
   });
 
-  test.each([1, 3])('that was deleted is found: number %d', async (sealNumber) => {
+  test.each([1, 3])('that was deleted is detected: number %d', async (sealNumber) => {
     await forge(processor, `DELETE FROM ledger_seals WHERE seal_number = ${sealNumber}`);
     expect(await finding()).toEqual({ kind: 'seal removed', sealNumber });
   });
 
-  test('that was the newest at the closing of a day and was deleted is found, with the page after the others', async () => {
+  test('that was deleted, and was the newest when a day was closed, is detected on the page after the other seals', async () => {
     await forge(processor, `DELETE FROM ledger_seals WHERE seal_number >= 3`);
     expect(await verify()).toMatchObject({ more: true, sealNumber: 2, finding: null });
     expect(await verify(2)).toMatchObject({ finding: { kind: 'seal removed', sealNumber: 3 } });
@@ -134,7 +134,7 @@ describe('a seal', () => {
 test.each([
   ['2026-03-01', 4],
   ['2026-02-28', 0],
-])('the root of a day that was changed is found and named: %s', async (day, sealNumber) => {
+])('a changed root of the day %s is detected and named', async (day, sealNumber) => {
   await forge(processor, `UPDATE ledger_days SET root = sha256('x') WHERE day = '${day}'`);
   expect(await finding()).toEqual({ kind: 'root changed', sealNumber, day });
 });
@@ -201,7 +201,7 @@ describe('the administration API', () => {
     ['verification?after=-1', 400],
     ['verification?until=x', 400],
     ['verification?after=0&until=2', 200],
-  ])('%s: %d', async (path, status) => {
+  ])('the path %s returns status %d', async (path, status) => {
     expect((await admin()('GET', `/admin/v1/ledger/${path}`)).status).toBe(status);
   });
 

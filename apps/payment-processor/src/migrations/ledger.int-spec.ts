@@ -10,7 +10,7 @@ const before = migrations.slice(
 );
 const idOf = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 
-test('transfers of an earlier release get merchant, mode and place, also those that its replicas write meanwhile', async () => {
+test('transfers of an earlier release get merchant, mode and position, also those that its replicas write during the rollout', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   await migrateService({ ...paymentProcessorService, migrations: before }, env);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await processor.stop();
 });
 
-test('the reservation of a payable, and its payment, write none of its indexes', async () => {
+test('reserving and paying a payable updates none of its indexes', async () => {
   const payables = [];
   for (let nth = 0; nth < 60; nth++) payables.push(await aKnownPayable(processor));
   const { payments, dataSource } = replica;

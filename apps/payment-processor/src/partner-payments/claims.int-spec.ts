@@ -26,7 +26,7 @@ const countOf = async (payable: { payableId: string }): Promise<number> => {
   return row.count;
 };
 
-describe('claims of the partner', () => {
+describe('vouchers and external payments of a partner', () => {
   const vouchers = [
     { merchantLiable: true, amount: 2_000 },
     { merchantLiable: false, amount: 345 },
@@ -43,7 +43,7 @@ describe('claims of the partner', () => {
       [paymentReference],
     );
 
-  test('without a grant, or by a customer: 403', async () => {
+  test('are a 403 without a grant of the merchant, or from a customer', async () => {
     const invoice = await anInvoice();
     for (const claim of [{ vouchers }, external('success')])
       expect((await partner.pay(invoice, claim)).status).toBe(403);
@@ -58,7 +58,7 @@ describe('claims of the partner', () => {
     expect(await countOf(invoice)).toBe(0);
   });
 
-  test('vouchers cover a part: the card pays the rest, and the ledger knows who owes what', async () => {
+  test('vouchers cover a part: the card pays the rest, and the ledger has the debt of each party', async () => {
     merchant = await granted(true, false);
     const { body } = await partner.pay(await anInvoice(), { vouchers });
     expect(body).toMatchObject({ status: 'success', processedAmount: 10_000, paymentMethodType: 'Card' });
@@ -76,7 +76,7 @@ describe('claims of the partner', () => {
     expect((await processor.published(PaymentSucceededV1)).at(-1)!.payload).toMatchObject({ vouchers });
   });
 
-  test('a tip beside vouchers is taken from the card, also where vouchers cover everything else', async () => {
+  test('a tip is charged to the card, also if vouchers cover everything else', async () => {
     merchant = await aMerchant(processor, {
       features: { tip: { enabled: true } },
       grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
@@ -100,7 +100,7 @@ describe('claims of the partner', () => {
     });
   });
 
-  test('a grant of one merchant is none of another, and one to a partner none to another', async () => {
+  test('a grant is valid only for its own merchant and its own partner', async () => {
     const granting = await granted(true, true);
     const other = await aPartner(processor);
     const withGrant = await anInvoice(granting);
@@ -111,7 +111,7 @@ describe('claims of the partner', () => {
     expect((await partner.pay(withGrant, { vouchers })).status).toBe(201);
   });
 
-  test('vouchers of a payment that failed move nothing', async () => {
+  test('vouchers of a failed payment have no transfers', async () => {
     merchant = await granted(true, false);
     const declined = { paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };
     const { body } = await partner.pay(await anInvoice(), { vouchers, ...declined });
@@ -119,7 +119,7 @@ describe('claims of the partner', () => {
     expect(await ledgerOf(body.paymentReference)).toEqual([]);
   });
 
-  test('vouchers cover everything: the acquirer is not asked, and no card is needed', async () => {
+  test('vouchers cover everything: no card is needed, and the acquirer is not called', async () => {
     merchant = await granted(true, false);
     const invoice = await anInvoice();
     const all = [{ merchantLiable: false, amount: invoice.amount }];
@@ -150,7 +150,7 @@ describe('claims of the partner', () => {
     const { body } = await partner.pay(invoice, external('success'));
     expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
     expect(chargesOf([body.paymentReference])).toEqual([]);
-    // Under the partner's own name of it, in each event, so that the two books can be compared.
+    // Each event contains the partner's own reference, so that the two books can be compared.
     const told = [
       ...(await processor.published(PaymentProcessingV1)),
       ...(await processor.published(PaymentSucceededV1)),

@@ -107,7 +107,7 @@ test('a card is accepted only for the payment and payer that it was encrypted fo
   );
   const refused: [Pick<PartnerUnderTest, 'pay'>, object, string][] = [
     [partner, await sealed(`${partner.organisationId}.${randomUUID()}`), reference],
-    // Bound to a session, as our page does.
+    // A card that is bound to a session, as on our page.
     [partner, await sealed(reference), reference],
     [partner, ofCustomer!, reference],
     [another, ofCustomer!, reference],
@@ -183,11 +183,11 @@ describe('rejected without a charge or record', () => {
     ['returnUrl', { returnUrl: '' }],
     ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
-  ])('400 names %s: %j', async (field, over) => {
+  ])('for an invalid %s with a 400: %j', async (field, over) => {
     expect(await refused(over)).toEqual([400, '40', field]);
   });
 
-  test('400 names every invalid field in one response: malformed ones, then violated rules', async () => {
+  test('with a 400 that names every invalid field: malformed ones, then violated rules', async () => {
     const { status, body } = await partner.pay(await anInvoice(), {
       amount: 0,
       tipAmount: -1,
@@ -217,7 +217,7 @@ describe('rejected without a charge or record', () => {
     ]);
   });
 
-  test('403 comes before 400', async () => {
+  test('with a 403 before a 400', async () => {
     const customer = await partner.customer();
     for (const over of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
       const { status, body } = await customer.pay(await anInvoice(), { ...over, amount: 0 });
@@ -225,7 +225,7 @@ describe('rejected without a charge or record', () => {
     }
   });
 
-  test('by the state of the payable', async () => {
+  test('because of the state of the payable', async () => {
     expect(await refused({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
     expect(await refused({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
       404,
@@ -244,7 +244,7 @@ describe('rejected without a charge or record', () => {
     expect(await refused({}, live)).toEqual([404, '21', undefined]);
   });
 
-  test('by the merchant’s terms', async () => {
+  test('because of the merchant’s terms', async () => {
     expect(await refused({ amount: 1 })).toEqual([422, '22', undefined]);
     expect(await refused({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
     merchant = await aMerchant(processor, { features: { orderReference: { required: true, label: 'Table' } } });
@@ -252,13 +252,13 @@ describe('rejected without a charge or record', () => {
     expect((await partner.pay(await anInvoice(), { orderReference: '7' })).status).toBe(201);
   });
 
-  test('for a merchant that has not arrived yet, until it has', async () => {
+  test('until the event of the merchant arrives', async () => {
     merchant = { merchantId: 999_999, siteId: 5001 };
     expect(await refused({})).toEqual([503, '50', undefined]);
   });
 });
 
-test('an edited amount and a tip, if the merchant allows them', async () => {
+test('an edited amount and a tip are charged if the merchant allows them', async () => {
   merchant = await aMerchant(processor, { features: { amount: { editable: true }, tip: { enabled: true } } });
   const { body } = await partner.pay(await anInvoice(), { amount: 10_000, tipAmount: 500 });
   expect(body).toMatchObject({ invoicedAmount: 12345, tipAmount: 500, processedAmount: 10_500, status: 'success' });
@@ -278,7 +278,7 @@ test.each([
   expect(await partner.pay(invoice, { amount: least })).toMatchObject({ status: 201, body: { status: 'success' } });
 });
 
-test('an event of an older release without the minimum keeps the stored one', async () => {
+test('an event of an older release without the minimum keeps the stored minimum', async () => {
   const { merchantId } = await aMerchant(processor, { minimumAmount: 5_000 });
   merchant = await aMerchant(processor, { merchantId, features: { amount: { editable: true } } });
   const invoice = await anInvoice();
@@ -286,7 +286,7 @@ test('an event of an older release without the minimum keeps the stored one', as
   expect((await partner.pay(invoice, { amount: 5_000 })).status).toBe(201);
 });
 
-test('a lost response of the bank: the bank is queried immediately, and the outcome is returned', async () => {
+test('after a lost response the bank is queried immediately, and the outcome is returned', async () => {
   const invoice = await anInvoice();
   const paid = await partner.pay(invoice, { paymentMethod: { card: aCard({ cardNumber: CARDS.dropsTheAnswer }) } });
   expect(paid).toMatchObject({ status: 201, body: { status: 'success' } });
@@ -323,7 +323,7 @@ describe('verification', () => {
     ]);
   });
 
-  test('a payer who returns to a page of the partner: the job queries the bank', async () => {
+  test('after the payer returns to a page of the partner, the job queries the bank', async () => {
     const invoice = await anInvoice();
     const asked = await partner.pay(invoice, { returnUrl: 'https://partner.example/back?x=1', ...toVerify });
     const back = await fetch(asked.body.verificationUrl as string, {
@@ -350,7 +350,7 @@ describe('verification', () => {
     expect(back.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');
   });
 
-  test('the page is a 404 for other references', async () => {
+  test('the return page is a 404 for other references', async () => {
     for (const text of ['x', '0'.repeat(18), randomUUID()])
       expect((await processor.service.app.inject({ method: 'GET', url: `/v1/verifications/${text}` })).statusCode).toBe(
         404,

@@ -95,7 +95,7 @@ test('UUIDs of customers are compared ignoring case, other ids exactly', async (
   expect((await pay(other, loyalty, 'LOYALTY-17')).status).toBe(409);
 });
 
-test('without key or token: 401, empty, before anything is validated', async () => {
+test('a call without key or token is an empty 401, before any validation', async () => {
   const { status, body } = await (async () => {
     const answer = await processor.service.app.inject({ method: 'POST', url: '/v1/payments', payload: {} });
     return { status: answer.statusCode, body: answer.body };

@@ -36,11 +36,11 @@ async function secondAfterFailure(waitsMs: number): Promise<unknown> {
   return second;
 }
 
-test('after a failed call the next one with its reference takes its place', async () => {
+test('after a failed call the next call with the same reference runs', async () => {
   expect(await secondAfterFailure(19_999)).toEqual({ ...MADE, replayed: false });
 });
 
-test('a call whose deadline has passed when the earlier one fails makes no payment', async () => {
+test('a call whose deadline has passed when the earlier one fails creates no payment', async () => {
   await expect(secondAfterFailure(20_000)).rejects.toMatchObject({
     code: 'payment.in-progress',
     retryAfterSeconds: 2,

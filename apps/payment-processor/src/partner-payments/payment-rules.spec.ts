@@ -78,7 +78,7 @@ describe('a request', () => {
   });
 
   it.each([{ vouchers: [voucher(1)] }, { paymentMethod: EXTERNAL }])(
-    'of a customer may not have vouchers or external payments: %j',
+    'of a customer cannot have vouchers or external payments: %j',
     (change) => {
       expect(isForbidden(change, CUSTOMER)).toBe(true);
     },
@@ -125,7 +125,7 @@ describe('a request', () => {
     ['paymentMethod', unpaid, SERVICE],
     ['paymentMethod', { paymentMethod: { card: { token: 't', cardNumber: '4' } } }, SERVICE],
     ['returnUrl', { returnUrl: 'x' }, SERVICE],
-  ])('with a malformed %s skips the rules that read it: %j', (field, change, payer) => {
+  ])('with a malformed %s is not checked by the rules that read this field: %j', (field, change, payer) => {
     expect(problemsOf(change, payer, [{ field, message: 'malformed' }])).toEqual([]);
   });
 

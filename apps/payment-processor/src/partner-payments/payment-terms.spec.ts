@@ -42,7 +42,7 @@ describe('the customer of a payment', () => {
     expect(customerOf(CUSTOMER, named)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
-  it('is the one named by a service, as it was sent', () => {
+  it('is the customer in the request of a service, unchanged', () => {
     expect(customerOf(SERVICE, aRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
@@ -73,14 +73,14 @@ describe('the terms of a merchant', () => {
     [external, []],
     [external, [grant({ vouchers: true })]],
     [external, [grant({ organisationId: 'o-2', externalPayments: true })]],
-  ])('do not allow %j with the grants %j', (change, grants) => {
+  ])('reject %j with the grants %j', (change, grants) => {
     expect(check(change, {}, grants)).toMatchObject({
       code: 'credentials.forbidden',
       message: 'This merchant has not granted that to your organisation.',
     });
   });
 
-  it('allow what was granted to this organisation', () => {
+  it('allow everything that was granted to this organisation', () => {
     const grants = [grant({ organisationId: 'o-2' }), grant({ vouchers: true, externalPayments: true })];
     expect(check({ ...vouchers, ...external }, {}, grants)).toBeUndefined();
     expect(check({ vouchers: [] })).toBeUndefined();
@@ -103,7 +103,7 @@ describe('the terms of a merchant', () => {
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
-  ])('with a minimum of %d and 100 owed: %d', (minimumAmount, amount, refusal) => {
+  ])('with a minimum of %d and 100 owed, accept or reject the amount %d', (minimumAmount, amount, refusal) => {
     expect(check({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(refusal);
   });
 
@@ -130,7 +130,7 @@ describe('the terms of a merchant', () => {
     [{ orderReference: '7' }, {}, undefined],
     [{}, { orderReference: { editable: false } }, undefined],
     [{ tipAmount: 1 }, { orderReference: { required: true } }, [noTips, isRequired('orderReference')]],
-  ])('of %j with the features %j reject %j', (change, features, fields) => {
+  ])('for the request %j and the features %j return the errors %j', (change, features, fields) => {
     const refusal = check(change, features);
     expect(refusal?.fields).toEqual(fields);
     expect(refusal?.code).toBe(fields && 'payment.not-accepted');
@@ -175,7 +175,7 @@ describe('the fingerprint of a request (C7)', () => {
     },
   );
 
-  it('is the same for another card, for an invoice or a customer’s UUID in capitals, and for what is absent instead of null', () => {
+  it('is the same for another card, for UUIDs of invoice and customer in capitals, and for absent members instead of null', () => {
     expect(of({ paymentMethod: CARD })).toBe(of({ paymentMethod: { card: { cardNumber: '4' } } }));
     expect(of({ invoiceReference: 'I' })).toBe(of({}));
     const [id, inCapitals] = [CUSTOMER_REFERENCE, CUSTOMER_REFERENCE.toUpperCase()];
@@ -187,7 +187,8 @@ describe('the fingerprint of a request (C7)', () => {
   });
 
   // Stored with each payment: a different fingerprint would turn every retry of an older payment into a conflict.
-  it('never changes', () => expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
+  it('is the same in every release', () =>
+    expect(of({})).toBe('7c574d59e4d7c412302823f1ce52a44a52efe12bddb3e499feac000421c92c6a'));
 });
 
 test('a customer without a name in the request has the name of its registration', () => {

@@ -49,7 +49,7 @@ describe('retries', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('with different content: 409', async () => {
+  test('with different content are a 409', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     await partner.pay(invoice, { reference });
     for (const over of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
@@ -60,16 +60,16 @@ describe('retries', () => {
     expect(elsewhere.status).toBe(409);
   });
 
-  test('after a rejection: the reference is free', async () => {
+  test('after a rejection are new payments, because the reference is free', async () => {
     const [invoice, reference] = [await anInvoice(), randomUUID()];
     expect((await partner.pay(invoice, { reference, amount: 1 })).status).toBe(422);
     expect((await partner.pay(invoice, { reference })).status).toBe(201);
   });
 });
 
-test('a thousand concurrent retries: one charge, one payment, and waiting calls hold no database connection', async () => {
+test('a thousand concurrent retries cause one charge and one payment, and waiting calls hold no database connection', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
-  // From now on the key and the token are cached, and none of the thousand looks them up.
+  // From now on the key and the token are cached, so that none of the thousand calls queries them.
   expect((await partner.pay(await anInvoice())).status).toBe(201);
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
@@ -107,7 +107,7 @@ test('a thousand concurrent retries: one charge, one payment, and waiting calls 
   expect(acquired).toBeLessThan(100);
 });
 
-test('two replicas and the same reference: one payment, and the second returns that of the first', async () => {
+test('of two replicas with the same reference one creates the payment, and the other returns it', async () => {
   const [invoice, reference, customer] = [await anInvoice(), randomUUID(), { id: randomUUID() }];
   const app = processor.service.app.select(PaymentProcessorModule).get(ModuleRef, { strict: true });
   // Each use case is a process of its own: they share the tables, and no payments in flight.
@@ -163,7 +163,7 @@ function gatesAtTheBank(): { of(amount: number): ChargeGate; stop(): void } {
   };
 }
 
-test('the page, a phone and a partner, two hundred times: one charge each', async () => {
+test('concurrent payments from the page, a phone and a partner cause one charge, two hundred times', async () => {
   const gates = gatesAtTheBank();
   /**
    * In a quarter of the rounds each, one side is at the bank when the others begin, and the bank responds after their rejection;

@@ -25,7 +25,7 @@ afterEach(() => jest.restoreAllMocks());
 afterAll(() => processor.stop());
 
 describe('a payable that changes after it was read', () => {
-  /** Once, between the two statements. */
+  /** Changes the payable once, between the two statements. */
   function changeAfterReading(change: string): void {
     const payments = processor.service.app.get(PartnerPaymentRepository);
     const findPayable = payments.findPayable.bind(payments);
@@ -75,7 +75,7 @@ describe('a payable that changes after it was read', () => {
     expect(await paymentsOf(invoice.payableId)).toEqual([]);
   });
 
-  test('can be paid in the millisecond before it expires, and not in the next', async () => {
+  test('can be paid until the last millisecond before its expiry', async () => {
     const [invoice, late] = await Promise.all(
       ['2026-03-01T10:00:00.001Z', '2026-03-01T10:00:00.000Z'].map((expiresAt) =>
         openInvoice(processor, { ...merchant, expiresAt }),
@@ -100,23 +100,26 @@ describe('a reference belongs to one organisation in one mode', () => {
   }
   const modes = ['test', 'live', 'test'] as const;
 
-  test.each(['one after the other', 'at once'])('each has a payment of its own under it, %s', async (how) => {
-    const [reference, customer] = [randomUUID(), { id: randomUUID() }];
-    const payers = await callers();
-    const invoices = await Promise.all(modes.map((mode) => openInvoice(processor, { ...merchant, mode })));
-    const pay = (nth: number) => payers[nth]!.pay(invoices[nth]!, { reference, customer });
-    const made =
-      how === 'at once'
-        ? await Promise.all(payers.map((_, nth) => pay(nth)))
-        : [await pay(0), await pay(1), await pay(2)];
-    expect(made.map(({ status, body }) => [status, body.invoiceReference])).toEqual(
-      invoices.map(({ payableId }) => [201, payableId]),
-    );
-    const again = [await pay(0), await pay(1), await pay(2)];
-    expect(again.map(({ status, body }) => [status, body.paymentReference])).toEqual(
-      made.map(({ body }) => [200, body.paymentReference]),
-    );
-  });
+  test.each(['one after the other', 'at once'])(
+    'each organisation and mode has its own payment with the same reference, %s',
+    async (how) => {
+      const [reference, customer] = [randomUUID(), { id: randomUUID() }];
+      const payers = await callers();
+      const invoices = await Promise.all(modes.map((mode) => openInvoice(processor, { ...merchant, mode })));
+      const pay = (nth: number) => payers[nth]!.pay(invoices[nth]!, { reference, customer });
+      const made =
+        how === 'at once'
+          ? await Promise.all(payers.map((_, nth) => pay(nth)))
+          : [await pay(0), await pay(1), await pay(2)];
+      expect(made.map(({ status, body }) => [status, body.invoiceReference])).toEqual(
+        invoices.map(({ payableId }) => [201, payableId]),
+      );
+      const again = [await pay(0), await pay(1), await pay(2)];
+      expect(again.map(({ status, body }) => [status, body.paymentReference])).toEqual(
+        made.map(({ body }) => [200, body.paymentReference]),
+      );
+    },
+  );
 
   test('two references of one organisation have two payments', async () => {
     const [one, other] = [randomUUID(), randomUUID()];

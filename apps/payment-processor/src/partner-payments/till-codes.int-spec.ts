@@ -45,7 +45,7 @@ test.each([
 });
 
 test.each([[{}], [{ amount: { editable: true } }]])(
-  'the amount must be that of the invoice, with the features %j: otherwise 22, and nothing is charged',
+  'with the features %j another amount than that of the invoice is rejected with 22, and nothing is charged',
   async (features) => {
     merchant = await aMerchant(processor, { features });
     const invoice = await anInvoice();
@@ -57,7 +57,7 @@ test.each([[{}], [{ amount: { editable: true } }]])(
   },
 );
 
-test('it is resolved once: a newer invoice of the same amount is not charged instead', async () => {
+test('a static code is resolved once: a newer invoice of the same amount is not charged instead', async () => {
   const [shown, newer] = [await anInvoice(), await anInvoice()];
   processor.tillInvoices
     .mockReturnValueOnce({ invoiceReference: shown.payableId })
@@ -75,7 +75,7 @@ test('it is resolved once: a newer invoice of the same amount is not charged ins
   expect(await paymentsOf(newer)).toEqual([]);
 });
 
-test('a retry returns the same payment, whatever invoice the till has by then', async () => {
+test('a retry returns the same payment, even if the till has another invoice by then', async () => {
   const [code, shown, newer] = [newOwnCode(), await anInvoice(), await anInvoice()];
   const over = { reference: randomUUID(), customer: { id: randomUUID() } };
   tillShows(shown);
@@ -87,7 +87,7 @@ test('a retry returns the same payment, whatever invoice the till has by then', 
   expect(await paymentsOf(newer)).toEqual([]);
 });
 
-test('404 when the till has no invoice, or one of another mode', async () => {
+test('a static code is a 404 if its till has no invoice, or one of another mode', async () => {
   const invoice = await anInvoice({ mode: 'live' });
   for (const shows of [{}, { invoiceReference: invoice.payableId }, { invoiceReference: randomUUID() }]) {
     processor.tillInvoices.mockReturnValue(shows);
@@ -96,7 +96,7 @@ test('404 when the till has no invoice, or one of another mode', async () => {
   }
 });
 
-test('without code-decoder 503 with Retry-After; the code of an invoice is paid without it', async () => {
+test('without code-decoder a static code is a 503 with Retry-After; the code of an invoice can still be paid', async () => {
   const invoice = await anInvoice();
   processor.tillInvoices.mockReturnValue(undefined);
   const { status, headers } = await payBy(newOwnCode(), invoice);
@@ -105,7 +105,7 @@ test('without code-decoder 503 with Retry-After; the code of an invoice is paid 
 });
 
 test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-12345678901234567890123'])(
-  'the code of a third party is 422 with a hint where to pay it: %s',
+  'the code of a third party is a 422 with a hint where to pay it: %s',
   async (code) => {
     const { status, body } = await payBy(code, await anInvoice());
     expect([status, body.code, body.errors]).toEqual([
@@ -117,7 +117,7 @@ test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-1
   },
 );
 
-test('a URL of ours without a code is 404, not a third party’s', async () => {
+test('a URL of this platform without a code is a 404, not a code of a third party', async () => {
   const { status, body } = await payBy(`${CODES_URL}/c/hello`, await anInvoice());
   expect([status, body.code]).toEqual([404, 'payable.not-found']);
 });

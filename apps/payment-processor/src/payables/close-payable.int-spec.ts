@@ -16,7 +16,7 @@ const published = async (payableId: string): Promise<unknown[]> =>
     .map((event) => [event.aggregateVersion, event.payload]);
 
 test.each([['that is stored', true] as const, ['whose session.created has not arrived yet', false] as const])(
-  'a payable %s is closed, once, with one event, and cannot be paid any more',
+  'a payable %s is closed once, with one event, and can no longer be paid',
   async (_, known) => {
     const payable = aPayable();
     const created = anEvent(SessionCreatedV1, payable.payableId, 1, { payable });
@@ -42,7 +42,7 @@ test('other payables stay open', async () => {
   expect(await processor.pay(other)).toMatchObject({ state: 'success', payable: { version: 3 } });
 });
 
-test('a payable with a payment without outcome is not closed', async () => {
+test('a payable is not closed while a payment has no outcome', async () => {
   const payable = aPayable();
   expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
   await expect(processor.close(payable)).rejects.toMatchObject({ code: 'payment.in-progress', retryAfterSeconds: 2 });

@@ -21,18 +21,21 @@ const expiryOf = async (payableId: string): Promise<string | undefined> => {
 test.each([
   ['after the session', ['created', 'extended']],
   ['before the session, and again', ['extended', 'created', 'extended']],
-] as const)('a session that got more time can be paid in it, told %s', async (_, order) => {
-  const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
-  const longer = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
-  const events = {
-    created: anEvent(SessionCreatedV1, payable.payableId, 1, { payable }),
-    extended: anEvent(SessionExtendedV1, payable.payableId, 2, { payable: longer }),
-  };
-  for (const each of order) await processor.deliver(events[each]);
-  expect(await expiryOf(payable.payableId)).toBe(longer.expiresAt);
-  processor.clock.advance(6 * MINUTES);
-  expect(await processor.pay(longer)).toMatchObject({ state: 'success' });
-});
+] as const)(
+  'a session that was extended can be paid until its later expiry; the event arrives %s',
+  async (_, order) => {
+    const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
+    const longer = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
+    const events = {
+      created: anEvent(SessionCreatedV1, payable.payableId, 1, { payable }),
+      extended: anEvent(SessionExtendedV1, payable.payableId, 2, { payable: longer }),
+    };
+    for (const each of order) await processor.deliver(events[each]);
+    expect(await expiryOf(payable.payableId)).toBe(longer.expiresAt);
+    processor.clock.advance(6 * MINUTES);
+    expect(await processor.pay(longer)).toMatchObject({ state: 'success' });
+  },
+);
 
 test('the expiry is never shortened, and a session without an extension still expires', async () => {
   const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };

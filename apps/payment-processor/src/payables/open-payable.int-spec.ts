@@ -41,7 +41,7 @@ test('an invoice that replaces another one closes it, in one step, with its even
 test.each([
   ['has a payment without outcome', CARDS.dropsTheAnswer, 'payment.in-progress'],
   ['is paid', CARDS.approved, 'payable.paid'],
-])('nothing is opened in place of one that %s', async (_, card, code) => {
+])('a payable that %s cannot be replaced', async (_, card, code) => {
   const [old, payable] = [anInvoicePayable(), anInvoicePayable()];
   await processor.open({ payable: old });
   await processor.payInvoice(old, { card });
@@ -55,7 +55,7 @@ test.each([
   expect(row!.count).toBe(0);
 });
 
-test('of a payment and a replacement at the same time exactly one succeeds, fifty times', async () => {
+test('of a concurrent payment and replacement exactly one succeeds, fifty times', async () => {
   const outcomeOf = (made: Promise<{ state: string }>): Promise<string> =>
     made.then(
       ({ state }) => state,
@@ -101,7 +101,7 @@ test('an invoice can be paid after its event alone; a repeated event changes not
   await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'payable.closed' });
 });
 
-test('the id of a different debt is rejected', async () => {
+test('an id with different content is rejected', async () => {
   const payable = anInvoicePayable();
   await processor.open({ payable });
   for (const other of [{ amount: 1 }, { currencyISOCode: 'NAD' }])

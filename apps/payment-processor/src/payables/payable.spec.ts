@@ -9,7 +9,7 @@ import {
   refusalOfState,
 } from './payable.js';
 
-test('a payable is paid only out of a reservation, and paid, refused and closed are final', () => {
+test('a payable must be reserved before it is paid, and the states paid, refused and closed are final', () => {
   expect(PAYABLE_TRANSITIONS).toEqual({
     open: ['reserved', 'closed', 'refused'],
     reserved: ['paid', 'open', 'refused'],
@@ -51,7 +51,7 @@ test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusa
   ['is of the other mode', { mode: 'live' }, {}, 'payment.in-progress'],
   ['is of another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
   ['is of another site', { siteId: 5002 }, {}, 'payment.in-progress'],
-])('a payable that %s', (_, payable, request, refusal) => {
+])('accepts a payment or returns the reason, for a payable that %s', (_, payable, request, refusal) => {
   expect(refusalOf({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
@@ -59,7 +59,7 @@ test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['comes with its first try', {}, undefined],
   ['would have its second try', { try: 2 }, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, 'payable.expired'],
-])('an unknown payable that %s', (_, request, refusal) => {
+])('accepts a payment or returns the reason, for an unknown payable that %s', (_, request, refusal) => {
   expect(refusalOf(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 

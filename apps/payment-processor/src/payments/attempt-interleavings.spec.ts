@@ -125,6 +125,6 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     },
     'failed, and in the end at the bank approved',
   ],
-])('without this safeguard it finds the contradiction: %s', (_, bank, broken, message) => {
+])('without this safeguard the test finds the contradiction: %s', (_, bank, broken, message) => {
   expect(() => explore(bank, { ...PRODUCTION_RULES, ...broken })).toThrow(message);
 });

@@ -1,7 +1,7 @@
 /**
  * The real use cases on PostgreSQL, in every order of their steps: the process that charges stops after the acceptance, before the
  * bank handles the charge and before the response; the one that recovers stops before the query, before the decision to reverse,
- * before the bank handles the reversal and before the response. Either may die at a stop.
+ * before the bank handles the reversal and before the response. Either may crash at a stop.
  */
 import { aPayable } from '../../test/builders.js';
 import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
@@ -93,7 +93,7 @@ function ordersOf(payers: number, recoveries: number): Order[] {
   ];
 }
 
-/** The process that dies, and its stop. */
+/** The process that crashes, and its stop. */
 type Death = { readonly who: Order[number]; readonly at: number } | undefined;
 
 async function run(order: Order, delay: Delay, card: string, death: Death): Promise<string> {
@@ -113,7 +113,7 @@ async function run(order: Order, delay: Delay, card: string, death: Death): Prom
     await (who === 'payer' ? payer : recovery).step(dies);
   }
   isStepped = false;
-  // After any death, the jobs of another process end the attempt.
+  // After any crash, the jobs of another process end the attempt.
   for (let round = 1; round <= 3; round++) {
     processor.clock.advance(900_000);
     await processor.recover();
@@ -169,11 +169,14 @@ async function outcomesOf(delay: Delay, card: string, death?: Death): Promise<Re
 test.each<[Delay, string[]]>([
   ['frozen before the call', ['failed, notAttempted', 'success, approved']],
   ['slow in transit to the bank', ['failed, notAttempted', 'failed, reversed, incident', 'success, approved']],
-])('%s: an approval is a success charged at the bank, or a failure reversed there', async (delay, outcomes) => {
-  expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
-});
+])(
+  'with the delay "%s" an approved payment succeeds and is charged at the bank, or fails and is reversed there',
+  async (delay, outcomes) => {
+    expect(Object.keys(await outcomesOf(delay, CARDS.approved)).sort()).toEqual(outcomes);
+  },
+);
 
-test.each(DELAYS)('%s: a decline is never a success, and no incident', async (delay) => {
+test.each(DELAYS)('with the delay "%s" a declined payment never succeeds, and causes no incident', async (delay) => {
   expect(Object.keys(await outcomesOf(delay, CARDS.declined)).sort()).toEqual([
     'failed, declined',
     'failed, notAttempted',
@@ -186,6 +189,9 @@ const DEATHS = DELAYS.flatMap((delay) =>
   ),
 );
 
-test.each(DEATHS)('$delay: an approval, when the $who dies at stop $at', async ({ delay, ...death }) => {
-  expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
-});
+test.each(DEATHS)(
+  'with the delay "$delay" payment and bank agree after the $who crashes at stop $at',
+  async ({ delay, ...death }) => {
+    expect(await outcomesOf(delay, CARDS.approved, death)).not.toEqual({});
+  },
+);

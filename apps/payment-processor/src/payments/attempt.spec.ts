@@ -18,19 +18,19 @@ import {
 const startedAt = new Date('2026-03-01T10:00:00.000Z');
 const after = (milliseconds: number): Date => new Date(startedAt.getTime() + milliseconds);
 
-test('queries after 2 s, 10 s, 1 min and 5 min, and a reversal at 15 min', () => {
+test('an attempt is queried after 2 s, 10 s, 1 min and 5 min, and reversed at 15 min', () => {
   expect(QUERY_AFTER_MS.map((_, queries) => nextQueryAt(startedAt, queries, startedAt))).toEqual(
     [2_000, 10_000, 60_000, 300_000].map(after),
   );
   expect(nextQueryAt(startedAt, 4, after(300_000))).toEqual(after(900_000));
 });
 
-test('a past time means now, and an unconfirmed reversal is retried after half a minute', () => {
+test('a time in the past becomes the current time, and an unconfirmed reversal is retried after half a minute', () => {
   expect(nextQueryAt(startedAt, 1, after(20_000))).toEqual(after(20_000));
   expect(nextQueryAt(startedAt, 5, after(REVERSE_AFTER_MS + 5_000))).toEqual(after(REVERSE_AFTER_MS + 35_000));
 });
 
-test('a query that is due now is not delayed, and neither is the first reversal', () => {
+test('a query or first reversal that is due now is not delayed', () => {
   expect(nextQueryAt(startedAt, 0, after(2_000))).toEqual(after(2_000));
   expect(nextQueryAt(startedAt, 3, after(400_000))).toEqual(after(400_000));
   expect(nextQueryAt(startedAt, 4, after(REVERSE_AFTER_MS - 1))).toEqual(after(REVERSE_AFTER_MS));
@@ -51,7 +51,7 @@ const ANSWERS: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
 };
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
-/** Rows: answers of the acquirer; columns: states of the attempt. `!` is an incident, `!!` one with a reversal. */
+/** Rows: responses of the acquirer; columns: states of the attempt. `!` is an incident, `!!` an incident with a reversal. */
 const CONCLUSIONS = `
                       started      unknown      reversing    approved declined notAttempted reversed
   approved            approved     approved     !!           -        !!       !!           !!
@@ -65,7 +65,7 @@ const CONCLUSIONS = `
   unconfirmed         unknown      unknown      -            -        -        -            -
 `;
 
-test('every answer in every state has the listed effect', () => {
+test('every response has the listed effect in every state', () => {
   const shown = (state: AttemptState, answer: AcquirerAnswer): string => {
     const conclusion = conclude(state, answer);
     if (conclusion.kind === 'end') return conclusion.end.state;
@@ -79,7 +79,7 @@ test('every answer in every state has the listed effect', () => {
   expect([STATES, ...rows]).toEqual(listed);
 });
 
-test('an answer without an outcome is not final, and every other one is', () => {
+test('every response with an outcome is final, and no other', () => {
   const final = Object.values(ANSWERS).filter(isFinal);
   expect(final.map(({ kind }) => kind)).toEqual([
     'approved',
@@ -91,7 +91,7 @@ test('an answer without an outcome is not final, and every other one is', () => 
   ]);
 });
 
-test('an answer ends an attempt only by a listed transition', () => {
+test('a response ends an attempt only by a listed transition', () => {
   for (const answer of Object.values(ANSWERS)) {
     for (const state of statesEndedBy(answer)) {
       const end = isFinal(answer) ? endOf(answer).state : undefined;
@@ -100,18 +100,18 @@ test('an answer ends an attempt only by a listed transition', () => {
   }
 });
 
-test('a decision to reverse is final: from then on no answer makes a success', () => {
+test('a decision to reverse is final: after it no response leads to a success', () => {
   expect(ATTEMPT_TRANSITIONS.reversing).toEqual(['notAttempted', 'reversed']);
   expect(statesEndedBy(ANSWERS.approved)).toEqual(CHARGEABLE_STATES);
 });
 
-test('the key is reversed without a query at 15 minutes, and immediately if the decision is committed', () => {
+test('an attempt is reversed without a query at 15 minutes, and immediately if the decision is committed', () => {
   expect(recoveryStep('unknown', REVERSE_AFTER_MS - 1)).toBe('query');
   expect(recoveryStep('started', REVERSE_AFTER_MS)).toBe('reverse');
   expect(recoveryStep('reversing', 0)).toBe('reverse');
 });
 
-test('"not found" counts when the call has ended: at most 1 s to begin and 9 s for the response', () => {
+test('"not found" is final only after the call has ended: at most 1 s to begin and 9 s for the response', () => {
   expect(isMissing(ANSWERS.notFound, 9_999)).toBe(false);
   expect(isMissing(ANSWERS.notFound, 10_000)).toBe(true);
   expect(isMissing(ANSWERS.unknown, 10_000)).toBe(false);

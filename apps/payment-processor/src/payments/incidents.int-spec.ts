@@ -32,7 +32,7 @@ const incidentsOf = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
   );
 const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-1' };
 
-test('an answer that contradicts the attempt is a row, a metric and a log line, and changes nothing else', async () => {
+test('a response that contradicts the attempt is recorded as a row, a metric and a log line, and changes nothing else', async () => {
   const open = await anOpenAttempt(processor);
   await settle(open, APPROVED);
   const before = await factsOf(processor, open.paymentId);
@@ -62,7 +62,7 @@ test('an answer that contradicts the attempt is a row, a metric and a log line, 
   logged.mockRestore();
 });
 
-test('an outcome that the payment or payable does not allow is an incident, too', async () => {
+test('an outcome that the payment or payable does not allow is an incident too', async () => {
   const open = await anOpenAttempt(processor);
   await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
   expect(await settle(open, APPROVED)).toBeUndefined();
@@ -72,7 +72,7 @@ test('an outcome that the payment or payable does not allow is an incident, too'
   expect(counted).toHaveLength(1);
 });
 
-test('a repeated or unclear answer is no incident', async () => {
+test('a repeated or unclear response is not an incident', async () => {
   const open = await anOpenAttempt(processor);
   for (const answer of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
     await settle(open, answer);
@@ -80,7 +80,7 @@ test('a repeated or unclear answer is no incident', async () => {
   expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
 });
 
-test('a key that the acquirer has reversed by itself: the attempt follows, and fails after the confirmation', async () => {
+test('after a reversal by the acquirer itself the attempt is reversed too, and fails after the confirmation', async () => {
   const open = await anOpenAttempt(processor);
   expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
   expect(await factsOf(processor, open.paymentId)).toMatchObject({ attempts: ['reversing'], payment: 'processing' });

@@ -34,7 +34,7 @@ test.each([
   `DROP TRIGGER transfers_append_only ON transfers`,
   `CREATE OR REPLACE FUNCTION refuse_ledger_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
   `SELECT run_as_owner('revoke_from_others(regclass, text)')`,
-])('%s is denied to the service, which owns nothing', async (statement) => {
+])('%s is denied to the service, which owns no tables', async (statement) => {
   await expect(processor.dataSource.query(statement)).rejects.toThrow(
     /^(must be owner of|permission denied for schema)/,
   );

@@ -63,7 +63,7 @@ function loseAnswers(dataSource: DataSource): void {
   });
 }
 
-describe('by the outcomes of fifty payments', () => {
+describe('a connection lost while recording the outcomes of fifty payments', () => {
   /** The bank has charged all payments, and their outcomes wait for the next statement until `held` is released. */
   async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldLocks; pays: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
@@ -118,7 +118,7 @@ describe('by the outcomes of fifty payments', () => {
   });
 });
 
-describe('by fifty payments to be accepted', () => {
+describe('a connection lost while accepting fifty payments', () => {
   /** Accepts all in one statement of a replica, which is cut while it waits for `lock`, or commits and loses its result. */
   async function acceptAll(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);

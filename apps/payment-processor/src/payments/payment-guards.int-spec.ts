@@ -47,7 +47,7 @@ describe('a payment is not accepted', () => {
     ['is of another site', `site_id = 5002`, 1],
     ['is of another amount', `amount = 12344`, 1],
     ['is of another currency', `currency = 'NAD'`, 1],
-  ])('when the payable %s', async (_, change, nth) => {
+  ])('if the payable %s', async (_, change, nth) => {
     const payable = aPayable();
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
@@ -60,13 +60,13 @@ describe('a payment is not accepted', () => {
   test.each([
     ['expires now', aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
     ['would be at its second try', aPayable(), 2],
-  ])('when the payable is not stored and %s', async (_, payable, nth) => {
+  ])('if the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await payableRow(payable.payableId)).toBeUndefined();
     expect(await refusalNow(payable, nth)).toBeDefined();
   });
 
-  test('but is accepted a millisecond earlier, and for the last try', async () => {
+  test('after its expiry; a millisecond earlier, and for the last try, it is accepted', async () => {
     const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
@@ -101,7 +101,7 @@ describe('an outcome changes nothing', () => {
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 
-  test('of another payment', async () => {
+  test('if it belongs to another payment', async () => {
     const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
     const before = await factsOf(processor, other.paymentId);
     expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
@@ -109,7 +109,7 @@ describe('an outcome changes nothing', () => {
     expect(await factsOf(processor, other.paymentId)).toEqual(before);
   });
 
-  test('the second time', async () => {
+  test('if it is repeated', async () => {
     const open = await anOpenAttempt(processor);
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     const before = await factsOf(processor, open.paymentId);
@@ -119,7 +119,7 @@ describe('an outcome changes nothing', () => {
   });
 });
 
-test('only an attempt without an outcome becomes unknown, and no other one', async () => {
+test('only an attempt without an outcome becomes unknown', async () => {
   const [open, ended, other] = [
     await anOpenAttempt(processor),
     await anOpenAttempt(processor),
@@ -146,7 +146,7 @@ describe('the decision to reverse, and a late lease of the call', () => {
     ['approved', ENDED, false],
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
-  ])('of an attempt that is %s', async (state, columns, isTaken) => {
+  ])('depend on the state of the attempt: %s', async (state, columns, isTaken) => {
     for (const take of [decide, (open: Parameters<typeof decide>[0]) => attempts.leaseForCall(open)]) {
       const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
       if (state !== 'started')
@@ -202,7 +202,7 @@ describe('attempts to recover', () => {
     expect(pairs(leased)).toEqual(pairs(all));
   });
 
-  test('of a payable that a client polls: the unknown and reversing ones, at most once a second', async () => {
+  test('of a payable that a client polls are leased at most once a second, if unknown or reversing', async () => {
     const [seen, other, started] = [await fresh(), await fresh(), await fresh()];
     for (const { attemptId } of [seen, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const look = async ({ payment }: typeof seen) =>
@@ -224,7 +224,7 @@ describe('attempts to recover', () => {
   });
 });
 
-test('the same reference for another payable is another payment', async () => {
+test('the same reference for another payable creates another payment', async () => {
   const reference = randomUUID();
   const [one, other] = [aPayable(), aPayable()].map((payable) => ({
     ...payable,

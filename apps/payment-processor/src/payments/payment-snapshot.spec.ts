@@ -57,11 +57,11 @@ const SNAPSHOT: PaymentSnapshot = {
   payable: { payableId, state: 'reserved', version: 5, tries: 6 },
 };
 
-test('a row is the payment that it stores', () => {
+test('a row is converted to the payment that it stores', () => {
   expect(asSnapshot(ROW)).toStrictEqual(SNAPSHOT);
 });
 
-test('a hosted payment has its merchant and site as they were when it was accepted', () => {
+test('a hosted payment has the names of merchant and site from its acceptance', () => {
   const known = { ...ROW, merchant_name: 'm', site_reference: 's' };
   expect(asSnapshot(known)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
 });
@@ -71,7 +71,7 @@ test("a partner's payment has the members and the reference that the partner sen
   expect(asSnapshot({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
 });
 
-test('a verification is shown with its end, and not without', () => {
+test('a verification is included only if it has an expiry', () => {
   const verification_until = new Date('2026-03-01T10:15:00Z');
   expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/', verification_until })).toStrictEqual({
     ...SNAPSHOT,

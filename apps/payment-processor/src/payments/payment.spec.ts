@@ -33,7 +33,7 @@ test('success and failed are final', () => {
   }
 });
 
-test('a success processes amount and tip, and pays the payable', () => {
+test('a successful payment has processed amount and tip, and its payable is paid', () => {
   const paid = settledPayment(accepted(), { state: 'success' }, 5, later);
   expect(paid).toMatchObject({
     state: 'success',
@@ -45,7 +45,7 @@ test('a success processes amount and tip, and pays the payable', () => {
   expect(paid.modifiedUTCDate).toBe('2026-03-01T10:00:02.000Z');
 });
 
-test('a failure processes nothing, has an error, and reopens the payable until the last try', () => {
+test('a failed payment has processed nothing and has an error, and its payable is open again until the last try', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (tries, triesMax) => {
       const failed = settledPayment(accepted(tries), { state: 'failed', error: 'card.declined' }, triesMax, later);
@@ -114,13 +114,13 @@ test.each<[{ amount: number; tipAmount: number; vouchers?: number[] }, number]>(
   [{ amount: 100, tipAmount: 7, vouchers: [30, 5] }, 72],
   [{ amount: 100, tipAmount: 7, vouchers: [100] }, 7],
   [{ amount: 100, tipAmount: 0, vouchers: [60, 40] }, 0],
-])('for %j the remaining amount is %d: vouchers cover no tip (P6)', ({ vouchers, ...amounts }, left) => {
+])('for %j the remaining amount is %d, because vouchers do not cover tips (P6)', ({ vouchers, ...amounts }, left) => {
   const covered = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
   expect(amountToProcess({ ...amounts, ...(covered && { vouchers: covered }) })).toBe(left);
   expect(vouchersTotal(covered)).toBe(amounts.amount + amounts.tipAmount - left);
 });
 
-test('a success with tip and vouchers processes the remaining amount', () => {
+test('a successful payment with tip and vouchers has processed the remaining amount', () => {
   const payment = { ...accepted(), tipAmount: 55, vouchers: [{ merchantLiable: false, amount: 300 }] };
   expect(settledPayment(payment, { state: 'success' }, 5, later).processedAmount).toBe(12_345 - 300 + 55);
 });
@@ -164,7 +164,7 @@ describe('a payment whose bank requires a verification', () => {
     ['paid', 5, 'paid'],
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
-  ] as const)('that failed leaves a payable that is %s after %d of 5 tries %s', (state, tries, left) => {
+  ] as const)('that failed: a payable that is %s after %d of 5 tries becomes %s', (state, tries, left) => {
     const payment = { ...waiting, payable: { ...waiting.payable, state, tries } };
     const failed = unverifiedPayment(payment, 'verification.failed', 5, later);
     expect(failed).toMatchObject({

@@ -1,4 +1,4 @@
-/** The plans of the two statements of every payment, for tables that were never analysed: as a connection makes them once. */
+/** Plans of the two statements of every payment, for tables that were never analysed, because a connection plans them once. */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { acceptPayment, anOpenAttempt } from '../../test/attempts/open-attempt.js';
@@ -66,10 +66,10 @@ async function fillTables(): Promise<void> {
 describe.each([
   ['empty tables', () => Promise.resolve()],
   ['100 000 payments', fillTables],
-])('on %s', (_, fill) => {
+])('the plans for %s', (_, fill) => {
   beforeAll(fill);
 
-  test('accepting looks each payable, merchant and site up by its key, in the order of the payables', async () => {
+  test('the statement that accepts payments finds each payable, merchant and site by its key, in the order of the payables', async () => {
     const plan = await planOfAccept();
     expect(readsOf(plan)).toEqual([
       'Index Only Scan using payables_pkey on payables: payable_id',
@@ -80,7 +80,7 @@ describe.each([
     expect(plan).toMatch(/Insert on payables p .*\n(.*\n){1,5}?\s+->  Sort .*\n\s+Sort Key: item\S*\.payable_id\n/);
   });
 
-  test('settling looks each attempt, payment and payable up by its key, and locks them in the order of the payables', async () => {
+  test('the statement that settles payments finds each attempt, payment and payable by its key, and locks them in the order of the payables', async () => {
     const plan = await planOfSettle();
     const byKey = [
       'Index Scan using attempts_pkey on attempts: attempt_id',

@@ -165,7 +165,7 @@ test('after any actions of payers, a payable is charged at most once and the boo
     { numRuns: 40, examples },
   );
   expect([...seen.keys()].sort()).toEqual(OUTCOMES);
-  // The explicit examples produce these outcomes often enough, so that no run fails by chance.
+  // The explicit examples produce these outcomes often enough, so no run fails by chance.
   for (const outcome of ['pay: success', 'pay: failed', 'pay: verificationRequired', 'pay: payable.paid'])
     expect([outcome, seen.get(outcome)! >= 3]).toEqual([outcome, true]);
 });

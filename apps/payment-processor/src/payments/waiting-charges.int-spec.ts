@@ -57,7 +57,7 @@ test('four concurrent payments at a slow bank with one slot: the bank has charge
     processor.clock.advance(BANK_TAKES_MS);
     const recovery = processor.recover();
     recoveries.push(recovery);
-    // The recovery has the bank's answer; only then does this charge arrive there.
+    // This charge arrives at the bank only after recovery has the response of the bank.
     await Promise.race([recovery, reversal]);
     atTheBank[nth - 1]!();
   }
@@ -105,7 +105,7 @@ async function withoutSlot<T>(waiting: () => Promise<T>): Promise<T | { code: st
   return result;
 }
 
-test('a payment without a slot before its deadline is rejected without a record, and can be made later', async () => {
+test('a payment without a slot before its deadline is rejected without a record, and can be repeated later', async () => {
   const [before, payable] = [await accepted(), aPayable()];
   const refused = await withoutSlot(() => processor.pay(payable));
   expect(refused).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });

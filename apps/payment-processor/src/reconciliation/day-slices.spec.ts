@@ -2,14 +2,14 @@ import { dayAfter, impossibleRanges, slicesOf } from './day-slices.js';
 
 const LATER = new Date('2026-03-05T00:00:00.000Z');
 
-it('a day is its 24 hours, without gaps and without the next day', () => {
+it('the slices of a day are its 24 hours, without gaps and without the next day', () => {
   const slices = slicesOf('2026-03-01', LATER);
   expect(slices).toHaveLength(24);
   expect([slices[0]!.from, slices.at(-1)!.until]).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z']);
   expect(slices.slice(1).map(({ from }) => from)).toEqual(slices.slice(0, -1).map(({ until }) => until));
 });
 
-it('a day ends at the watermark', () => {
+it('the slices of a day end at the watermark', () => {
   expect(slicesOf('2026-03-01', new Date('2026-03-01T01:30:00.000Z'))).toEqual([
     { from: '2026-03-01T00:00:00.000Z', until: '2026-03-01T01:00:00.000Z' },
     { from: '2026-03-01T01:00:00.000Z', until: '2026-03-01T01:30:00.000Z' },
@@ -17,7 +17,7 @@ it('a day ends at the watermark', () => {
   expect(slicesOf('2026-03-01', new Date('2026-02-28T23:59:59.000Z'))).toEqual([]);
 });
 
-it('the times at which there was no payment are those before the platform and after tomorrow', () => {
+it('the ranges that must be empty are before the start of the platform and after tomorrow', () => {
   expect(impossibleRanges(LATER)).toEqual([
     { from: '0001-01-01T00:00:00.000Z', until: '2020-01-01T00:00:00.000Z' },
     { from: '2026-03-06T00:00:00.000Z', until: '9999-12-31T00:00:00.000Z' },
@@ -28,4 +28,4 @@ it.each([
   ['2026-02-28', 1, '2026-03-01'],
   ['2026-01-01', -1, '2025-12-31'],
   ['2026-03-31', -14, '2026-03-17'],
-])('%s and %i days is %s', (day, days, expected) => expect(dayAfter(day, days)).toBe(expected));
+])('the day %s plus %i days is %s', (day, days, expected) => expect(dayAfter(day, days)).toBe(expected));

@@ -91,7 +91,7 @@ test('the night begins half an hour after midnight', async () => {
   expect((await rows()).map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01']);
 });
 
-test('a day on which something was open is compared again by the next night', async () => {
+test('a day with open rows is compared again in the next night', async () => {
   await runAll();
   await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
   untilTomorrow();
@@ -104,7 +104,7 @@ test('a day on which something was open is compared again by the next night', as
   expect((await rows()).slice(2).map(({ day }) => day)).toEqual(['2026-03-02', '2026-03-01']);
 });
 
-test('a night’s run that fails is tried three times, and the day again the next night', async () => {
+test('a nightly run that fails is tried three times, and its day again in the next night', async () => {
   others = undefined;
   const states: unknown[] = [];
   for (let times = 0; times < 4; times++) {
@@ -123,7 +123,7 @@ test('a night’s run that fails is tried three times, and the day again the nex
   ]);
 });
 
-test('one replica runs it at a time; after its death another starts again, and the result of the first is ignored', async () => {
+test('one replica runs the job at a time; after a crash another one restarts it, and the result of the first is ignored', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   const first = (await runs.lease())!;
   expect(await runs.lease()).toBeUndefined();
@@ -141,7 +141,7 @@ test('one replica runs it at a time; after its death another starts again, and t
   expect(await runs.find(first.runId)).toMatchObject({ state: 'done', result: { differences: 0 } });
 });
 
-test('missed nights are caught up', async () => {
+test('missed nights are compared later', async () => {
   await runAll();
   untilTomorrow(3 * 24);
   await runAll();
@@ -153,7 +153,7 @@ test('missed nights are caught up', async () => {
   ]);
 });
 
-test('a day whose last hours wait for the relay is compared again by the next night', async () => {
+test('a day whose last hours wait for the relay is compared again in the next night', async () => {
   await runAll();
   const day = processor.service.app.get(ReconcileDay);
   jest.spyOn(day, 'findWatermark').mockResolvedValueOnce(new Date('2026-03-01T22:10:00Z'));
@@ -174,7 +174,7 @@ test('rows that became final after the watermark are pending: counted neither as
   expect(await totals.count(range, later, undefined)).toMatchObject([{ payments: 1, processed: 500, pending: 0 }]);
 });
 
-test('a replica whose run was taken over neither keeps lines of a statement nor removes those of the other', async () => {
+test('a replica that lost its run neither stores statement lines nor deletes those of the other replica', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   const first = (await runs.lease())!;
   processor.clock.advance(60_000);
@@ -196,7 +196,7 @@ test('a replica whose run was taken over neither keeps lines of a statement nor 
   expect(await kept()).toBe(0);
 });
 
-test('a run during which every replica dies fails', async () => {
+test('a run fails if every replica crashes during it', async () => {
   await runs.request({ day: '2026-03-01', merchantId: undefined });
   for (let times = 0; times < 3; times++) {
     expect(await runs.lease()).toMatchObject({ tries: times + 1 });

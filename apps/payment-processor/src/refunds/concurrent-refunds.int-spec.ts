@@ -42,7 +42,7 @@ async function refundAt(nth: number, svcId: string, amount: number, key: string)
     if (isFinal || tries === 20) return answer;
   }
 }
-/** A refund is made or found: `made` counts both. */
+/** A call creates a refund or returns an existing one: `made` counts both. */
 const count = (answers: readonly HttpResponse[]): Record<number | 'made', number> =>
   answers.reduce<Record<number | 'made', number>>(
     (of, { status }) => {

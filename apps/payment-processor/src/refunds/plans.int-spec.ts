@@ -58,7 +58,7 @@ test.each<[string, () => Promise<unknown>, string[]]>([
     () => admin().list({ paymentReference: 'P' }),
     ['payments_payment_reference', 'refunds_of_payment'],
   ],
-])('%s: by index', async (_, work, indexes) => {
+])('an index finds %s', async (_, work, indexes) => {
   const plan = await planOf(processor.dataSource, work);
   expect(plan).not.toMatch(/Seq Scan/);
   for (const index of indexes) expect(plan).toMatch(new RegExp(`(using|on) ${index}\\b`));

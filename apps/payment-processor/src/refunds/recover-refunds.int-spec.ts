@@ -50,7 +50,7 @@ test('after a lost response the bank is queried while the client waits', async (
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
 });
 
-test('a refund without a decision of the bank after 20 s is a 202, and ends later', async () => {
+test('if the bank has not decided after 20 s, the response is a 202, and the refund ends later', async () => {
   const payment = await aPaid();
   const ask = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'pending' });
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'pending' });
@@ -70,7 +70,7 @@ test('a refund without a decision of the bank after 20 s is a 202, and ends late
   await expectToAgree(processor, payment);
 });
 
-test('a bank with a pending refund is queried until it has decided', async () => {
+test('the bank is queried about a pending refund until it has decided', async () => {
   const payment = await aPaid(CARDS.refundPending);
   const { answer } = await refundPending(payment);
   processor.clock.advance(2_000);
@@ -186,7 +186,7 @@ test('an answer that contradicts an ended refund is recorded as an incident, and
   expect((await created.answer).body).toMatchObject({ status: 'failed' });
 });
 
-test('an end is published once, however many processes receive it', async () => {
+test('the final state of a refund is published once, also if several processes receive it', async () => {
   const payment = await aPaid();
   jest.spyOn(acquirer, 'refund').mockResolvedValueOnce({ kind: 'unknown' });
   jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValueOnce({ kind: 'unknown' });

@@ -1,5 +1,5 @@
 /**
- * The process that refunds dies at each `await` of its flow: the call stops there with a failure. Then the jobs of another process
+ * The process that refunds crashes at each `await` of its flow: the call stops there with a failure. Then the jobs of another process
  * run, and the client retries its call: bank, payment, ledger and events agree on one refund.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,7 +23,7 @@ afterAll(() => processor.stop());
 
 const DEATH = 'the process died here';
 
-/** Where the process dies: around the nth call of a method, once. */
+/** The place where the process crashes once: before or after the nth call of a method. */
 interface Death {
   readonly of: 'refunds' | 'acquirer';
   readonly method: string;
@@ -31,7 +31,7 @@ interface Death {
   readonly nth?: number;
 }
 
-/** Lets the process die there; returns whether it has. */
+/** Crashes the process at this place; returns a function that tells whether it has crashed. */
 function dieAt({ of, method, when, nth = 1 }: Death): () => boolean {
   const target = processor.service.app.get<Record<string, (...given: unknown[]) => Promise<unknown>>>(
     of === 'refunds' ? RefundRepository : Acquirer,
@@ -42,7 +42,7 @@ function dieAt({ of, method, when, nth = 1 }: Death): () => boolean {
     const isHere = ++calls === nth;
     if (isHere) {
       isDead = true;
-      // Another process is alive.
+      // Another process is running.
       delete target[method];
     }
     if (isHere && when === 'before') throw new Error(DEATH);
@@ -53,7 +53,7 @@ function dieAt({ of, method, when, nth = 1 }: Death): () => boolean {
   return () => isDead;
 }
 
-/** Lets the process die before the nth statement of the transaction that records an outcome; returns whether it has. */
+/** Crashes the process before the nth statement of the transaction that records an outcome; the result tells whether it has. */
 function dieBeforeStatement(nth: number): () => boolean {
   const dataSource = processor.service.app.get(DataSource);
   const transaction = dataSource.transaction.bind(dataSource) as (
@@ -124,7 +124,7 @@ const DEATHS: readonly (readonly [name: string, death: Death])[] = [
 ];
 
 describe.each(['the client retries its call first', 'the jobs of another process run first'])('%s', (order) => {
-  test.each(DEATHS)('a death %s: one refund', async (_, death) => {
+  test.each(DEATHS)('after a crash %s there is one refund', async (_, death) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieAt(death);
     expect(await office.refund(payment, { amount: 100 }, key)).toMatchObject({ status: 500 });
@@ -145,7 +145,7 @@ test.each([
   [4, 'the ledger is written'],
   [5, 'the event is written'],
 ])(
-  'a death before statement %i of the outcome, by which %s: the outcome is rolled back, and there is one refund',
+  'after a crash before statement %i of the outcome, by which %s, the outcome is rolled back, and there is one refund',
   async (nth) => {
     const [payment, key] = [await aPaid(), randomUUID()];
     const isDead = dieBeforeStatement(nth);
@@ -168,7 +168,7 @@ const DEATHS_OF_THE_JOB: readonly (readonly [name: string, death: Death])[] = [
   ['after the outcome is committed', { of: 'refunds', method: 'settle', when: 'after' }],
 ];
 
-test.each(DEATHS_OF_THE_JOB)('a death of the job %s: one refund', async (_, death) => {
+test.each(DEATHS_OF_THE_JOB)('after a crash of the job %s there is one refund', async (_, death) => {
   const [payment, key] = [await aPaid(), randomUUID()];
   dieAt({ of: 'refunds', method: 'create', when: 'after' });
   expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);
@@ -190,7 +190,7 @@ const DEATHS_WHILE_WAITING: readonly (readonly [name: string, death: Death])[] =
   ['after that outcome is committed', { of: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];
 
-test.each(DEATHS_WHILE_WAITING)('the answer was lost, and a death %s: one refund', async (_, death) => {
+test.each(DEATHS_WHILE_WAITING)('after a lost response and a crash %s there is one refund', async (_, death) => {
   const [payment, key] = [await aPaid(CARDS.refundDropsTheAnswer), randomUUID()];
   const isDead = dieAt(death);
   expect((await office.refund(payment, { amount: 100 }, key)).status).toBe(500);

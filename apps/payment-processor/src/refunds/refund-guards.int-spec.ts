@@ -49,7 +49,7 @@ describe('a decision is rejected without a record', () => {
     expect(await refunds.create(wanted(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
   });
 
-  test('where the payment did not succeed', async () => {
+  test('if the payment did not succeed', async () => {
     const payment = await aPaid();
     const { paymentReference } = await processor.pay(aPayable({ merchantId }), { card: CARDS.declined });
     const failed = (await refunds.findPayment(owner(), paymentReference))!;
@@ -86,7 +86,7 @@ describe('the schema rejects', () => {
     expect(await constraintOf(changed)).toBe('payments_refunds');
   });
 
-  test('every transition of a refund that is not listed, and another amount', async () => {
+  test('every unlisted transition of a refund, and a changed amount', async () => {
     const payment = await aPaid();
     const allowed: string[] = [];
     for (const from of Object.keys(REFUND_TRANSITIONS))
@@ -105,7 +105,7 @@ describe('the schema rejects', () => {
     );
   });
 
-  test('a second transfer of a refund, and one of another kind', async () => {
+  test('a second transfer of a refund, and a transfer of another kind', async () => {
     const payment = await aPaid();
     const { body } = await office.refund(payment.paymentReference);
     const insert = `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, created_at, refund_id, mode, merchant_id)
@@ -162,7 +162,7 @@ describe('the list for administrators', () => {
     expect(newest.body.refunds[0]).toMatchObject({ refundReference: body.refundReference });
   });
 
-  test('has the pending ones, oldest first', async () => {
+  test('has the pending refunds, oldest first', async () => {
     const payment = await aPaid();
     const first = (await refunds.create(wanted(payment)))!;
     processor.clock.advance(1);

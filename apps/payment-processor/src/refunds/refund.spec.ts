@@ -20,7 +20,7 @@ const PAID: RefundablePayment = {
   pendingAmount: 0,
 };
 
-describe('what can be refunded', () => {
+describe('the refundable amount', () => {
   test.each<[Partial<RefundablePayment>, number, string | undefined]>([
     [{}, 1_000, undefined],
     [{}, 1, undefined],
@@ -33,11 +33,11 @@ describe('what can be refunded', () => {
     [{ paymentMethodType: 'External' }, 1, 'refund.not-possible'],
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
-  ])('of %j an amount of %i: %s', (over, amount, refusal) => {
+  ])('the payment %j, a refund of %i: the rejection is %s', (over, amount, refusal) => {
     expect(refundRefusal({ ...PAID, ...over }, amount)).toBe(refusal);
   });
 
-  test('is exactly the amount that is not rejected, whatever was refunded before', () => {
+  test('is exactly the highest amount that is not rejected, after any earlier refunds', () => {
     const cents = fc.integer({ min: 0, max: 100_000_000_000 });
     fc.assert(
       fc.property(cents, cents, cents, cents, (processed, refundedShare, pendingShare, amount) => {
@@ -51,7 +51,7 @@ describe('what can be refunded', () => {
     );
   });
 
-  test('nothing is left of a payment that cannot be refunded', () => {
+  test('is 0 for a payment that cannot be refunded', () => {
     expect(refundableAmount({ ...PAID, paymentMethodType: 'External' })).toBe(0);
     expect(refundableAmount({ ...PAID, processedAmount: 0 })).toBe(0);
   });
@@ -100,7 +100,7 @@ function outcome(kind: RefundQueryResult['kind']): RefundQueryResult {
   return kind === 'succeeded' || kind === 'declined' ? { kind, acquirerReference: 'r-1' } : { kind };
 }
 
-describe('the effect of an answer', () => {
+describe('the effect of a response of the acquirer', () => {
   const end = (state: 'succeeded' | 'failed') => ({ kind: 'end', state, acquirerReference: 'r-1' }) as const;
   const [queryAgain, none, incident] = [{ kind: 'queryAgain' }, { kind: 'none' }, { kind: 'incident' }] as const;
   const EFFECTS = {
@@ -114,7 +114,7 @@ describe('the effect of an answer', () => {
     Object.entries(effects).map(([state, effect]) => [answer, state, effect] as const),
   );
 
-  test.each(pairs)('%s, of a refund that is %s', (answer, state, effect) => {
+  test.each(pairs)('the response %s for a refund that is %s', (answer, state, effect) => {
     expect(conclude(state as 'pending', outcome(answer as 'unknown'))).toEqual(effect);
   });
 

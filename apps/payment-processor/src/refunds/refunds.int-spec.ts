@@ -86,7 +86,7 @@ describe('a refund (M5)', () => {
     expect(await booksOf(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
   });
 
-  test('finds its payment in either case of its reference', async () => {
+  test('finds its payment by its reference in upper or lower case', async () => {
     const { paymentReference } = await aPaid();
     const { body } = await office.refund(paymentReference.toLowerCase());
     expect(body).toMatchObject({ svcId: paymentReference, status: 'succeeded' });
@@ -102,7 +102,7 @@ describe('a refund (M5)', () => {
     expect((await booksOf(processor, challenged.paymentReference)).bank).toHaveLength(1);
   });
 
-  test('that the bank declines fails: its amount is released, and an event is published', async () => {
+  test('fails if the bank declines it: its amount is released, and an event is published', async () => {
     const payment = await aPaid({ card: CARDS.refundDeclined });
     const declined = await office.refund(payment.paymentReference, { amount: 12_345 });
     expect(declined).toMatchObject({ status: 201, body: { status: 'failed', amount: 12_345 } });
@@ -119,7 +119,7 @@ describe('a refund (M5)', () => {
     expect((await office.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
-  test('in live mode is made with the live money of the bank and the ledger', async () => {
+  test('in live mode uses the live accounts of the bank and the ledger', async () => {
     const liveOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
     const { paymentReference } = await aPaid({ mode: 'live' });
     expect(await liveOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
@@ -129,8 +129,8 @@ describe('a refund (M5)', () => {
   });
 });
 
-describe('not refundable is', () => {
-  test('more than was processed', async () => {
+describe('the service cannot refund', () => {
+  test('an amount higher than the processed one', async () => {
     const { paymentReference } = await aPaid();
     expect(await office.refund(paymentReference, { amount: 12_346 })).toMatchObject(
       problem(422, /more than what is left/),
@@ -138,7 +138,7 @@ describe('not refundable is', () => {
     expect((await booksOf(processor, paymentReference)).refunds).toEqual([]);
   });
 
-  test('a payment that failed, or is not final', async () => {
+  test('a failed or unfinished payment', async () => {
     for (const card of [CARDS.declined, CARDS.verified, CARDS.dropsTheAnswer]) {
       const { paymentReference } = await aPaid({ card });
       expect(await office.refund(paymentReference)).toMatchObject(problem(422, /Only a payment that succeeded/));
@@ -210,7 +210,7 @@ describe('access to refunds', () => {
     expect((await office.refund(live.paymentReference)).status).toBe(404);
   });
 
-  test('an unknown key is 401 with an empty body, whatever else is wrong', async () => {
+  test('an unknown key is a 401 with an empty body, also if other fields are invalid', async () => {
     for (const headers of [{}, { 'x-api-key': 'svc_test_merchant_x' }]) {
       const { status, body } = await httpClient(processor.service, headers)(
         'POST',
@@ -221,12 +221,12 @@ describe('access to refunds', () => {
     }
   });
 
-  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])('an unknown svcId, %j, is 404', async (svcId) => {
+  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])('an unknown svcId, %j, is a 404', async (svcId) => {
     expect((await office.refund(svcId)).status).toBe(404);
     expect((await office.list(svcId)).status).toBe(404);
   });
 
-  test('a svcId that is missing or given twice is 400', async () => {
+  test('a svcId that is missing or given twice is a 400', async () => {
     const client = httpClient(processor.service, { 'x-api-key': office.apiKey, 'idempotency-key': 'k' });
     const path = `/business/api/v1/merchants/${merchantId}/refunds`;
     for (const query of ['', '?svcId=', '?svcId=a&svcId=b'])
@@ -248,7 +248,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await office.refund(paymentReference, { amount: 1 }, 'x'.repeat(100))).status).toBe(201);
   });
 
-  test('has one refund: a retry returns its current state, even if nothing is left to refund', async () => {
+  test('belongs to one refund: a retry returns its current state, even if nothing is left to refund', async () => {
     const { paymentReference } = await aPaid();
     const key = randomUUID();
     const first = await office.refund(paymentReference, { amount: 12_345 }, key);
@@ -258,7 +258,7 @@ describe('the Idempotency-Key (C7)', () => {
     expect((await booksOf(processor, paymentReference)).bank).toHaveLength(1);
   });
 
-  test('with another payment, amount or reason is 409, and refunds nothing', async () => {
+  test('with another payment, amount or reason is a 409, and nothing is refunded', async () => {
     const [payment, other] = [await aPaid(), await aPaid()];
     const key = randomUUID();
     await office.refund(payment.paymentReference, { amount: 100, reason: 'broken' }, key);
@@ -305,7 +305,7 @@ test.each([
   [{ amount: 1, reason: '' }, 'reason'],
   [{ amount: 1, reason: 'x'.repeat(201) }, 'reason'],
   [{ amount: 1, reason: 7 }, 'reason'],
-])('400 names the field of %j', async (body, field) => {
+])('a 400 names the invalid field of %j', async (body, field) => {
   const { paymentReference } = await aPaid();
   expect(await office.refund(paymentReference, body)).toMatchObject(problem(400, /./, field));
 });

@@ -32,7 +32,7 @@ const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-2' };
 const claim = async (leaseMs = 30_000): Promise<string[]> =>
   (await reversals.leaseDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
-test('an approval is reversed if its attempt had ended without money, once, and for no other attempt', async () => {
+test('an approval is reversed once if its attempt had ended without a charge; other attempts do not change', async () => {
   const [declined, notAttempted, reversed] = [
     await ended(DECLINED),
     await ended({ kind: 'neverCharged' }),

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The recovery job gets the answer that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
+ * The recovery job gets the response that nothing was or will be charged; then the bank charges nevertheless, and the waiting call
  * gets the approval.
  */
 async function approvedTooLate(payable = aPayable()): Promise<HostedPaymentSnapshot> {
@@ -81,7 +81,7 @@ test('a second approval for a payable that was paid meanwhile is reversed; the f
   expect(await attemptOf(second!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
-test('waits until its payment is final, because its event contains the final state of the payment', async () => {
+test('a reversal waits until its payment is final, because its event contains the final state of the payment', async () => {
   for (const [answer, state] of [
     ['refuse', 'failed'],
     ['confirm', 'success'],
@@ -102,7 +102,7 @@ test('waits until its payment is final, because its event contains the final sta
   }
 });
 
-test('is retried every half minute until the bank confirms it', async () => {
+test('a reversal is retried every half minute until the bank confirms it', async () => {
   const payment = await approvedTooLate();
   let told = 0;
   acquirer.reverse = (...given) =>

@@ -1,4 +1,4 @@
-/** Random days of trade: each statement is right, and their sum is the ledger's balance. */
+/** Random days of trade: each statement is correct, and their sum is the balance of the ledger. */
 import fc from 'fast-check';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Trade } from '../../test/trade.js';

@@ -12,7 +12,7 @@ const movement: Movement = {
   amount: 12_345,
 };
 
-test('a line for each movement, in cents, under the names of the columns', () => {
+test('a CSV file has the column names and a line for each movement, in cents', () => {
   expect(CSV_HEADER).toBe(
     'createdUTCDate,type,svcId,refundReference,siteId,externalReference,currencyISOCode,amount\r\n',
   );
@@ -29,7 +29,7 @@ test.each([
   ['-1', `'-1`],
   ['@SUM(A1)', `'@SUM(A1)`],
   ['a,b "c"', `"a,b ""c"""`],
-])('a reference such as %s stays text, and is not a formula', (externalReference, field) => {
+])('a reference such as %s remains text, and is not a formula', (externalReference, field) => {
   expect(csvLines([{ ...movement, externalReference }])).toBe(
     `2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,${field},ZAR,12345\r\n`,
   );

@@ -6,7 +6,7 @@ const NOW = new Date('2026-03-01T10:00:00.000Z');
 const NONE = { count: 0, amount: 0 };
 
 describe('totals', () => {
-  test('of each currency, by its code, with positive amounts and a signed net', () => {
+  test('are sorted by currency, with positive amounts and a signed net', () => {
     const sums: MovementSum[] = [
       { currency: 'ZAR', type: 'payment', count: 2, amount: 1_000 },
       { currency: 'ZAR', type: 'refund', count: 1, amount: -1_400 },
@@ -38,7 +38,7 @@ describe('totals', () => {
     count: fc.nat(1_000),
     amount: fc.nat(100_000_000_000),
   });
-  test('net is credits minus debits, for any day', () => {
+  test('have a net of credits minus debits, for any day', () => {
     const day = fc.uniqueArray(sum, { selector: ({ currency, type }) => `${currency} ${type}` });
     fc.assert(
       fc.property(day, (sums) => {
@@ -76,11 +76,11 @@ describe('a day', () => {
     '',
     undefined,
     20260301,
-  ])('is not %p', (text) =>
+  ])('cannot be %p', (text) =>
     expect(() => parseSettlementDay(text, NOW)).toThrow(expect.objectContaining({ code: 'request.invalid' })),
   );
 
-  test('has begun', () => {
+  test('must have begun', () => {
     expect(parseSettlementDay('2026-03-02', new Date('2026-03-02T00:00:00.000Z')).day).toBe('2026-03-02');
     expect(() => parseSettlementDay('2026-03-02', new Date('2026-03-01T23:59:59.999Z'))).toThrow(
       expect.objectContaining({ fields: [{ field: 'day', message: expect.stringContaining('has begun') }] }),

@@ -66,7 +66,7 @@ async function balanceOf(mode = 'test'): Promise<number> {
   return row.balance;
 }
 
-test('a day of mixed trade: credits, debits and net, to the cent', async () => {
+test('a day of mixed trade has the correct credits, debits and net, to the cent', async () => {
   // 2.85 % and R 1.99 of each payment: 351.8 and 299.3 cents, rounded, and twice 199.
   const fees = { test: { basisPoints: 285, fixedAmount: 199 } };
   const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
@@ -111,7 +111,7 @@ test('a day of mixed trade: credits, debits and net, to the cent', async () => {
 });
 
 describe('a statement is', () => {
-  test("only that of the key's merchant and mode", async () => {
+  test('only that of the merchant and mode of the key', async () => {
     const [office, live] = [await anOffice(), await anOffice({ mode: 'live' })];
     await processor.pay(aPayable(merchant));
     await processor.pay(aPayable({ ...merchant, mode: 'live', amount: 77 }));
@@ -131,7 +131,7 @@ describe('a statement is', () => {
     expect((await site.movements()).map((line) => line[4])).toEqual(['5001']);
   });
 
-  test('for administrators that of any merchant, in either format', async () => {
+  test('available to administrators for any merchant, in both formats', async () => {
     await processor.pay(aPayable({ ...merchant, mode: 'live' }));
     const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
     const get = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });

@@ -55,7 +55,7 @@ describe.each(GO_ON)('a payment that %s', (_, goOn) => {
     expect(await factsOf(processor, open.paymentId)).toEqual(before);
   });
 
-  test('changes no other, and only once', async () => {
+  test('changes only once, and no other payment changes', async () => {
     const [open, other] = [await challenged(), await challenged()];
     const before = await factsOf(processor, other.paymentId);
     expect(await goOn(open)).toBeDefined();
@@ -79,8 +79,8 @@ test('a payment resumes only when its payable is open', async () => {
   expect(await factsOf(processor, open.paymentId)).toEqual(before);
 });
 
-describe('a client that polls a payable finds', () => {
-  test('its own open verification, at most once a second', async () => {
+describe('a client that polls a payable', () => {
+  test('finds its own open verification, at most once a second', async () => {
     const [payable, other] = [aPayable(), aPayable()];
     const open = await challenged(payable);
     await challenged(other);
@@ -93,7 +93,7 @@ describe('a client that polls a payable finds', () => {
   test.each([
     ['that is closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has gone on', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
-  ])('none %s', async (_, statement) => {
+  ])('finds no verification %s', async (_, statement) => {
     const payable = aPayable();
     const open = await challenged(payable);
     await tamper(processor, statement, open.paymentId);

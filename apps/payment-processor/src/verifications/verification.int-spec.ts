@@ -32,7 +32,7 @@ async function look(payable: ReturnType<typeof aPayable>): Promise<HostedPayment
 const errorsOf = (payment: HostedPaymentSnapshot | undefined): string[] =>
   payment?.errors.map(({ errorReference }) => errorReference) ?? [];
 
-test('verified: charged once, after the payer has returned, and published in three events', async () => {
+test('a verified payment is charged once, after the payer has returned, and published in three events', async () => {
   const payable = aPayable();
   const payment = await challenged(payable);
   expect(payment.verificationUrl).toMatch(/^http:.*\/challenges\//);
@@ -66,7 +66,7 @@ test('verified: charged once, after the payer has returned, and published in thr
   expect(attempts.map(({ state }) => state)).toEqual(['notAttempted', 'approved']);
 });
 
-test('refused by the payer: failed with 16, and another card can be tried', async () => {
+test('a verification refused by the payer fails with 16, and another card can be tried', async () => {
   const payable = aPayable();
   await processor.answerChallenge(await challenged(payable), 'refuse');
   const [failed] = await look(payable);
@@ -75,7 +75,7 @@ test('refused by the payer: failed with 16, and another card can be tried', asyn
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
 });
 
-test('abandoned: failed with 17 at 15 minutes, once, with or without a poll', async () => {
+test('an abandoned verification fails with 17 at 15 minutes, once, with or without a poll', async () => {
   const [looked, left] = [aPayable(), aPayable()];
   await challenged(looked);
   await challenged(left);
@@ -90,7 +90,7 @@ test('abandoned: failed with 17 at 15 minutes, once, with or without a poll', as
   expect(await processor.published(PaymentFailedV1)).toHaveLength(2);
 });
 
-test('an abandoned challenge does not block other payers; passed after another payment, it charges nothing', async () => {
+test('an abandoned challenge does not block other payers; if passed after another payment, it charges nothing', async () => {
   const payable = aPayable();
   const payment = await challenged(payable);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success' });
@@ -106,7 +106,7 @@ test('an abandoned challenge does not block other payers; passed after another p
   expect(processor.charged()).toHaveLength(1);
 });
 
-test('a merchant can cancel meanwhile; passed afterwards, it charges nothing', async () => {
+test('a merchant can cancel during a challenge; if passed afterwards, the challenge charges nothing', async () => {
   const payable = aPayable();
   const payment = await challenged(payable);
   expect(await processor.close(payable)).toMatchObject({ state: 'closed' });
@@ -115,7 +115,7 @@ test('a merchant can cancel meanwhile; passed afterwards, it charges nothing', a
   expect(processor.charged()).toEqual([]);
 });
 
-test('two verified at the same time: one is charged; the other waits, and fails after that success', async () => {
+test('of two payers verified at the same time one is charged; the other waits, and fails after that success', async () => {
   const payable = aPayable();
   const payments = [await challenged(payable), await challenged(payable, 2)];
   for (const payment of payments) await processor.answerChallenge(payment, 'confirm');
@@ -136,7 +136,7 @@ test('the fifth try may be verified: a sixth cannot begin, and if it fails the p
   await expect(processor.pay(payable, { try: 6 })).rejects.toMatchObject({ code: 'payable.refused' });
 });
 
-test('the response with the challenge was lost: it is recovered, and the payer can continue', async () => {
+test('a challenge whose response was lost is recovered, and the payer can continue', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const charge = acquirer.charge.bind(acquirer);
   acquirer.charge = async (request, signal) => {
@@ -151,7 +151,7 @@ test('the response with the challenge was lost: it is recovered, and the payer c
   expect(await look(payable)).toMatchObject([{ state: 'success' }]);
 });
 
-test('died after the payer returned, before the response to the charge: recovered like any other attempt', async () => {
+test('after a crash between the return of the payer and the response to the charge, the attempt is recovered like any other', async () => {
   const acquirer = processor.service.app.get(Acquirer);
   const payable = aPayable();
   await processor.answerChallenge(await challenged(payable), 'confirm');

@@ -249,10 +249,10 @@ test.each([
   ['refused', 'refused'],
   ['reserved', 'processing'],
   ['paid', 'processing'],
-] as const)('one that is %s, and whose payments are not known, is %s', (payableState, state) => {
+] as const)('an invoice that is %s, with unknown payments, has the page %s', (payableState, state) => {
   expect(pageOf({ payableState }).state).toBe(state);
 });
 
-test('it expires to the millisecond', () => {
+test('an invoice expires to the millisecond', () => {
   expect(pageOf({ expiresAt: NOW }).state).toBe('expired');
 });

@@ -56,7 +56,7 @@ describe('each period on the page ends at the exact millisecond', () => {
   test.each([
     [false, 9_999],
     [true, 10_000],
-  ])('a payment is late: %s, after %d ms', (isLate, ago) => {
+  ])('a payment has isLate = %s after %d ms', (isLate, ago) => {
     const underWay = payment({ state: 'processing', modifiedUTCDate: after(-ago) });
     expect(pageOf({ session: { payableState: 'reserved', payments: [underWay] } })).toMatchObject({
       state: 'processing',
@@ -98,7 +98,7 @@ test.each([
   expect(pageOf({ session: { tries, payments: [failed] } }).state).toBe(state);
 });
 
-test('shows exactly the reversed charges: with tip, card and time', () => {
+test('the page shows exactly the reversed charges, with tip, card and time', () => {
   const failed = payment({ state: 'failed', errors: [] });
   const of = { amount: 900, tipAmount: 90, currencyISOCode: 'ZAR', paymentMethodLabel: '**** 0119' };
   const reversed = payment({
@@ -115,7 +115,7 @@ test('shows exactly the reversed charges: with tip, card and time', () => {
   expect(seen).toEqual([[], [], [told]]);
 });
 
-test('has no link to the shop while the bank may still charge', () => {
+test('the page has no link to the shop while the bank may still charge', () => {
   const pages = [payment({ state: 'processing' }), verification(1)].map((each) =>
     pageOf({ session: { payments: [each] } }),
   );
@@ -199,7 +199,7 @@ test('another card can only be used while the session is payable', () => {
   ]);
 });
 
-test('of two payments the one accepted later decides, never that of a partner', () => {
+test('of two payments the later one determines the page, and never that of a partner', () => {
   const earlier = payment({ state: 'failed', errors: [], paymentUTCDate: after(-2) });
   const later = verification(1, { paymentReference: 'q', paymentUTCDate: after(-1) });
   for (const payments of [
@@ -228,7 +228,7 @@ describe('the link back to the store (H6)', () => {
     ['before', [failed(-1, 'A'), paid(-2)]],
     ['after', [failed(-3, 'A'), paid(-2)]],
     ['between', [failed(-1, 'B'), paid(-2), failed(-3, 'A')]],
-  ])('a success accepted %s the failures decides, in any order', (_, payments) => {
+  ])('a success that was accepted %s the failures determines the link, in any order', (_, payments) => {
     for (const payableState of ['paid', 'open'] as const)
       for (const known of [payments, payments.toReversed()]) {
         const page = pageOf({ session: { payableState, tries: 3, payments: known } });
@@ -236,7 +236,7 @@ describe('the link back to the store (H6)', () => {
       }
   });
 
-  test('without a success the latest failure decides', () => {
+  test('without a success the latest failure determines the link', () => {
     const page = pageOf({ session: { tries: 2, payments: [failed(-2, 'A'), failed(-1, 'B')] } });
     expect([page.state, wayBackOf(page)]).toEqual(['declined', ['/cart', 'Failed', 'B']]);
   });
@@ -248,7 +248,7 @@ describe('the link back to the store (H6)', () => {
     ['the payable is paid, and the payment not known yet', { session: { payableState: 'paid', payments: [] } }],
     ['a press of Pay is being passed on', { isInFlight: true, session: { payments: [failed(-2, 'A')] } }],
     ['the payment is known before its payable', { session: { payableState: 'open', payments: [underWay] } }],
-  ])('none is offered while %s', (_, facts) => {
+  ])('is omitted while %s', (_, facts) => {
     const page = pageOf(facts);
     expect([page.state, wayBackOf(page)]).toEqual(['processing', undefined]);
   });

@@ -15,7 +15,7 @@ describe('a compressed page', () => {
       for (let time = 1; time <= 2; time++) expect(gunzipSync(gzipPage(pieces)).toString()).toBe(textOf(pieces));
   });
 
-  it('does so for every text and every split into parts', () => {
+  it('decompresses to the original for every text and every split into parts', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 200 });
     fc.assert(
       fc.property(fc.array(fc.oneof(text, text.map(part)), { maxLength: 7 }), (pieces) =>

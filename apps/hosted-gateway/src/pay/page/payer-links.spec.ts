@@ -10,7 +10,7 @@ const queryOf = (address: string, latest?: HostedPaymentSnapshot): Record<string
   Object.fromEntries(new URL(linkToMerchant(address, session, latest)).searchParams);
 const ids = { sessionId: session.sessionId, merchantOrderId: 'order 17&é' };
 
-test('adds session and order, and keeps the merchant’s own parameters and fragment (H6)', () => {
+test('a link contains session and order, and keeps the merchant’s own parameters and fragment (H6)', () => {
   expect(queryOf('https://shop.example/cart?lang=en&x=1')).toEqual({ lang: 'en', x: '1', ...ids });
   expect(linkToMerchant('https://shop.example/cart#top', session, undefined)).toMatch(
     /^https:\/\/shop\.example\/cart\?.*#top$/,
@@ -20,19 +20,25 @@ test('adds session and order, and keeps the merchant’s own parameters and frag
 test.each([
   ['success', 'Success'],
   ['failed', 'Failed'],
-] as const)('after a payment that is %s also which, and that it is %s (H6)', (state, paymentStatus) => {
-  expect(queryOf('https://shop.example/return', payment(state))).toEqual({
-    ...ids,
-    paymentReference: '1H2J3K4M5N6P7Q8R9S',
-    paymentStatus,
-  });
-});
+] as const)(
+  'after a payment in state %s a link also contains its reference and the status %s (H6)',
+  (state, paymentStatus) => {
+    expect(queryOf('https://shop.example/return', payment(state))).toEqual({
+      ...ids,
+      paymentReference: '1H2J3K4M5N6P7Q8R9S',
+      paymentStatus,
+    });
+  },
+);
 
-test.each(['processing', 'verificationRequired'] as const)('adds nothing about a payment that is %s', (state) => {
-  expect(queryOf('https://shop.example/return', payment(state))).toEqual(ids);
-});
+test.each(['processing', 'verificationRequired'] as const)(
+  'a link contains nothing about a payment that is %s',
+  (state) => {
+    expect(queryOf('https://shop.example/return', payment(state))).toEqual(ids);
+  },
+);
 
-test('replaces a merchant’s parameter that has the same name', () => {
+test('a link replaces a merchant’s parameter that has the same name', () => {
   const link = linkToMerchant(
     'https://shop.example/?paymentStatus=Success&paymentStatus=x',
     session,

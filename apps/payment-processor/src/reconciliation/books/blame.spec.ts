@@ -7,7 +7,7 @@ const aDifference = (book: BookName, over: Partial<BookDifference> = {}): BookDi
   ...over,
 });
 
-it('a difference of one book stays with the book', () => {
+it('a difference in one book is attributed to that book', () => {
   const differences = [aDifference('ledger', { key: 'REF capture' })];
   expect(attributeToPayments(differences)).toEqual(differences);
 });
@@ -23,7 +23,7 @@ it('the same difference in books of two services is attributed to the payments, 
   ]);
 });
 
-it('a payment that the books have and the payments lack is missing there, and the other way round', () => {
+it('a payment that is in the books but not in the payments is missing in the payments, and vice versa', () => {
   const unexpected = { kind: 'unexpected', field: null } as const;
   expect(attributeToPayments([aDifference('retrieval', unexpected), aDifference('history', unexpected)])).toMatchObject(
     [{ book: 'payments', kind: 'missing' }],

@@ -22,20 +22,20 @@ function sideOf(lines: Readonly<Record<number, number>>, keptSince?: string): Si
 const compare = (expected: Side, found: Side, isOfDay = true) =>
   compareBook({ name: 'ledger', expected, found }, RANGE, undefined, isOfDay);
 
-test('limits the named differences of each merchant, and names at least one of every merchant', async () => {
+test('the result has a limited number of differences of each merchant, and at least one of every merchant', async () => {
   const { differences } = await compare(sideOf({ 1: 25, 2: 1, 3: 7 }), sideOf({ 3: 7 }));
   const of = (merchantId: number) => differences.filter((each) => each.merchantId === merchantId).length;
   expect([of(1), of(2), of(3)]).toEqual([MAX_DIFFERENCES_PER_MERCHANT, 1, 0]);
 });
 
-test('with thousands of differences, the last merchants are named without their rows', async () => {
+test('with thousands of differences, the result contains the last merchants without their rows', async () => {
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, nth) => [nth + 1, 30]));
   const { differences } = await compare(sideOf(many), sideOf({}));
   expect(new Set(differences.map(({ merchantId }) => merchantId)).size).toBe(60);
   expect(differences.at(-1)).toMatchObject({ merchantId: 60, field: 'digest' });
 });
 
-test('a book that has removed older rows is not compared for a day, but is compared for ranges that must be empty', async () => {
+test('a book that has deleted older rows is not compared for a day, only for ranges that must be empty', async () => {
   const found = sideOf({ 1: 1 }, '2026-03-01T00:30:00.000Z');
   expect(await compare(sideOf({}), found)).toMatchObject({ isRetained: false, differences: [] });
   expect(await compare(sideOf({}), found, false)).toMatchObject({ isRetained: true, differences: [{ merchantId: 1 }] });

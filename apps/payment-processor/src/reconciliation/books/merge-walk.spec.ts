@@ -27,7 +27,7 @@ const BOOK = fc
   .map((rows) => rows.map(([key, line]) => aLine(key, line)));
 
 describe('two books', () => {
-  it('agree where their lines do, in whatever order members and rows are', () =>
+  it('are equal if their lines are equal, in any order of members and rows', () =>
     fc.assert(
       fc.asyncProperty(BOOK, async (book) => {
         const reordered = book.map(({ key, line }) =>
@@ -37,7 +37,7 @@ describe('two books', () => {
       }),
     ));
 
-  it('differ in the one row that was removed, put in or altered, which is named', () =>
+  it('differ in exactly the row that was removed, added or changed', () =>
     fc.assert(
       fc.asyncProperty(
         BOOK.filter(({ length }) => length > 0),
@@ -62,13 +62,13 @@ describe('two books', () => {
     ));
 });
 
-it('names a member that only one side has', async () => {
+it('a difference names a member that only one side has', async () => {
   expect(await differences([aLine('a', { amount: 1 })], [aLine('a', { amount: 1, extra: 2 })])).toEqual([
     { key: 'a', kind: 'differs', field: 'extra', expected: null, found: 2 },
   ]);
 });
 
-it('tells apart rows of one key, which readers number', async () => {
+it('rows with the same key are compared separately, because readers number them', async () => {
   expect(await differences([aLine('a')], [aLine('a'), aLine('a#2')])).toMatchObject([
     { key: 'a#2', kind: 'unexpected' },
   ]);
@@ -81,11 +81,11 @@ describe('a row that is open', () => {
     ['differs', [aLine('a', { amount: 1 }, true)], [aLine('a')]],
     ['is known to the acquirer alone', [], [aLine('a', null, true)]],
     ['is known to the acquirer and differs', [aLine('a')], [aLine('a', null, true)]],
-  ])('is no difference where it %s', async (_, expected, found) => {
+  ])('is no difference if it %s', async (_, expected, found) => {
     expect(await differences(expected, found)).toEqual([]);
   });
 
-  it('is compared where only its delivery is open', async () => {
+  it('is compared if only its delivery is open', async () => {
     expect(await differences([aLine('a')], [aLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'differs' }]);
     expect(await differences([], [aLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'unexpected' }]);
   });
