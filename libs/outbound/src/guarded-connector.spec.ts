@@ -82,7 +82,7 @@ describe('the name servers', () => {
 
 describe('a connection to a literal address', () => {
   it.each(['127.0.0.1', '::1', '[::1]', '10.0.0.1', '169.254.169.254'])(
-    '%s is refused though no name is looked up',
+    '%s is refused even without a DNS query',
     (hostname) => {
       const connect = guardedConnector({
         policy: { allowLoopback: false },

@@ -18,7 +18,7 @@ test.each([
   ['40001', 'a conflict', { unusable: false, unavailable: false, later: true }],
   ['25001', 'a misuse of a transaction', { unusable: false, unavailable: false, later: false }],
   ['23505', 'a broken constraint', { unusable: false, unavailable: false, later: false }],
-])('%s, %s', (code, _, expected) => {
+])('the error code %s, %s, is classified', (code, _, expected) => {
   const error = sql(code);
   const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map((is) =>
     is(error),

@@ -34,7 +34,7 @@ test.each([
   ['a broken constraint', sql('23505'), 'internal'],
   ['something thrown that is no error', 'text', 'internal'],
   ['nothing', undefined, 'internal'],
-])('%s', (_, exception, code) => {
+])('%s is reported with its error code', (_, exception, code) => {
   expect(toDomainError(exception).code).toBe(code);
 });
 
