@@ -29,7 +29,7 @@ async function open(jwe: string): Promise<CardPlaintext> {
 }
 
 describe('encryptCard', () => {
-  it('can be opened with the private key, and says with which', async () => {
+  it('produces text that only the private key decrypts, and that contains the id of the key', async () => {
     const jwe = await encryptCard({ card, binding, publicJwk });
     expect(await open(jwe)).toEqual({ card, binding });
     expect(decodeProtectedHeader(jwe)).toEqual({
@@ -41,7 +41,7 @@ describe('encryptCard', () => {
     });
   });
 
-  it('gives another text each time and shows no digit of the card in any part', async () => {
+  it('produces different text each time, without a digit of the card in any part', async () => {
     const texts = await Promise.all([1, 2, 3].map(() => encryptCard({ card, binding, publicJwk })));
     expect(new Set(texts).size).toBe(3);
     for (const part of texts.flatMap((text) => text.split('.'))) {
@@ -51,7 +51,7 @@ describe('encryptCard', () => {
     }
   });
 
-  it('carries any name unharmed and no property that was not asked for', async () => {
+  it('keeps any name unchanged, and adds no undocumented property', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== '');
     await fc.assert(
       fc.asyncProperty(name, async (holderName) => {
@@ -152,7 +152,7 @@ describe('encryptCard', () => {
     expect(await problemOf(change)).toBe('none');
   });
 
-  it('encrypts the name without the blanks around it', async () => {
+  it('encrypts the name without leading and trailing spaces', async () => {
     const { card: opened } = await open(
       await encryptCard({ card: { ...card, holderName: ' Ada ' }, binding, publicJwk }),
     );
