@@ -80,7 +80,7 @@ const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p
 const sent = (route: string) => requests.filter((request) => request.route === route);
 
 describe.each(CALLS)('%s (repeated: %s)', (_, isRepeatable, route, call) => {
-  it.each(MAY_PASS)('after %s', async (failure) => {
+  it.each(MAY_PASS)('is sent at most four times if repeatable, and otherwise once, after %s', async (failure) => {
     failing = { route, failure };
     await expect(call()).rejects.toMatchObject({ retryable: true });
     expect(sent(route)).toHaveLength(isRepeatable ? 4 : 1);

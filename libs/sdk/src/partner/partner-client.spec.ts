@@ -260,7 +260,7 @@ it.each([
   ['expiryMonth', { expiryMonth: 13 }],
   ['expiryYear', { expiryYear: 10_000 }],
   ['expiryYear', { expiryYear: '2030' }],
-])('takes no stored card whose %s is none', async (field, change) => {
+])('refuses a stored card with an invalid %s', async (field, change) => {
   const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
   routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa', ...change } });
   await expect(client().service.storeCard(card)).rejects.toMatchObject({
@@ -303,7 +303,7 @@ it('reads the history page by page, only as far as the caller iterates', async (
 });
 
 it.each(['https://evil.example/v1/payments?page=2', '//evil.example', 7])(
-  'follows no link of a page to %j',
+  'does not follow a page link to %j',
   async (nextPage) => {
     routes['GET /v1/payments'] = () => ({ body: { payments: [], nextPage } });
     await expect(client().service.history().next()).rejects.toThrow('nextPage');
