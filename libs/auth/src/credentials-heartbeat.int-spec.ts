@@ -1,4 +1,4 @@
-/** A service that receives no heartbeat of identity logs this, and verifies with the credentials it has (A2). */
+/** A service that receives no heartbeat of identity logs an error, and continues to verify with its stored credentials (A2). */
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
 import { MESSAGING_LOG, type MessagingLog } from '@svc/messaging';
@@ -53,7 +53,7 @@ const heartbeat = () =>
   mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
 const ageSeconds = async () => (await gauges.read('svc.heartbeat.age')).map(({ value }) => value);
 
-test('silence is an error in the log, once, until heartbeats arrive again, and keys are verified as before', async () => {
+test('missing heartbeats are logged as an error, once, until heartbeats arrive again, and keys are still verified', async () => {
   const apiKey = newApiKey('partner', 'test');
   const keyId = '00000000-0000-4000-8000-000000000001';
   const key = { keyId, organisationId: keyId, mode: 'test' as const, hash: hashApiKey(apiKey), revoked: false };
@@ -81,7 +81,7 @@ test('silence is an error in the log, once, until heartbeats arrive again, and k
   expect(errors).toHaveLength(2);
 });
 
-test('a service that never received one alarms, too, when the first has had its time', async () => {
+test('a service that never received a heartbeat also logs the error, after the time for the first one', async () => {
   mainApi.clock.advance(30_000);
   await monitor.runOnce();
   expect(errors).toEqual([]);
@@ -90,7 +90,7 @@ test('a service that never received one alarms, too, when the first has had its 
   expect(errors).toHaveLength(1);
 });
 
-test('after a start the old heartbeat in the table is no alarm until a new one has had its time', async () => {
+test('after a start, an old stored heartbeat causes no error until there was time for a new one', async () => {
   const old = new Date(mainApi.clock.now().getTime() - 3_600_000).toISOString();
   await mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: old });
   await monitor.runOnce();
@@ -98,7 +98,7 @@ test('after a start the old heartbeat in the table is no alarm until a new one h
   expect(await ageSeconds()).toEqual([3_600]);
 });
 
-test('of heartbeats that arrive late, out of order or together the newest counts', async () => {
+test('if heartbeats arrive late, out of order or together, the newest counts', async () => {
   const beatNow = () => ({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
   const first = beatNow();
   mainApi.clock.advance(10_000);

@@ -16,7 +16,7 @@ describe('a sealed key pair', () => {
     expect(Buffer.from(plaintext).toString()).toBe('a secret');
   });
 
-  it('publishes its public half alone', async () => {
+  it('publishes only its public half', async () => {
     const { publicJwk } = await newSealedKeyPair('pair-1', SEALING_KEY);
     const coordinate = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
     expect(publicJwk).toEqual({
@@ -38,13 +38,13 @@ describe('a sealed key pair', () => {
     for (const written of [d!, Buffer.from(d!, 'base64url')]) expect(raw.indexOf(written)).toBe(-1);
   });
 
-  it('is another one each time', async () => {
+  it('is different each time', async () => {
     const [one, other] = [await newSealedKeyPair('pair-1', SEALING_KEY), await newSealedKeyPair('pair-1', SEALING_KEY)];
     expect(one.publicJwk.x).not.toBe(other.publicJwk.x);
     expect(one.sealedPrivateKey.slice(0, 16)).not.toBe(other.sealedPrivateKey.slice(0, 16));
   });
 
-  it('does not open under another sealing key, under the name of another pair, or when tampered with', async () => {
+  it('cannot be opened with another sealing key, under the name of another pair, or after a change', async () => {
     const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
     expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(
       UNAUTHENTIC,
@@ -69,8 +69,8 @@ describe('a sealed key pair', () => {
   );
 });
 
-test('a pair that rests in a database opens for ever: neither its form nor its derived key may change', () => {
-  // Sealed by another program, under a sealing key of 32 times the byte 7.
+test('a stored key pair can always be opened: neither its format nor its derived key may change', () => {
+  // Sealed by another program, with a sealing key of 32 bytes of value 7.
   const sealed = [
     'AQEBAQEBAQEBAQEBZ/m75WC0wAIRjeMYMgUwZJbT1CVIh84CnL5AdkMF5Y1i1AJOGlCUYOmLbtnq3cdMVPb7CAtdhSEF1xcS',
     'xNLyh/56bj7NAiKMPPSlgwhhhJ8eBYSPjAcdLCVSE/rRykgWOzT8FPr+pw1y5H1wqwUR/Jr3iPgBDRrYfeN/f65QruboNkQI',
@@ -86,7 +86,7 @@ test('a pair that rests in a database opens for ever: neither its form nor its d
   });
 });
 
-test('a token key signs what its public half verifies (A2)', async () => {
+test('a token key signs, and its public half verifies (A2)', async () => {
   const { publicJwk, sealedPrivateKey } = await newSealedTokenKey('token-1', SEALING_KEY);
   expect(publicJwk).toMatchObject({ kty: 'EC', crv: 'P-256', kid: 'token-1', use: 'sig', alg: 'ES256' });
   const token = await new SignJWT({ sub: 'c-1' })

@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode, type ErrorEntry, paymentError } from './errors.js';
 
-/** Row P4, word for word: what support is quoted. A code may be added beside them; none of these may change its number. */
+/** Row P4, word for word. Payers quote these references to support. Codes may be added, but none of these may change its number. */
 const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['10', /declined by the bank/],
   ['11', /insufficient funds/],
@@ -20,7 +20,7 @@ const ROW_P4: readonly (readonly [string, RegExp])[] = [
   ['40', /./],
   ['50', /./],
 ];
-/** Clients branch on these: a change of a row is a change of the interface. */
+/** Clients depend on these values: a changed row is a changed interface. */
 const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: number, retryable: boolean][] = [
   ['card.declined', '10', 402, false],
   ['card.insufficient-funds', '11', 402, false],
@@ -69,13 +69,13 @@ const CATALOGUE: readonly [code: ErrorCode, errorReference: string, httpStatus: 
 ];
 const entries: readonly ErrorEntry[] = Object.values(ERROR_CATALOGUE);
 
-test.each(ROW_P4)('errorReference %s says what row P4 says', (errorReference, message) => {
+test.each(ROW_P4)('errorReference %s has the message of row P4', (errorReference, message) => {
   const found = entries.filter((entry) => entry.errorReference === errorReference);
   expect(found.length).toBeGreaterThan(0);
   for (const entry of found) expect(entry.message).toMatch(message);
 });
 
-test('there is no errorReference that row P4 does not know', () => {
+test('the catalogue has no errorReference that is not in row P4', () => {
   const known = ROW_P4.map(([errorReference]) => errorReference);
   expect(entries.filter(({ errorReference }) => !known.includes(errorReference))).toEqual([]);
 });
@@ -85,23 +85,23 @@ test.each(CATALOGUE)('%s has the reference %s, the status %d, and is retryable: 
   expect([errorReference, httpStatus, retryable]).toEqual(expected);
 });
 
-test('no error is without a row', () => {
+test('every error code has a row in this test', () => {
   expect(CATALOGUE.map(([code]) => code)).toEqual(Object.keys(ERROR_CATALOGUE));
 });
 
-test('every error refuses with a 4xx or a 5xx', () => {
+test('every error has a 4xx or 5xx status', () => {
   for (const { httpStatus } of entries) {
     expect(httpStatus).toBeGreaterThanOrEqual(400);
     expect(httpStatus).toBeLessThan(600);
   }
 });
 
-test('those on our side are 50', () => {
+test('every error of the server has the errorReference 50', () => {
   const ours = entries.filter(({ httpStatus }) => httpStatus === 500);
   expect(new Set(ours.map(({ errorReference }) => errorReference))).toEqual(new Set(['50']));
 });
 
-test('on a payment it is reference and message, nothing else', () => {
+test('an error on a payment has a reference and a message, and nothing else', () => {
   expect(paymentError('card.declined')).toEqual({
     errorReference: '10',
     message: 'The card was declined by the bank.',

@@ -21,7 +21,7 @@ test.each([
 
 // An enum is an object with both directions in it: '1' is a name of it, and so are those every object has.
 test.each(['success', '1', '', 0, 3, 1.5, true, null, undefined, 'toString', '__proto__', ['Success']])(
-  '%j is no paymentStatus',
+  '%j is not a paymentStatus',
   (value) => {
     expect(readPaymentStatus(value)).toBeUndefined();
   },

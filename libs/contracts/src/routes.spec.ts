@@ -60,21 +60,21 @@ test.each<[Host, string, string | undefined]>([
   ['admin', '/admin/v1/dead-letters/payment-processor', 'payment-processor'],
   ['admin', '/admin/v1/history/rebuild', 'payment-history'],
   ['admin', '/', undefined],
-])('%s %s is answered by %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
+])('%s %s is routed to %s', (host, path, app) => expect(appFor(host, path, 'GET')).toBe(app));
 
 test.each([
   ['POST', '/v1/payments', 'payment-processor'],
   ['POST', '/v1/cards', 'payment-processor'],
   ['DELETE', '/v1/cards/card_1', 'payment-processor'],
-])('%s %s is answered by %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
+])('%s %s is routed to %s', (method, path, app) => expect(appFor('api', path, method)).toBe(app));
 
-test('reading payments is not for the app that makes them', () => {
+test('the app that makes payments has no route that reads payments', () => {
   expect(appFor('api', '/v1/payments', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments/ABC', 'GET')).toBe('payment-history');
   expect(appFor('api', '/v1/payments', 'HEAD')).toBe('payment-history');
 });
 
-test('a longer path comes first, and of one path the one that names a method', () => {
+test('a longer path comes before a shorter one, and a route with a method before one without', () => {
   const route = (path: string, method?: 'GET'): Route => ({ host: 'api', app: 'a', path, ...(method && { method }) });
   const sorted = [route('/a/b', 'GET'), route('/a/b'), route('/a', 'GET'), route('/a')];
   for (const [i, earlier] of sorted.entries())
@@ -85,8 +85,8 @@ test('a longer path comes first, and of one path the one that names a method', (
   expect(bySpecificity(route('/a'), route('/b'))).toBe(0);
 });
 
-// A Gateway promises no order among regular expressions, nor between them and beginnings of paths.
-test('no path is matched by two patterns, or by a pattern and the beginning of another line', () => {
+// The Kubernetes Gateway API defines no order among regular expressions, nor between them and path prefixes.
+test('no path matches two patterns, or a pattern and the prefix of another route', () => {
   const patterns = ROUTES.filter(({ path }) => path.includes('*'));
   for (const { host, path } of patterns) {
     for (const text of [path.replaceAll('*', 'x'), path.replaceAll('*', 'payments')]) {
@@ -104,4 +104,4 @@ test.each([
   ['/a/*/b', '^/a/[^/]+/b$'],
   ['/.well/*', '^/[.]well/[^/]+$'],
   ['/a', undefined],
-])('%s as a pattern is %s', (path, pattern) => expect(patternOf(path)).toBe(pattern));
+])('the path %s as a regular expression is %s', (path, pattern) => expect(patternOf(path)).toBe(pattern));

@@ -12,7 +12,7 @@ test.each([0, -1, -0, 1.5, NaN, Infinity, MAX_AMOUNT_CENTS + 1, '1', null, undef
   },
 );
 
-test('text has 1 to so many characters, and is never cut (C6)', () => {
+test('text has from 1 to the maximum number of characters, and is never truncated (C6)', () => {
   expect(isText('x'.repeat(100), 100)).toBe(true);
   expect(isText('x'.repeat(101), 100)).toBe(false);
   expect(isText('é|ñ 💳', 100)).toBe(true);
@@ -39,7 +39,7 @@ class Request {
   tip: unknown = 0;
 }
 
-test('a rule names itself, and says what is wrong in its words or in those it was given', () => {
+test('a rule has a name, and its own message or the default message', () => {
   const problems = validateSync(new Request()).map(({ property, constraints }) => [property, constraints]);
   expect(Object.fromEntries(problems)).toEqual({
     name: { isText: 'name must be text of 1 to 3 characters without control characters' },

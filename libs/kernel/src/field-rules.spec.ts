@@ -29,18 +29,18 @@ test.each([['from'], ['to'], ['items'], ['items.length'], ['items[0].name']])(
   },
 );
 
-test('a field whose name only begins like a malformed one is read', () => {
+test('a rule still reads a field whose name only starts with the name of a malformed field', () => {
   expect(fieldsOf({ from: 2, to: 1 }, ['fromHere', 'total'], [order])).toEqual(['to']);
 });
 
-test('a rule for what changes with time refuses nothing alone', () => {
+test('a rule with onlyWithOtherErrors reports its error only beside other errors', () => {
   expect(fieldsOf({ to: 1 })).toEqual([]);
   expect(fieldsOf({ from: 2, to: 1 })).toEqual(['to', 'late']);
   expect(fieldsOf({}, ['items'])).toEqual(['late']);
   expect(fieldsOf({}, ['from'])).toEqual([]);
 });
 
-test('a rule learns which fields are malformed', () => {
+test('a rule can check which fields are malformed', () => {
   const asks: FieldRule<Request> = {
     reads: [],
     check: (_, isMalformed) => (isMalformed('items[0].name') && !isMalformed('items[1]') ? [problem('asked')] : []),
@@ -48,7 +48,7 @@ test('a rule learns which fields are malformed', () => {
   expect(fieldsOf({}, ['items[0].name'], [asks])).toEqual(['asked']);
 });
 
-test('a caller who may not ask is refused before a malformed field is named', () => {
+test('a caller without permission is refused before a malformed field is named', () => {
   const forbids = rule([], () => {
     throw new DomainError('credentials.forbidden');
   });

@@ -17,7 +17,7 @@ test.each([
   'http://127.9.8.7:1/',
   'http://[::1]:8080/',
   'http://0x7f.1/',
-])('%s is accepted in development alone (H6)', (url) => {
+])('%s is accepted only in development (H6)', (url) => {
   expect(merchantUrlProblem('returnUrl', url, development)).toBeUndefined();
   expect(merchantUrlProblem('returnUrl', url, production)).toEqual({
     field: 'returnUrl',
@@ -25,7 +25,7 @@ test.each([
   });
 });
 
-test('a port of its own is for development alone', () => {
+test('a port other than the default one is accepted only in development', () => {
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', development)).toBeUndefined();
   expect(merchantUrlProblem('returnUrl', 'https://shop.example:7302/', production)).toEqual({
     field: 'returnUrl',
@@ -56,7 +56,7 @@ test.each([
   'data:text/html,x',
   'https://user@shop.example/',
   'https://:secret@shop.example/',
-])('%j is refused everywhere, and named', (url) => {
+])('%j is refused in production and in development, and the error names the field', (url) => {
   for (const rules of [production, development]) {
     const problem = merchantUrlProblem('cancelUrl', url, rules);
     expect(problem).toMatchObject({ field: 'cancelUrl', message: expect.stringMatching(/^cancelUrl must /) });
@@ -70,7 +70,7 @@ test.each([
   ['https://shop.example.evil.example/', false],
   ['https://www.shop.example/', false],
   ['https://shop.example./', false],
-])('of a site without key %s is on its hosts: %s (A8)', (url, accepted) => {
+])('for a site without a key, %s is on one of its hosts: %s (A8)', (url, accepted) => {
   const rules = { ...production, allowedHosts: ['shop.example', '[2606:4700::1]'] };
   expect(merchantUrlProblem('notificationUrl', url, rules)?.message).toBe(
     accepted ? undefined : 'notificationUrl must be on one of the hosts this site may use without an API key',

@@ -28,7 +28,7 @@ function ask(name: string, lookUp: () => Promise<string | undefined> = () => Pro
 
 const other = () => Promise.resolve('other');
 
-it('is asked once in a second, and anew after it', async () => {
+it('loads a value once a second', async () => {
   expect([await ask('a'), await ask('a', other)]).toEqual(['a', 'a']);
   clock.advance(999);
   expect(await ask('a', other)).toBe('a');
@@ -37,12 +37,12 @@ it('is asked once in a second, and anew after it', async () => {
   expect(asked).toEqual(['a', 'a']);
 });
 
-it('is asked once for all who wait', async () => {
+it('loads a value once for all concurrent callers', async () => {
   expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a', 'a', 'b']);
   expect(asked).toEqual(['a', 'b']);
 });
 
-it('keeps neither a failure nor that there was nothing', async () => {
+it('caches neither an error nor a missing value', async () => {
   await expect(ask('a', () => Promise.reject(new Error('The database is away.')))).rejects.toThrow(
     'The database is away.',
   );
@@ -51,7 +51,7 @@ it('keeps neither a failure nor that there was nothing', async () => {
   expect(asked).toEqual(['a', 'a', 'a']);
 });
 
-it('is bounded', async () => {
+it('has a maximum size', async () => {
   for (const name of ['a', 'b', 'c', 'c', 'b', 'a']) await ask(name);
   expect(asked).toEqual(['a', 'b', 'c', 'a']);
 });

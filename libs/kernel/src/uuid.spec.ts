@@ -11,7 +11,7 @@ class FixedClock extends SystemClock {
   }
 }
 
-test('a new one is of version 7, at the time of the clock, and sorts by it (C4)', () => {
+test('a new UUID has version 7, contains the time of the clock, and sorts by it (C4)', () => {
   const earlier = newUuid(new FixedClock('2026-03-01T10:00:00.000Z'));
   const later = newUuid(new FixedClock('2026-03-01T10:00:00.001Z'));
   expect(earlier).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -20,7 +20,7 @@ test('a new one is of version 7, at the time of the clock, and sorts by it (C4)'
 });
 
 test.each(['0b6c3f4e-6f2a-1c3b-9d1e-7a8b9c0d1e2f', '0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F'])(
-  '%s of a client is one, of whatever version (C4)',
+  '%s of a client is a UUID, whatever its version (C4)',
   (text) => expect(isUuid(text)).toBe(true),
 );
 
@@ -34,7 +34,7 @@ test.each([
   ['0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],
   '{0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f}',
   ' '.repeat(36),
-])('%j is none', (value) => expect(isUuid(value)).toBe(false));
+])('%j is not a UUID', (value) => expect(isUuid(value)).toBe(false));
 
 test.each([
   ['0B6C3F4E-6F2A-4C3B-9D1E-7A8B9C0D1E2F', '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f'],

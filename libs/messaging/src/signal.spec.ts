@@ -12,7 +12,7 @@ test('a nudge ends the wait and leaves no timer behind', async () => {
   expect(timers()).toBe(before);
 });
 
-test('a nudge while nobody waits is remembered, once', async () => {
+test('a nudge while no caller waits is remembered, once', async () => {
   const signal = new Signal();
   signal.nudge();
   signal.nudge();

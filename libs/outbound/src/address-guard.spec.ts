@@ -90,7 +90,7 @@ describe('in development', () => {
   });
 });
 
-describe('an address a name resolved to', () => {
+describe('the resolved address of a name', () => {
   it.each<[string, AddressRefusal | undefined]>([
     ['8.8.8.8', undefined],
     ['2606:4700:4700::1111', undefined],
@@ -106,14 +106,14 @@ describe('an address a name resolved to', () => {
     expect(checkAddress(address, { ...PRODUCTION, plain: false })).toBe(refused);
   });
 
-  it('may be spoken to without TLS only when it is loopback', () => {
+  it('may be called without TLS only if it is loopback', () => {
     expect(checkAddress('8.8.8.8', { ...DEVELOPMENT, plain: true })).toBe('protocol');
     expect(checkAddress('127.0.0.1', { ...DEVELOPMENT, plain: true })).toBeUndefined();
   });
 });
 
 describe('an IPv4 address', () => {
-  /** Why the address itself is refused, not the text that it is written in. */
+  /** The reason why the address itself is refused, not its spelling. */
   const OF_AN_ADDRESS: readonly (AddressRefusal | undefined)[] = [
     'unspecified',
     'broadcast',
@@ -140,13 +140,13 @@ describe('an IPv4 address', () => {
       return fc.integer({ min: 0, max: 2 ** (32 - Number(bits)) - 1 }).map((offset) => first + offset);
     }),
   );
-  /** As decimal, hexadecimal or octal text, with zeros before it. */
+  /** As decimal, hexadecimal or octal text, with leading zeros. */
   const number = (value: number): fc.Arbitrary<string> =>
     fc.tuple(fc.constantFrom(10, 16, 8), fc.integer({ min: 0, max: 4 })).map(([base, zeros]) => {
       if (base === 10) return String(value);
       return (base === 16 ? '0x' : '0') + '0'.repeat(zeros) + value.toString(base);
     });
-  /** In one to four parts, the last of which takes what is left. */
+  /** In one to four parts, the last of which contains the remaining bytes. */
   const spelled = (address: number): fc.Arbitrary<string> =>
     fc.integer({ min: 0, max: 3 }).chain((bytes) => {
       const whole = Array.from({ length: bytes }, (_, i) => Math.floor(address / 2 ** (24 - 8 * i)) % 256);
@@ -155,7 +155,7 @@ describe('an IPv4 address', () => {
     });
   const written = inForbiddenNetwork.chain(spelled);
 
-  it('of a forbidden network is refused however it is spelled, with a trailing dot, wide digits, encoded, or inside IPv6', () => {
+  it('in a forbidden network is refused in every spelling, with a trailing dot, wide digits, encoded, or inside IPv6', () => {
     const disguises = fc.constantFrom<(text: string) => string>(
       (text) => text,
       (text) => `${text}.`,
@@ -176,7 +176,7 @@ describe('an IPv4 address', () => {
       expect(reasons).toContain(reason);
   });
 
-  it('of any network is refused inside IPv6', () => {
+  it('in any network is refused inside IPv6', () => {
     const prefixes = fc.constantFrom(
       '::ffff:',
       '::',

@@ -20,7 +20,7 @@ test.each([
   expect(messageOf(text)).toBe(message);
 });
 
-test('development calls this machine, and nothing else of a private network', () => {
+test('development may call this machine, and no other address of a private network', () => {
   expect(messageOf('http://127.0.0.1:7302/hook', true)).toBeUndefined();
   expect(messageOf('https://10.0.0.1/hook', true)).toBe(nowhere('private'));
 });

@@ -16,7 +16,7 @@ function lookUp(addresses: string[] | Error, all: boolean, policy = PRODUCTION):
 }
 
 describe('a name', () => {
-  it('leads to the addresses that were checked, and to no others', async () => {
+  it('is connected only to the addresses that were checked', async () => {
     expect(await lookUp(['8.8.8.8', '2606:4700::1'], true)).toEqual([
       { address: '8.8.8.8', family: 4 },
       { address: '2606:4700::1', family: 6 },
@@ -34,21 +34,21 @@ describe('a name', () => {
       await expect(lookUp(addresses, all)).rejects.toMatchObject({ name: 'AddressRefused', refusal });
   });
 
-  it('in development leads to loopback, and without TLS to nothing else', async () => {
+  it('in development may resolve to loopback, and without TLS only to loopback', async () => {
     expect(await lookUp(['127.0.0.1'], false, { allowLoopback: true, plain: true })).toBe('127.0.0.1');
     await expect(lookUp(['8.8.8.8'], false, { allowLoopback: true, plain: true })).rejects.toBeInstanceOf(
       AddressRefusedError,
     );
   });
 
-  it('without an address, or that cannot be asked for, leads nowhere', async () => {
+  it('is refused if it has no address or cannot be resolved', async () => {
     await expect(lookUp([], true)).rejects.toThrow('no address');
     await expect(
       lookUp(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }), true),
     ).rejects.toMatchObject({ code: 'ENOTFOUND' });
   });
 
-  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without asking anybody', async (name) => {
+  it.each(['localhost', 'LOCALHOST.', 'shop.localhost'])('%s is loopback, without a DNS query', async (name) => {
     expect(await resolveWith()(name)).toEqual(['127.0.0.1', '::1']);
   });
 });
@@ -66,7 +66,7 @@ describe('the name servers', () => {
     ['both families', ['8.8.8.8'], ['2606:4700::1'], ['8.8.8.8', '2606:4700::1']],
     ['IPv4 alone', ['8.8.8.8'], unknown, ['8.8.8.8']],
     ['IPv6 alone', unknown, ['2606:4700::1'], ['2606:4700::1']],
-  ])('that know a name in %s give its addresses', async (_, v4, v6, addresses) => {
+  ])('that resolve a name in %s return its addresses', async (_, v4, v6, addresses) => {
     answers(v4, v6);
     expect(await resolveWith()('shop.example.')).toEqual(addresses);
   });
@@ -74,7 +74,7 @@ describe('the name servers', () => {
   it.each([
     ['that do not know a name', unknown, unknown, 'ENOTFOUND'],
     ['that know a name without addresses', [], unknown, 'no address'],
-  ])('%s give the reason', async (_, v4, v6, reason) => {
+  ])('%s cause an error with the reason', async (_, v4, v6, reason) => {
     answers(v4, v6);
     await expect(resolveWith()('shop.example')).rejects.toThrow(reason);
   });
@@ -82,7 +82,7 @@ describe('the name servers', () => {
 
 describe('a connection to a literal address', () => {
   it.each(['127.0.0.1', '::1', '[::1]', '10.0.0.1', '169.254.169.254'])(
-    '%s is refused though no name is looked up',
+    '%s is refused even without a DNS query',
     (hostname) => {
       const connect = guardedConnector({
         policy: { allowLoopback: false },

@@ -9,7 +9,7 @@ interface Item {
   readonly isBad?: boolean;
 }
 
-/** Work that the test ends. */
+/** Work that the test completes. */
 function heldWork() {
   const batches: { items: readonly Item[]; end: () => void; fail: (error: unknown) => void }[] = [];
   const work = (items: readonly Item[]): Promise<readonly string[]> =>
@@ -25,11 +25,11 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const idsOf = (batches: readonly { items: readonly Item[] }[]) => batches.map(({ items }) => items.map(({ id }) => id));
 const settings = { key: ({ row }: Item) => row, max: 10, atOnce: 2 };
 
-/** Item `id`, of a row of its own. */
+/** Item `id`, with its own row. */
 const item = (id: number): Item => ({ id, row: String(id).padStart(4, '0') });
 
 describe('calls that share a batch', () => {
-  it('run at once while fewer batches than allowed are under way, and share the next one beyond', async () => {
+  it('run at once while fewer batches than allowed are in flight, and otherwise share the next batch', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, settings);
     const results = [1, 2, 3, 4, 5].map((id) => call(item(id)));
@@ -41,7 +41,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5].map((id) => `result ${id}`));
   });
 
-  it('are at most so many, the others wait for the batch after', async () => {
+  it('are limited in number, and the others wait for the next batch', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, max: 2, atOnce: 1 });
     const results = [1, 2, 3, 4].map((id) => call(item(id)));
@@ -53,7 +53,7 @@ describe('calls that share a batch', () => {
     await Promise.all(results);
   });
 
-  it('are sorted by row, and never of the same row', async () => {
+  it('are sorted by row, and never contain the same row twice', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, atOnce: 1 });
     const rows = ['first', 'c', 'a', 'c', 'b', 'a'];
@@ -66,7 +66,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toHaveLength(6);
   });
 
-  it('share whatever they ask for where nothing is written', async () => {
+  it('may read the same row if the batch writes nothing', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { max: 10, atOnce: 1 });
     const results = ['first', 'same', 'same'].map((row, id) => call({ id, row }));
@@ -77,7 +77,7 @@ describe('calls that share a batch', () => {
     expect(await Promise.all(results)).toEqual(['result 0', 'result 1', 'result 2']);
   });
 
-  it('belong to the trace of the one that has waited longest', async () => {
+  it('belong to the trace of the call that has waited longest', async () => {
     const trace = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
     const { batches, work } = heldWork();
@@ -94,7 +94,7 @@ describe('calls that share a batch', () => {
     expect(seen).toEqual(['trace 1', 'trace 3']);
   });
 
-  it('leave a row alone that another batch has: nobody waits with them for its lock', async () => {
+  it('skip a row that is in another batch, so that no call waits for its lock', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, settings);
     const results = ['locked', 'locked', 'free', 'locked'].map((row, id) => call({ id, row }));
@@ -113,7 +113,7 @@ describe('calls that share a batch', () => {
 });
 
 describe('a batch that fails', () => {
-  it.each(['22003', '23505'])('for a row (%s) is repeated one by one: only that row fails', async (code) => {
+  it.each(['22003', '23505'])('for a row (%s) runs again call by call, and only the call of that row fails', async (code) => {
     const batches: (readonly Item[])[] = [];
     const call = batched(async (items: readonly Item[]) => {
       batches.push(items);
@@ -128,7 +128,7 @@ describe('a batch that fails', () => {
     expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it.each(['40001', '40P01'])('for a conflict (%s) is run once more, as it is', async (code) => {
+  it.each(['40001', '40P01'])('for a conflict (%s) runs once more, unchanged', async (code) => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, atOnce: 1 });
     const results = Promise.allSettled([1, 2, 3].map((id) => call(item(id))));
@@ -141,7 +141,7 @@ describe('a batch that fails', () => {
     expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
   });
 
-  it('for a conflict again fails them all', async () => {
+  it('for a second conflict fails all its calls', async () => {
     const { batches, work } = heldWork();
     const result = batched(work, settings)(item(1)).catch((error: Error) => error.message);
     batches[0]!.fail(refused('40P01'));
@@ -152,7 +152,7 @@ describe('a batch that fails', () => {
   });
 
   it.each(['08006', '57P01', '57014', undefined])(
-    'for anything else (%s) fails them all, and is not repeated',
+    'for any other error (%s) fails all its calls, and does not run again',
     async (code) => {
       const { batches, work } = heldWork();
       const call = batched(work, { ...settings, atOnce: 1 });
@@ -165,7 +165,7 @@ describe('a batch that fails', () => {
     },
   );
 
-  it('lets those that wait go on', async () => {
+  it('does not stop the waiting calls', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, max: 1, atOnce: 1 });
     const results = Promise.allSettled([1, 2].map((id) => call(item(id))));
@@ -175,11 +175,11 @@ describe('a batch that fails', () => {
     expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   });
 
-  describe('late', () => {
+  describe('a slow batch', () => {
     beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
     afterEach(() => void jest.useRealTimers());
 
-    it('is given up when no answer comes, and those that wait go on', async () => {
+    it('is abandoned when no response arrives, and the waiting calls run', async () => {
       const { batches, work } = heldWork();
       const call = batched(work, { ...settings, atOnce: 1 });
       const first = call(item(1)).catch((error: unknown) => error);
@@ -195,7 +195,7 @@ describe('a batch that fails', () => {
       expect(jest.getTimerCount()).toBe(0);
     });
 
-    it('refuses a call that has waited too long, instead of beginning it', async () => {
+    it('refuses a call that has waited too long, instead of running it', async () => {
       const { batches, work } = heldWork();
       const call = batched(work, { ...settings, atOnce: 1 });
       const first = call(item(1));
@@ -212,7 +212,7 @@ describe('a batch that fails', () => {
     });
   });
 
-  it('does not gather calls without end', async () => {
+  it('limits the number of waiting calls', async () => {
     const { batches, work } = heldWork();
     const call = batched(work, { ...settings, max: 1, atOnce: 1 });
     const results = Array.from({ length: MAX_WAITING_BATCHES + 1 }, (_, id) => call(item(id)));
@@ -224,12 +224,12 @@ describe('a batch that fails', () => {
     expect(await Promise.all(results)).toHaveLength(MAX_WAITING_BATCHES + 1);
   });
 
-  it('is told when the work returns another number of results', async () => {
+  it('fails if the work returns another number of results', async () => {
     await expect(batched(() => Promise.resolve([]), settings)(item(1))).rejects.toThrow('0 results for 1 items');
   });
 });
 
-it('whatever comes when, and however it ends, each call gets its own result', async () => {
+it('each call gets its own result, in any order of calls, completions and failures', async () => {
   const which = fc.nat(3);
   const row = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
   const isBad = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);

@@ -30,7 +30,7 @@ test('a statement with parameters is parsed and planned once for a connection', 
   expect(known).toEqual([{ runs: 2 }]);
 });
 
-test('one without parameters is not kept', async () => {
+test('a statement without parameters is not prepared', async () => {
   await dataSource.query('SELECT 1 AS one');
   expect(await dataSource.query(`SELECT 1 FROM pg_prepared_statements WHERE statement LIKE '%AS one'`)).toEqual([]);
 });
@@ -38,7 +38,7 @@ test('one without parameters is not kept', async () => {
 const pid = async (): Promise<number> =>
   (await dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid'))[0].pid;
 
-test('a connection is kept after an error of its statement, and made anew when it only reads', async () => {
+test('a connection stays open after an error of its statement, and is replaced if it is read-only', async () => {
   const before = await pid();
   await expect(dataSource.query('SELECT 1 / $1::int', [0])).rejects.toThrow('division by zero');
   expect(await pid()).toBe(before);
@@ -48,7 +48,7 @@ test('a connection is kept after an error of its statement, and made anew when i
   await dataSource.query('CREATE TEMPORARY TABLE written (id int)');
 });
 
-test('a transaction that is left open is ended by the server, and the next one gets another connection', async () => {
+test('the server ends a transaction that is left open, and the next one gets another connection', async () => {
   const before = await pid();
   const runner = dataSource.createQueryRunner();
   const client = (await runner.connect()) as pg.Client;
@@ -62,7 +62,7 @@ test('a transaction that is left open is ended by the server, and the next one g
   expect(await pid()).not.toBe(before);
 });
 
-test('plans are the same for a small table as for a large one, and nothing is compiled', async () => {
+test('the plans are the same for small and large tables, and without JIT compilation', async () => {
   const settings = ['plan_cache_mode', 'enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit'];
   const rows = await dataSource.query<{ setting: string }[]>(
     'SELECT setting FROM pg_settings JOIN unnest($1::text[]) WITH ORDINALITY AS wanted(name, nr) USING (name) ORDER BY nr',

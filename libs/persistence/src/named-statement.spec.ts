@@ -1,6 +1,6 @@
 import { namedStatement } from './named-statement.js';
 
-test('each name is one placeholder, however often it occurs', () => {
+test('each name becomes one placeholder, however often it occurs', () => {
   const { text, valuesOf } = namedStatement(
     `UPDATE things SET state = $state, changed_at = $now WHERE id = $id AND $now > changed_at AND state <> $state`,
   );
@@ -8,13 +8,13 @@ test('each name is one placeholder, however often it occurs', () => {
   expect(valuesOf({ id: 7, now: 'noon', state: 'open' })).toEqual(['open', 'noon', 7]);
 });
 
-test('a name that begins like another is another one', () => {
+test('a name that starts with another name is a separate placeholder', () => {
   const { text, valuesOf } = namedStatement('SELECT $id::text, $id_2, $ids[1], $id');
   expect(text).toBe('SELECT $1::text, $2, $3[1], $1');
   expect(valuesOf({ id: 1, id_2: 2, ids: [3] })).toEqual([1, 2, [3]]);
 });
 
-test('values are never in the text', () => {
+test('the text never contains values', () => {
   const statement = namedStatement('SELECT $name');
   for (const name of ['a secret', '$name', "'; DROP TABLE things --"]) {
     expect(statement.valuesOf({ name })).toEqual([name]);
@@ -22,14 +22,14 @@ test('values are never in the text', () => {
   }
 });
 
-test('null is a value; undefined is a missing one', () => {
+test('null is a value, and undefined is a missing value', () => {
   const { valuesOf } = namedStatement('SELECT $one, $other');
   expect(valuesOf({ one: null, other: false })).toEqual([null, false]);
   expect(() => valuesOf({ one: 1 })).toThrow('Parameter $other of the statement is missing.');
   expect(() => valuesOf({ one: 1, other: undefined })).toThrow('Parameter $other of the statement is missing.');
 });
 
-test('a parameter that the statement does not have is refused', () => {
+test('a parameter that does not occur in the statement is refused', () => {
   expect(() => namedStatement('SELECT $one').valuesOf({ one: 1, other: 2 })).toThrow(
     'The statement has no parameter $other.',
   );

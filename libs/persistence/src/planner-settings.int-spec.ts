@@ -6,12 +6,12 @@ import { inTransaction, type Transaction } from './transaction.js';
 
 const ROWS = 100_000;
 const LOOK_UP = 'SELECT amount FROM ours WHERE reference = $1';
-/** No index helps: each payment of a day against all lines of a bank, by what the bank wrote. */
+/** No index helps: it compares each payment of a day with all lines of a bank, by the text of the bank. */
 const REPORT = `SELECT count(*) AS differences FROM ours LEFT JOIN theirs ON theirs.remark = ours.reference
                  WHERE ours.day = $1 AND theirs.amount IS DISTINCT FROM ours.amount`;
 
 let database: TestDatabase;
-/** With one connection, which has planned both statements while the tables were empty. */
+/** Has one connection, which has planned both statements while the tables were empty. */
 let dataSource: DataSource;
 
 beforeAll(async () => {
@@ -50,14 +50,14 @@ async function explain(tx: Transaction, statement: string): Promise<string> {
   return rows.map((row) => row['QUERY PLAN']).join('\n');
 }
 
-test('a look-up is planned for its index, and a report as a nested loop', async () => {
+test('a lookup uses its index, and a report is planned as a nested loop', async () => {
   const lookUp = await planOf(dataSource, () => dataSource.query(LOOK_UP, ['7']));
   expect(lookUp).toMatch(/^Index Scan using ours_pkey on ours .*\n\s+Index Cond: \(reference = \$1\)$/);
   const report = await inTransaction(dataSource, (tx) => explain(tx, REPORT));
   expect(joinsIn(report)).toEqual(['Nested Loop']);
 });
 
-test('a transaction with the default planner joins what has no index, although the statement was planned before', async () => {
+test('a transaction with the default planner uses no nested loop for a join without an index, even if the statement was planned before', async () => {
   await inTransaction(dataSource, async (tx) => {
     await useDefaultPlanner(tx);
     expect(joinsIn(await explain(tx, REPORT))).toEqual([expect.stringMatching(/^Hash/)]);
@@ -70,7 +70,7 @@ test('a transaction with the default planner joins what has no index, although t
 test.each([
   ['a commit', () => Promise.resolve()],
   ['a rollback', () => Promise.reject(new Error('rolled back'))],
-])('after %s the connection plans look-ups as before', async (_, end) => {
+])('after %s the connection plans lookups as before', async (_, end) => {
   const [before] = await runsOf(LOOK_UP);
   let within: string[] = FOR_LOOK_UPS;
   const report = inTransaction(dataSource, async (tx) => {

@@ -45,7 +45,7 @@ test('a statement with parameters is prepared once for each connection', async (
   expect(rows).toEqual([{ statement: 'SELECT $1::int AS given' }]);
 });
 
-test('a statement of a recorded trace is a span, without the values', async () => {
+test('a statement of a recorded trace has a span, without the values', async () => {
   within(true);
   await client.query('SELECT $1::text AS told', ['a secret']);
   expect(spans).toMatchObject([{ name: 'SELECT', ended: true, status: SpanStatusCode.UNSET }]);
@@ -53,7 +53,7 @@ test('a statement of a recorded trace is a span, without the values', async () =
   expect(JSON.stringify(spans)).not.toContain('a secret');
 });
 
-test('one that fails says its code and nothing else', async () => {
+test('the span of a failed statement contains its error code and nothing else', async () => {
   within(true);
   await expect(client.query('SELECT $1::int AS told', ['a secret'])).rejects.toThrow('invalid input syntax');
   expect(spans).toMatchObject([
@@ -62,7 +62,7 @@ test('one that fails says its code and nothing else', async () => {
   expect(JSON.stringify(spans)).not.toContain('a secret');
 });
 
-test('nothing is made for a trace that is not recorded', async () => {
+test('a trace that is not recorded gets no span', async () => {
   within(false);
   await client.query('SELECT $1::int', [1]);
   expect(spans).toEqual([]);

@@ -34,7 +34,7 @@ test.each(['40001', '40P01'])('a transaction that ends with %s runs again as a w
   expect([runs, outcome, written]).toEqual([4, 'done', [{ run: 4 }]]);
 });
 
-test('a transaction whose row belongs to a partition that was attached meanwhile runs again', async () => {
+test('a transaction runs again if its row belongs to a partition that was attached during it', async () => {
   const outOfPartition = (tx: EntityManager) => tx.query('INSERT INTO parts_default VALUES (1)');
   await dataSource.query(
     'CREATE TABLE parts (part integer CONSTRAINT parts_part CHECK (part < 9)) PARTITION BY LIST (part)',
@@ -47,7 +47,7 @@ test('a transaction whose row belongs to a partition that was attached meanwhile
   expect([refused.runs, refused.outcome]).toEqual([1, expect.objectContaining({ constraint: 'parts_part' })]);
 });
 
-test('the fourth failure in a row is the last', async () => {
+test('a transaction is not repeated after its fourth failure', async () => {
   const { runs, outcome, written } = await runsOf(4, (tx) => failWith(tx, '40001'));
   expect([runs, outcome, written]).toEqual([4, expect.objectContaining({ code: '40001' }), []]);
 });
@@ -56,7 +56,7 @@ test.each([
   ['a violated constraint', (tx: EntityManager) => failWith(tx, '23505')],
   ['a statement that ran too long', (tx: EntityManager) => failWith(tx, '57014')],
   ['an error that is not of PostgreSQL', () => Promise.reject(new Error('not of PostgreSQL'))],
-])('%s is not repeated', async (_, fail) => {
+])('a transaction that fails with %s is not repeated', async (_, fail) => {
   const { runs, outcome, written } = await runsOf(1, fail);
   expect([runs, outcome, written]).toEqual([1, expect.any(Error), []]);
 });

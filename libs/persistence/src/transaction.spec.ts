@@ -18,7 +18,7 @@ test.each([
   ['40001', 'a conflict', { unusable: false, unavailable: false, later: true }],
   ['25001', 'a misuse of a transaction', { unusable: false, unavailable: false, later: false }],
   ['23505', 'a broken constraint', { unusable: false, unavailable: false, later: false }],
-])('%s, %s', (code, _, expected) => {
+])('the error code %s, %s, is classified', (code, _, expected) => {
   const error = sql(code);
   const [unusable, unavailable, later] = [isConnectionUnusable, isDatabaseUnavailable, isTemporaryDatabaseError].map(
     (is) => is(error),
@@ -26,7 +26,7 @@ test.each([
   expect({ unusable, unavailable, later }).toEqual(expected);
 });
 
-test.each(['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])('%s: the server cannot be reached', (code) => {
+test.each(['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])('after %s, the database counts as unreachable', (code) => {
   expect(isDatabaseUnavailable(Object.assign(new Error(), { code }))).toBe(true);
 });
 
@@ -35,7 +35,7 @@ test.each(['timeout expired', 'Connection terminated unexpectedly', 'Client was 
   (message) => expect(isDatabaseUnavailable(new Error(message))).toBe(true),
 );
 
-test.each([undefined, null, 'text', {}, new Error('something else')])('%p says nothing about the database', (error) => {
+test.each([undefined, null, 'text', {}, new Error('something else')])('%p is not an error of the database connection', (error) => {
   expect([isConnectionUnusable(error), isDatabaseUnavailable(error), isTemporaryDatabaseError(error)]).toEqual([
     false,
     false,
@@ -43,6 +43,6 @@ test.each([undefined, null, 'text', {}, new Error('something else')])('%p says n
   ]);
 });
 
-test('a session that begins read-only is unavailable like one that becomes so', () => {
+test('a session that begins read-only is unavailable, like one that becomes read-only', () => {
   expect([isConnectionUnusable(readOnlyError()), isDatabaseUnavailable(readOnlyError())]).toEqual([true, true]);
 });

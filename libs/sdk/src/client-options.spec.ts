@@ -25,7 +25,7 @@ it.each([
   ['apiKey', '', MISSING],
   ['apiKey', 1, 'must be text'],
   ['version', 'v4', 'must be v3.1 or v3'],
-])('a client of the gateway says what is wrong with %s %j', (name, value, says) => {
+])('a client of the gateway reports what is wrong with %s %j', (name, value, says) => {
   const options = { ...gateway, [name]: value };
   expect(() => new HostedGatewayClient(options)).toThrow(new TypeError(`${name} ${says}`));
 });
@@ -36,7 +36,7 @@ it.each([
   ['merchantId', undefined, MISSING],
   ['merchantId', '1/2', 'must be digits'],
   ['apiKey', undefined, MISSING],
-])('a client of a merchant says what is wrong with %s %j', (name, value, says) => {
+])('a client of a merchant reports what is wrong with %s %j', (name, value, says) => {
   expect(() => new MerchantClient({ ...merchant, [name]: value })).toThrow(new TypeError(`${name} ${says}`));
 });
 
@@ -45,11 +45,11 @@ it.each([
   ['apiKey', undefined, MISSING],
   ['organisationId', undefined, MISSING],
   ['apiToken', ' t', CHARACTER],
-])('a client of a partner says what is wrong with %s %j', (name, value, says) => {
+])('a client of a partner reports what is wrong with %s %j', (name, value, says) => {
   expect(() => new PartnerClient({ ...partner, [name]: value })).toThrow(new TypeError(`${name} ${says}`));
 });
 
-it('takes what is right, the gateway without a key too', () => {
+it('clients accept valid options, and the gateway client also accepts options without a key', () => {
   const { apiKey: _, ...keyless } = gateway;
   expect(new HostedGatewayClient(keyless)).toBeInstanceOf(HostedGatewayClient);
   expect(new MerchantClient(merchant)).toBeInstanceOf(MerchantClient);

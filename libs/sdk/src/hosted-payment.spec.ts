@@ -48,11 +48,11 @@ test.each(Object.keys(PAYMENT))('a payment without %s is malformed, and the erro
   }
 });
 
-test.each([['userMessage'], ['paymentMethod']])('%s is text where it is present', (field) => {
+test.each([['userMessage'], ['paymentMethod']])('%s must be text if it is present', (field) => {
   expect(thrownBy(() => readHostedPayment({ ...PAYMENT, [field]: 7 }))).toMatchObject({ field });
 });
 
-test.each([undefined, null, 'payment', 7, [PAYMENT]])('%j is no payment and no notification', (value) => {
+test.each([undefined, null, 'payment', 7, [PAYMENT]])('%j is neither a payment nor a notification', (value) => {
   expect(thrownBy(() => readHostedPayment(value))).toMatchObject({ field: 'payment' });
   expect(thrownBy(() => readHostedPaymentNotification(value))).toMatchObject({ field: 'notification' });
   expect(thrownBy(() => readObject(value, 'envelope'))).toMatchObject({ field: 'envelope' });
@@ -63,18 +63,18 @@ test('a notification is a payment with a signature', () => {
   expect(thrownBy(() => readHostedPaymentNotification(PAYMENT))).toMatchObject({ field: 'signature' });
 });
 
-test.each([0, 1, MAX_AMOUNT_CENTS])('%d is an amount', (amount) => {
+test.each([0, 1, MAX_AMOUNT_CENTS])('%d is a valid amount', (amount) => {
   expect(readHostedPayment({ ...PAYMENT, amount }).amount).toBe(amount);
 });
 
 test.each([-1, MAX_AMOUNT_CENTS + 1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '100', 100n])(
-  '%p is no amount',
+  '%p is not a valid amount',
   (amount) => {
     expect(thrownBy(() => readHostedPayment({ ...PAYMENT, amount }))).toMatchObject({ field: 'amount' });
   },
 );
 
-test('a whole number has the bound of its reader', () => {
+test('a whole number is limited to the given maximum', () => {
   expect(readWhole({ month: 12 }, 'month', 12)).toBe(12);
   expect(thrownBy(() => readWhole({ month: 13 }, 'month', 12))).toMatchObject({ field: 'month' });
 });
@@ -84,7 +84,7 @@ test.each([
   ['Failed', 'Failed'],
   [1, 'Success'],
   [2, 'Failed'],
-])('a paymentStatus of %j is %s (H4)', (paymentStatus, expected) => {
+])('a paymentStatus of %j is read as %s (H4)', (paymentStatus, expected) => {
   expect(readHostedPayment({ ...PAYMENT, paymentStatus }).paymentStatus).toBe(expected);
 });
 
@@ -103,16 +103,16 @@ test.each(['Success', 'BadRequest', 'NotFound', 'Unauthorized', 'InternalServer'
   },
 );
 
-test.each([0, 6, 'success', undefined, null])('%j is no status', (value) => {
+test.each([0, 6, 'success', undefined, null])('%j is not a response status', (value) => {
   expect(readResponseStatus(value)).toBeUndefined();
 });
 
-test('errors keep message, reference and field; those without a message are left out', () => {
+test('errors have a message, reference and field; those without a message are omitted', () => {
   const whole = { message: 'Not the amount.', errorReference: '22', field: 'amount' };
   const errors = [whole, { message: 'm', errorReference: 22, field: null, more: 1 }, {}, { message: 1 }, null, 'text'];
   expect(readErrors(errors)).toEqual([whole, { message: 'm' }]);
 });
 
-test.each([undefined, null, 'text', { message: 'm' }])('%j holds no errors', (value) => {
+test.each([undefined, null, 'text', { message: 'm' }])('%j contains no errors', (value) => {
   expect(readErrors(value)).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { SvcApiError } from './svc-api-error.js';
 const GET: ApiRequest = { method: 'GET', url: 'https://api.example/v1/payments', headers: { 'x-api-key': 'key' } };
 const DATE = 'Fri, 20 Nov 2026 18:00:00 GMT';
 
-/** What a server does with one request: an answer, or an error of the connection. `tookMs` moves the clock. */
+/** How a server handles one request: a response or a connection error. `tookMs` advances the clock. */
 interface Step {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -31,7 +31,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Answers with one step after the other, and with the last one from then on. */
+/** Responds with each step in turn, and then repeats the last one. */
 function fetchOf(...steps: Step[]): typeof globalThis.fetch {
   return async (url, init) => {
     const step = steps[Math.min(sent.length, steps.length - 1)]!;
@@ -64,8 +64,8 @@ const answerOf = (status: number, headers: Record<string, string> = {}, body?: u
   body,
 });
 
-describe('one call', () => {
-  it('sends what it was given, and follows no redirect', async () => {
+describe('a single call', () => {
+  it('sends the given request, and follows no redirect', async () => {
     await exchange([{}]).once(GET);
     await exchange([{}]).once({ ...GET, method: 'POST', body: '{"amount":1}' });
     expect(sent[0]).toMatchObject({ url: GET.url, init: { method: 'GET', headers: GET.headers, redirect: 'error' } });
@@ -84,11 +84,11 @@ describe('one call', () => {
     ['no body', { status: 204 }],
     ['an empty body', { body: '' }],
     ['a body that is not JSON', { body: '<html>' }],
-  ])('has no parsed body where the answer has %s', async (_, step) => {
+  ])('has no parsed body if the response has %s', async (_, step) => {
     expect((await exchange([step]).once(GET)).body).toBeUndefined();
   });
 
-  it('reads a character whose bytes come in two parts', async () => {
+  it('reads a character whose bytes arrive in two parts', async () => {
     const bytes = new TextEncoder().encode('"é💳"');
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -99,7 +99,7 @@ describe('one call', () => {
     expect((await exchange([{ body }]).once(GET)).body).toBe('é💳');
   });
 
-  it('reads 1 MiB, and stops reading a larger answer', async () => {
+  it('reads up to 1 MiB, and stops reading a larger response', async () => {
     const mebibyte = 1024 * 1024;
     const full = await exchange([{ body: `"${'x'.repeat(mebibyte - 2)}"` }]).once(GET);
     expect(full.body).toHaveLength(mebibyte - 2);
@@ -133,7 +133,7 @@ describe('one call', () => {
       'connect ::1; connect 127.0.0.1',
     ],
     ['refused', 'refused'],
-  ])('without an answer is an error that may pass: %p', async (failure, message) => {
+  ])('without a response is a retryable error: %p', async (failure, message) => {
     const error: unknown = await exchange([{ failure }])
       .once(GET)
       .catch((thrown: unknown) => thrown);
@@ -149,7 +149,7 @@ describe('one call', () => {
   });
 });
 
-describe('the time of a call', () => {
+describe('the timeout of a call', () => {
   let timeout: jest.SpiedFunction<typeof AbortSignal.timeout>;
   const timeouts = (): unknown[] => timeout.mock.calls.map(([milliseconds]) => milliseconds);
   beforeEach(() => void (timeout = jest.spyOn(AbortSignal, 'timeout')));
@@ -158,13 +158,13 @@ describe('the time of a call', () => {
     [undefined, 10_000],
     [1, 1],
     [120_000, 120_000],
-  ])('of %p is %d ms', async (timeoutMs, expected) => {
+  ])('for the option %p is %d ms', async (timeoutMs, expected) => {
     await exchange([{}], timeoutMs === undefined ? {} : { timeoutMs }).once(GET);
     expect(timeouts()).toEqual([expected]);
     expect(sent[0]!.init.signal).toBe(timeout.mock.results[0]!.value);
   });
 
-  it.each([0, -1, 1.5, 120_001, Number.NaN])('of %p is refused', (timeoutMs) => {
+  it.each([0, -1, 1.5, 120_001, Number.NaN])('refuses the option %p', (timeoutMs) => {
     expect(() => exchange([], { timeoutMs })).toThrow('timeoutMs must be a whole number from 1 to 120000');
   });
 
@@ -174,7 +174,7 @@ describe('the time of a call', () => {
     expect(timeouts()).toEqual([201, 1, 1]);
   });
 
-  it('is shared by all tries: at most three times that of one', async () => {
+  it('is shared by all attempts: at most three times that of one', async () => {
     const steps = [{ failure: new Error('timeout'), tookMs: 1_000 }];
     await expect(exchange(steps, { timeoutMs: 1_000 }).repeatably(GET)).rejects.toThrow('timeout');
     expect(pauses).toEqual([250, 500]);
@@ -182,7 +182,7 @@ describe('the time of a call', () => {
   });
 });
 
-describe('a call that may be repeated', () => {
+describe('a repeatable call', () => {
   const repeatable: Step[] = [
     ...[429, 502, 503, 504].map((status) => ({ status })),
     { status: 409, headers: { 'retry-after': '0' } },
@@ -202,7 +202,7 @@ describe('a call that may be repeated', () => {
     },
   );
 
-  it('is sent four times at most, and the last answer or error is the result', async () => {
+  it('is sent at most four times, and returns the last response or error', async () => {
     const answer = await exchange([{ status: 503 }, { status: 503 }, { status: 503 }, { status: 502 }]).repeatably(GET);
     expect(answer.httpStatus).toBe(502);
     expect(sent).toHaveLength(4);
@@ -216,12 +216,12 @@ describe('a call that may be repeated', () => {
   it.each([
     [0, [187.5, 375, 750]],
     [1, [312.5, 625, 1_250]],
-  ])('waits longer each time, spread by a quarter: %d', async (random, expected) => {
+  ])('waits longer before each attempt, with a jitter of a quarter: %d', async (random, expected) => {
     await exchange([{ status: 503 }], { random: () => random }).repeatably(GET);
     expect(pauses).toEqual(expected);
   });
 
-  it('waits as long as it is asked to, unless no time for another try is left then', async () => {
+  it('waits as long as Retry-After requires, unless no time is left for another attempt', async () => {
     const asked = (seconds: string) =>
       exchange([{ status: 429, headers: { 'retry-after': seconds } }, {}], { timeoutMs: 1_000 });
     expect((await asked('2').repeatably(GET)).httpStatus).toBe(200);
@@ -231,7 +231,7 @@ describe('a call that may be repeated', () => {
     expect(pauses).toEqual([]);
   });
 
-  it('uses fetch, clock, timer and chance of the platform where it is given none', async () => {
+  it('uses fetch, clock, timer and random numbers of the platform by default', async () => {
     jest.useFakeTimers();
     jest.spyOn(globalThis, 'fetch').mockImplementation(fetchOf({ status: 503 }, { status: 200 }));
     jest.spyOn(Math, 'random').mockReturnValue(0.9);
@@ -244,14 +244,14 @@ describe('a call that may be repeated', () => {
   });
 });
 
-describe('the error of an answer', () => {
+describe('the error of a response', () => {
   it.each<[number, string, unknown, string[]]>([
     [404, '<h1>', undefined, ['https://api.example has no such address']],
     [404, '{}', { title: 'Nothing was found here.' }, ['https://api.example has no such address']],
     [404, '{}', { errors: [{ message: 'No session.' }] }, ['No session.']],
     [404, '', undefined, []],
     [403, '<h1>', undefined, []],
-  ])('of %d with the text %p and the body %j says %j', (httpStatus, text, body, said) => {
+  ])('with status %d, the text %p and the body %j has the messages %j', (httpStatus, text, body, said) => {
     const { errors } = describeFailure({ ...answerOf(httpStatus, {}, body), text });
     expect(
       errors.map(({ message }) => (message.split(':')[0] === message ? message : `${message.split(': ')[0]}`)),
@@ -261,7 +261,7 @@ describe('the error of an answer', () => {
   it.each([
     ['https://api.example/api/v3.1/sessions', 'https://api.example has no such address'],
     ['https://api.example/business/api/v1/merchants/7', 'Nothing was found here.'],
-  ])('that is a problem, where %s was asked, says %j', (url, said) => {
+  ])('that is a problem from %s has the message %j', (url, said) => {
     const message = 'Nothing was found here.';
     const answer = answerOf(404, {}, { title: message, errors: [{ message }] });
     expect(describeFailure({ ...answer, text: '{}', url }).errors[0]!.message).toContain(said);
@@ -276,12 +276,12 @@ describe('the error of an answer', () => {
     [499, 'BadRequest'],
     [500, 'InternalServer'],
     [503, 'InternalServer'],
-  ])('of %d without an envelope is %s', (httpStatus, status) => {
+  ])('with status %d and no envelope is %s', (httpStatus, status) => {
     for (const body of [undefined, null, 'text', []])
       expect(describeFailure(answerOf(httpStatus, {}, body))).toMatchObject({ httpStatus, status, errors: [] });
   });
 
-  it('is the one of the envelope, by text or number', () => {
+  it('has the status of the envelope, as text or number', () => {
     const errors = [{ message: 'amount must be positive' }];
     const headers = { 'x-request-id': 'req-77' };
     expect(describeFailure(answerOf(500, headers, { status: 'NotFound', errors }))).toMatchObject({
@@ -306,7 +306,7 @@ describe('the error of an answer', () => {
     [`</${'x'.repeat(2048)}>; rel="help"`, undefined],
     ['x</errors/a.b>; rel="help"', undefined],
     ['</errors/a.b>; rel="help", <x>; rel="y"', undefined],
-  ])('has the page that Link %p names: %p', (link, type) => {
+  ])('with the Link %p has the page: %p', (link, type) => {
     expect(describeFailure(answerOf(404, link === undefined ? {} : { link }, { errors: [] })).type).toBe(type);
   });
 
@@ -316,7 +316,7 @@ describe('the error of an answer', () => {
     [409, {}, false],
     [400, { 'retry-after': '1' }, false],
     [500, {}, false],
-  ])('of %d with %j says whether the call may be repeated: %s', (status, headers, retryable) => {
+  ])('with status %d and headers %j is retryable: %s', (status, headers, retryable) => {
     expect(describeFailure(answerOf(status, headers as Record<string, string>)).retryable).toBe(retryable);
   });
 
@@ -333,13 +333,13 @@ describe('the error of an answer', () => {
     ['Fri, 20 Nov 2026 17:59:00 GMT', DATE, 0],
     ['Fri, 20 Nov 2026 18:00:04 GMT', undefined, undefined],
     ['soon', DATE, undefined],
-  ])('reads Retry-After %p at %p as %p seconds', (retryAfter, date, seconds) => {
+  ])('with Retry-After %p and Date %p has a delay of %p seconds', (retryAfter, date, seconds) => {
     const headers = { ...(retryAfter && { 'retry-after': retryAfter }), ...(date && { date }) };
     expect(describeFailure(answerOf(503, headers)).retryAfterSeconds).toBe(seconds);
   });
 });
 
-describe('what an answer holds', () => {
+describe('the content of a response', () => {
   const read = (answer: ReturnType<typeof answerOf>, reader = (body: Record<string, unknown>) => body['a']) => {
     try {
       return readAnswer(answer, reader);
@@ -348,15 +348,15 @@ describe('what an answer holds', () => {
     }
   };
 
-  it('is read by the reader', () => {
+  it('is the result of the reader', () => {
     expect(read(answerOf(201, {}, { a: 1 }))).toBe(1);
   });
 
-  it('is the error of the answer where it is one', () => {
+  it('is the error of the response if it is one', () => {
     expect(read(answerOf(404, {}, { a: 1 }))).toMatchObject({ httpStatus: 404, status: 'NotFound' });
   });
 
-  it.each([undefined, null, 'text', []])('cannot be read where the body is %j', (body) => {
+  it.each([undefined, null, 'text', []])('is an error if the body is %j', (body) => {
     expect(read(answerOf(200, { 'x-request-id': 'req-77' }, body))).toMatchObject({
       httpStatus: 200,
       status: 'InternalServer',
@@ -368,7 +368,7 @@ describe('what an answer holds', () => {
     expect(read(answerOf(200, {}, body))).toMatchObject({ requestId: undefined });
   });
 
-  it('is not made up of a mistake in the reader', () => {
+  it('is not an error of the response if the reader itself has a bug', () => {
     const mistake = new RangeError('a bug');
     const thrown = read(answerOf(200, {}, {}), () => {
       throw mistake;

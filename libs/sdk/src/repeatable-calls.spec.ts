@@ -11,7 +11,7 @@ const INVOICE = {
   createdUTCDate: '2026-11-20T18:03:36Z',
 } as const;
 
-/** Each call of the SDK, and whether the same request may be sent again when it is not known if it took effect. */
+/** Each call of the SDK, and whether the same request may be sent again if its result is unknown. */
 const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call: () => Promise<unknown>][] = [
   ['createSession', true, 'POST /api/v3.1/sessions', () => gateway().createSession({} as CreateSessionRequest)],
   ['listPayments', true, 'GET /api/v3.1/payments', () => gateway().listPayments('s-1')],
@@ -21,17 +21,17 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['a login', true, 'POST /v1/auth/service/login', () => partner().service.deleteCard('c')],
   ["a customer's login", true, 'POST /v1/auth/customers/login', () => customer().deleteCard('c')],
   ['the encryption key', true, 'GET /v1/cards/encryption-key', () => partner().service.storeCard(CARD)],
-  // Charged once, however often it comes: the reference is its idempotency key (C7).
+  // The service charges once for repeated requests: the reference is the idempotency key (C7).
   ['pay', true, 'POST /v1/payments', () => partner().service.pay({ amount: 1, cardToken: 'c', customer: { id: 'c' } })],
   ['decode', true, 'GET /v1/codes/eA', () => partner().service.decode('x')],
   ['history', true, 'GET /v1/payments', () => partner().service.history().next()],
-  // Each one that arrives stores another card.
+  // Each request stores another card.
   ['storeCard', false, 'POST /v1/cards', () => partner().service.storeCard(CARD)],
   ['deleteCard', false, 'DELETE /v1/cards/c', () => partner().service.deleteCard('c')],
   ['paymentsOfInvoice', true, `GET ${OURS}/invoices/i/payments`, () => merchant().paymentsOfInvoice('i')],
   ['paymentsOfExternalReference', true, `GET ${OURS}/payments`, () => merchant().paymentsOfExternalReference('x')],
   ['payment', true, `GET ${OURS}/payments/P`, () => merchant().payment('P')],
-  // The same reference and content are the same invoice; without a reference each that arrives is another.
+  // The same reference and content are the same invoice; without a reference, each request creates another invoice.
   ['createInvoice', true, `POST ${SITE}/invoices`, () => site().createInvoice({ ...INVOICE, externalReference: 'x' })],
   ['createInvoice without one', false, `POST ${SITE}/invoices`, () => site().createInvoice(INVOICE)],
   ['invoice', true, `GET ${SITE}/invoices/i`, () => site().invoice('i')],
@@ -39,7 +39,7 @@ const CALLS: readonly [name: string, isRepeatable: boolean, route: string, call:
   ['closeInvoice', false, `DELETE ${SITE}/invoices`, () => site().closeInvoice('x')],
   ['tillCode', true, `PUT ${SITE}/tills/T/code`, () => site().tillCode('T')],
   ['tillQrCode', true, `GET ${SITE}/tills/T/code`, () => site().tillQrCode('T')],
-  // Only until it was open once; afterwards it reconnects for ever.
+  // Only until the first connection; after that, it always reconnects.
   ['stream', true, `GET ${SITE}/payments/stream`, () => site().stream().next()],
 ];
 const CARD = { cardNumber: '4242424242424242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 beforeEach(() => void (requests = []));
 
-/** Logs in and gives keys; the route under test fails. */
+/** Handles logins and returns keys; the route under test fails. */
 async function fetchDouble(url: unknown, init: RequestInit = {}): Promise<Response> {
   const route = `${init.method} ${new URL(url as string).pathname}`;
   requests.push({ route, body: init.body, authorization: new Headers(init.headers).get('authorization') });
@@ -80,21 +80,21 @@ const customer = () => partner().asCustomer({ email: 'a@b.example', password: 'p
 const sent = (route: string) => requests.filter((request) => request.route === route);
 
 describe.each(CALLS)('%s (repeated: %s)', (_, isRepeatable, route, call) => {
-  it.each(MAY_PASS)('after %s', async (failure) => {
+  it.each(MAY_PASS)('is sent at most four times if repeatable, and otherwise once, after %s', async (failure) => {
     failing = { route, failure };
     await expect(call()).rejects.toMatchObject({ retryable: true });
     expect(sent(route)).toHaveLength(isRepeatable ? 4 : 1);
     expect(new Set(sent(route).map(({ body }) => body)).size).toBe(1);
   });
 
-  it.each(STAYS)('is sent once when the answer is %s', async (failure) => {
+  it.each(STAYS)('is sent once if the response is %s', async (failure) => {
     failing = { route, failure };
     await expect(call()).rejects.toMatchObject({ retryable: false });
     expect(sent(route)).toHaveLength(1);
   });
 });
 
-test('a call that was refused for its token is sent once more with another, whether it may be repeated or not', async () => {
+test('a call whose token was refused is sent once more with a new token, even if it is not repeatable', async () => {
   for (const [, , route, call] of CALLS.filter(([, , path]) => / \/v1\/(?!auth)/.test(path))) {
     failing = { route, failure: 401 };
     requests = [];
@@ -104,7 +104,7 @@ test('a call that was refused for its token is sent once more with another, whet
   }
 });
 
-test('an invoice that would replace one that is being paid is asked for once', async () => {
+test('a request to replace an invoice that is being paid is sent once', async () => {
   const answer = { status: 409, headers: { 'retry-after': '2' } };
   let tries = 0;
   const fetch = async (): Promise<Response> => (tries++, Response.json({ code: 'payment.in-progress' }, answer));
@@ -117,7 +117,7 @@ test('an invoice that would replace one that is being paid is asked for once', a
   expect(tries).toBe(1);
 });
 
-test('gateway and business API are asked once when they refuse the key', async () => {
+test('the gateway and the business API are called once when they refuse the key', async () => {
   for (const [, , route, call] of CALLS.filter(([, , path]) => /\/api\//.test(path))) {
     failing = { route, failure: 401 };
     requests = [];

@@ -12,7 +12,7 @@ test.each([
   expect(new SvcApiError(failure)).toMatchObject({ ...failure, name: 'SvcApiError', message });
 });
 
-test('a cause is there only where one was given', () => {
+test('an error has a cause only if one was given', () => {
   const cause = new Error('timeout');
   expect(new SvcApiError({ ...FAILURE, cause }).cause).toBe(cause);
   expect(new SvcApiError(FAILURE)).not.toHaveProperty('cause');

@@ -62,7 +62,7 @@ const writes: ServiceDefinition = {
 };
 
 let running: TestService;
-/** Outside of the service's pool, as a database administrator. */
+/** Connects outside the service's pool, as a database administrator. */
 let administrator: pg.PoolClient;
 let database: string;
 
@@ -81,7 +81,7 @@ afterEach(() => setReadOnly('off'));
 const setReadOnly = (value: 'on' | 'off') =>
   administrator.query(`ALTER DATABASE ${database} SET default_transaction_read_only = ${value}`);
 
-/** Resolves when they are gone. */
+/** Resolves when the connections have ended. */
 async function endConnections(): Promise<void> {
   await administrator.query(
     `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()`,
@@ -103,18 +103,18 @@ const everyCall = (): Promise<[number, unknown][]> =>
 const OK = [200, undefined];
 const UNAVAILABLE = [503, '1'];
 
-test('while the server only reads, every call is a 503 with Retry-After and the service is not ready; then all is well at once', async () => {
+test('while the database is read-only, every call is a 503 with Retry-After and the service is not ready; it recovers at once', async () => {
   expect(await everyCall()).toEqual(Array(7).fill(OK));
   await setReadOnly('on');
   await endConnections();
-  // The first calls may still meet connections that were ended.
+  // The first calls may still use connections that the server has ended.
   for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(UNAVAILABLE));
 
   await setReadOnly('off');
   for (let round = 0; round < 4; round++) expect(await everyCall()).toEqual(Array(7).fill(OK));
 });
 
-test('a session that turns read-only is thrown away, with the transaction that it was in', async () => {
+test('a connection whose session turns read-only is closed, with its transaction', async () => {
   const [[first]] = [await running.dataSource.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid')];
   // Idle connections are used last in, first out: the next caller gets this one.
   await running.dataSource.query('SET default_transaction_read_only = on');
@@ -125,7 +125,7 @@ test('a session that turns read-only is thrown away, with the transaction that i
   expect(rows).toEqual([]);
 });
 
-test('connections that the server ended cost no more than the call that met them', async () => {
+test('connections that the server ended fail no more calls than the one that used them', async () => {
   expect(await everyCall()).toEqual(Array(7).fill(OK));
   await endConnections();
   for (const answer of await everyCall()) expect([OK, UNAVAILABLE]).toContainEqual(answer);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-test('it is ready, and says that the relay is held back until it is not', async () => {
+test('the service is ready while its relay is held back, and reports it until the relay continues', async () => {
   const ready = async () => {
     const { status, body } = await httpClient(running.service)('GET', '/health/ready');
     return { status, body: body as { relay?: string } };

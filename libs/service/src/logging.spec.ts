@@ -13,7 +13,7 @@ function queryFailed(code: string, message: string): QueryFailedError {
   return new QueryFailedError(`INSERT INTO cards VALUES ('${SECRET}')`, [SECRET], driverError);
 }
 
-test('of a failed query neither statement nor parameters nor detail is written down', () => {
+test('the log entry of a failed query contains no statement, no parameters and no detail', () => {
   const described = describeError(queryFailed('23505', 'duplicate key value violates unique constraint "cards_pkey"'));
   expect(described).toMatchObject({
     type: 'QueryFailedError',
@@ -23,14 +23,14 @@ test('of a failed query neither statement nor parameters nor detail is written d
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
 
-test('a message that repeats the refused value is replaced, in the stack and in causes too', () => {
+test('a message that contains the refused value is replaced, also in the stack and in causes', () => {
   const failed = queryFailed('22P02', `invalid input syntax for type uuid: "${SECRET}"`);
   const described = describeError(new DomainError('internal', { cause: new Error('outer', { cause: failed }) }));
   expect(described).toMatchObject({ cause: { cause: { message: 'PostgreSQL refused a value (SQLSTATE 22P02)' } } });
   expect(JSON.stringify(described)).not.toContain(SECRET);
 });
 
-test('of other properties of an error nothing is written down', () => {
+test('the log contains no other properties of an error', () => {
   const error = Object.assign(new Error('socket'), { code: 'ECONNREFUSED', request: { body: SECRET }, config: SECRET });
   expect(describeError(error)).toEqual({
     type: 'Error',
@@ -41,13 +41,13 @@ test('of other properties of an error nothing is written down', () => {
   expect(describeError(SECRET)).toEqual({ type: 'string' });
 });
 
-test('causes that go in circles end', () => {
+test('logging ends at circular causes', () => {
   const error = new Error('a');
   error.cause = error;
   expect(JSON.stringify(describeError(error)).match(/"type"/g)).toHaveLength(4);
 });
 
-test('a refusal names its fields, not what they held', () => {
+test('a validation error is logged with the names of its fields, without their values', () => {
   const refused = new DomainError('request.invalid', {
     fields: [{ field: 'email', message: `${SECRET} is no address` }],
   });

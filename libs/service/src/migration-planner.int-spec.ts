@@ -7,7 +7,7 @@ import { migrateService, ServiceConfig } from './index.js';
 @Module({})
 class EmptyModule {}
 
-/** Notes how its own statements are planned. */
+/** Records the query plans of its own statements. */
 class Planner1763500000999 implements MigrationInterface {
   readonly name = 'Planner1763500000999';
 
@@ -22,7 +22,7 @@ class Planner1763500000999 implements MigrationInterface {
   }
 }
 
-test('a migration may join whole tables: it is planned as PostgreSQL plans by default', async () => {
+test('a migration is planned with the default planner settings, because it may join whole tables', async () => {
   const database = await newTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   try {

@@ -6,7 +6,7 @@ import { DistributedServices, isReady, waitUntil } from '@svc/testing';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import { type RunningService, ServiceConfig, type ServiceDefinition } from './index.js';
 
-// Services as they run in processes of their own: each knows its environment and nothing of the others.
+// Services run in separate processes: each knows only its own environment.
 
 const GreetedV1 = eventType<{ name: string }>('greeted.v1');
 const GreetV1 = commandType<{ name: string }, { greeting: string }>('greet.v1');
@@ -43,7 +43,7 @@ class GuestbookController {
     return this.dataSource.query('SELECT name FROM guests ORDER BY name');
   }
 
-  /** Replay: the inbox skips what was handled. */
+  /** Replay: the inbox skips events that were handled. */
   @EventPattern(GreetedV1)
   async greeted(events: EventEnvelope<{ name: string }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload } of events) await tx.query('INSERT INTO guests (name) VALUES ($1)', [payload.name]);
@@ -89,7 +89,7 @@ async function get(service: RunningService, url: string): Promise<{ status: numb
   return { status: statusCode, body: JSON.parse(body) as unknown };
 }
 
-test('services that share nothing but the broker hear and answer each other; one that comes later hears of the past', async () => {
+test('services that share only the broker exchange events and commands, and a service that starts later gets earlier events by replay', async () => {
   const lateGuestbook = { ...guestbook, name: 'late-guestbook' };
   expect(await get(book, '/health/ready')).toMatchObject({ status: 200 });
   expect(await get(book, '/greet')).toMatchObject({ status: 503 });
@@ -113,10 +113,10 @@ test('services that share nothing but the broker hear and answer each other; one
   expect(await get(book, '/guests')).toEqual(heard);
 });
 
-test('while the broker is away services are ready, say so, and start; what needs it is refused', async () => {
+test('while the broker is unavailable, services start, are ready and report it; calls that need the broker are refused', async () => {
   expect(await get(book, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'up' } });
 
-  // A quorum queue that was declared a moment ago is not written down yet: killed now, the broker may lose it.
+  // A new quorum queue is not yet on disk: the broker may lose it if it is killed now.
   const from = performance.now();
   await waitUntil('the queues to be written', 8_000, () => Promise.resolve(performance.now() - from > 2_500));
   await services.rabbitMq.kill();
@@ -132,7 +132,7 @@ test('while the broker is away services are ready, say so, and start; what needs
   expect(await get(started, '/health/ready')).toEqual({ status: 200, body: { status: 'ok', broker: 'away' } });
 
   await services.rabbitMq.restart();
-  // Publishing and consuming have a connection each.
+  // Publishing and consuming use separate connections.
   await waitUntil('the broker to be back', 15_000, async () => {
     const { body } = await get(book, '/health/ready');
     return (body as { broker: string }).broker === 'up';

@@ -107,8 +107,8 @@ const post = (payload: string, headers: Record<string, string> = CALLER) =>
 const get = (url: string, headers: Record<string, string> = {}) =>
   running.service.app.inject({ method: 'GET', url, headers });
 
-describe('bodies', () => {
-  it('become the class; unknown fields are dropped at every depth', async () => {
+describe('request bodies', () => {
+  it('become objects of the class; unknown fields are dropped at every depth', async () => {
     const answer = await post('{"amount":1,"extra":true,"customFields":[{"key":"a","other":1}]}');
     expect(answer.json()).toEqual({ order: { amount: 1, customFields: [{ key: 'a' }] } });
   });
@@ -120,7 +120,7 @@ describe('bodies', () => {
     expect(answer.json()).toMatchObject({ errors: [{ errorReference: '40', field: 'amount' }] });
   });
 
-  it('name every field that is wrong, with its path', async () => {
+  it('are refused with an error that names every wrong field by its path', async () => {
     const answer = await post('{"customFields":[{"key":"fine"},{"key":7},{"key":"far too long"}]}');
     const fields = answer.json<{ errors: { field: string; message: string }[] }>().errors;
     expect(fields.map(({ field }) => field)).toEqual(['amount', 'customFields[1].key', 'customFields[2].key']);
@@ -130,7 +130,7 @@ describe('bodies', () => {
   it.each([
     ...['{', '', '{"amount":1}x', '\u0000'].map((payload) => [payload, 'The body is not valid JSON.'] as const),
     ...['[]', '"text"', '7', 'null'].map((payload) => [payload, 'The body must be a JSON object.'] as const),
-  ])('that are no object (%j) are a 400: %s', async (payload, detail) => {
+  ])('that are not an object (%j) are refused with 400: %s', async (payload, detail) => {
     const answer = await post(payload);
     expect([answer.statusCode, answer.json()]).toEqual([400, expect.objectContaining({ detail })]);
   });
@@ -151,7 +151,7 @@ describe('bodies', () => {
     expect((await post('<amount>1</amount>', { ...CALLER, 'content-type': 'text/xml' })).statusCode).toBe(415);
   });
 
-  it('up to the bound are read, over it they are a 413', async () => {
+  it('are read up to the maximum size, and refused with 413 beyond it', async () => {
     const ofLength = (length: number): string => `{"amount":1,"x":"${'x'.repeat(length - 19)}"}`;
     expect((await post(ofLength(MAX_BODY_BYTES))).statusCode).toBe(200);
     const tooLarge = await post(ofLength(MAX_BODY_BYTES + 1));
@@ -160,7 +160,7 @@ describe('bodies', () => {
   });
 });
 
-describe('who asks is settled before what is asked', () => {
+describe('credentials are checked before the request', () => {
   it.each(['{', '{"amount":"1"}', '[]', ''])(
     'an unknown caller with the body %j gets an empty 401',
     async (payload) => {
@@ -172,26 +172,26 @@ describe('who asks is settled before what is asked', () => {
   );
 });
 
-describe('answers', () => {
+describe('responses', () => {
   it.each([
     ['/health/live', 200],
     ['/nothing/here', 404],
     ['/%zz', 400],
     ['/busy', 429],
     ['/broken', 500],
-  ])('%s is a %i with a request id of ours', async (url, status) => {
+  ])('%s is a %i with a request id of the service', async (url, status) => {
     const answer = await get(url, { 'x-request-id': 'chosen by the caller' });
     expect(answer.statusCode).toBe(status);
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('carry the request id as their instance, and Retry-After where waiting helps', async () => {
+  it('have the request id as their instance, and Retry-After if a retry may succeed', async () => {
     const answer = await get('/busy');
     expect(answer.headers['retry-after']).toBe('7');
     expect(answer.json()).toMatchObject({ instance: answer.headers['x-request-id'], status: 429 });
   });
 
-  it('never show what the database said, and neither does the log', async () => {
+  it('never contain the text of a database error, and neither does the log', async () => {
     const error = jest.spyOn(running.service.log, 'error');
     const answer = await get('/broken');
     expect(answer.body).not.toMatch(/uuid|secret/);
@@ -208,7 +208,7 @@ describe('answers', () => {
   });
 });
 
-describe('one log line a request', () => {
+describe('each request has one log line, which', () => {
   const lineOf = async (url: string, headers: Record<string, string> = {}): Promise<unknown> => {
     const info = jest.spyOn(running.service.log, 'info').mockClear();
     await get(url, headers);
@@ -216,7 +216,7 @@ describe('one log line a request', () => {
     return info.mock.calls[0]![0];
   };
 
-  it('has the route, not the address with what callers put in it', async () => {
+  it('has the route instead of the address, which contains values of the caller', async () => {
     expect(await lineOf('/health/live?card=4242424242424242')).toEqual({
       requestId: expect.any(String) as string,
       traceparent: undefined,
@@ -228,12 +228,12 @@ describe('one log line a request', () => {
     expect(JSON.stringify(await lineOf('/nothing/4242424242424242'))).not.toContain('4242');
   });
 
-  it('has the code of a refusal, and why for credentials alone', async () => {
+  it('has the error code, and the reason only for credentials', async () => {
     expect(await lineOf('/nothing/4242424242424242')).toMatchObject({ statusCode: 404, code: 'resource.not-found' });
     expect(await lineOf('/nothing/4242424242424242')).not.toHaveProperty('why');
   });
 
-  it('has the trace of the caller, if it is one', async () => {
+  it('has the trace id of the caller, if it is valid', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     expect(await lineOf('/health/live', { traceparent })).toMatchObject({ traceparent });
     expect(await lineOf('/health/live', { traceparent: 'x'.repeat(55) })).toMatchObject({ traceparent: undefined });
@@ -252,7 +252,7 @@ describe('health', () => {
   });
 });
 
-test('a service that closes completes the request under way', async () => {
+test('a service that closes completes the request in flight', async () => {
   const closing = await startTestService(orders);
   await closing.service.app.listen(0, '127.0.0.1');
   const address = `${await closing.service.app.getUrl()}/slow`;
@@ -273,7 +273,7 @@ test('a service that closes completes the request under way', async () => {
   await stopped;
 });
 
-test('a service takes no message before its modules have loaded what they need for it', async () => {
+test('a service handles no message before its modules have loaded the data for it', async () => {
   const CountKeysV1 = commandType<object, number>('count-keys.v1');
   const broker = new EmbeddedBroker();
   let earlier: unknown;
@@ -301,7 +301,7 @@ test('a service takes no message before its modules have loaded what they need f
   await keys.stop();
 });
 
-test('what a module logs while it starts is in the partition of its month', async () => {
+test('log entries of modules at startup are in the partition of their month', async () => {
   const StartedV1 = eventType<object>('started.v1');
 
   @Injectable()

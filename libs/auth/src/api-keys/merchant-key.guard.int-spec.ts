@@ -57,7 +57,7 @@ async function who(path: string, headers: Record<string, string>) {
 }
 const withKey = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 
-test('a merchant’s key speaks for all its sites, and on the path of a site for that one', async () => {
+test('a merchant key gives access to all sites of the merchant, and on the path of a site to that site', async () => {
   const key = await aKey();
   const merchant = { keyId: key.keyId, mode: 'test', merchantId: MERCHANT };
   expect(await who(`${MERCHANT}/`, withKey(key))).toEqual({ ...merchant, siteExists: true });
@@ -70,7 +70,7 @@ test('a merchant’s key speaks for all its sites, and on the path of a site for
   expect(await who(`${MERCHANT}/sites/${OTHER_SITE}/`, withKey(key))).toEqual(unknown);
 });
 
-test('a site’s key speaks for its site, also on the path of the whole merchant', async () => {
+test('a site key gives access to its site, also on the path of the whole merchant', async () => {
   const key = await aKey(SITE, { mode: 'live' });
   const site = { keyId: key.keyId, mode: 'live', merchantId: MERCHANT, siteId: SITE, siteExists: true };
   expect(await who(`${MERCHANT}/`, withKey(key))).toEqual(site);
@@ -78,13 +78,13 @@ test('a site’s key speaks for its site, also on the path of the whole merchant
   expect(await who(`${MERCHANT}/sites/${OTHER_SITE}/`, withKey(key))).toBe(403);
 });
 
-test('another merchant’s site of the same number is not the merchant’s', async () => {
+test('a site of another merchant with the same number is refused', async () => {
   const key = await aKey(undefined, { merchantId: OTHER_MERCHANT });
   expect(await who(`${OTHER_MERCHANT}/sites/${SITE}/`, withKey(key))).toMatchObject({ siteExists: false });
   for (const path of [`${MERCHANT}/`, `${MERCHANT}/sites/${SITE}/`]) expect(await who(path, withKey(key))).toBe(403);
 });
 
-test('the key may come as Bearer; x-api-key counts where both are sent', async () => {
+test('the key may be a Bearer token; x-api-key takes precedence', async () => {
   const key = await aKey();
   const { apiKey, keyId } = key;
   for (const scheme of ['Bearer', 'bearer'])
@@ -95,7 +95,7 @@ test('the key may come as Bearer; x-api-key counts where both are sent', async (
   expect(await who(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
 });
 
-test('an unknown or revoked key is 401 before the path is looked at, a wrong id 400 before 403', async () => {
+test('an unknown or revoked key is a 401 before the path is checked, and an invalid id a 400 before a 403', async () => {
   const revoked = await aKey(undefined, { revoked: true });
   const unknown = { apiKey: newApiKey('merchant', 'test') };
   for (const headers of [{}, withKey(revoked), withKey(unknown), { 'x-api-key': 'x' }])

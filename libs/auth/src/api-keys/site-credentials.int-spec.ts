@@ -68,7 +68,7 @@ describe('SiteCredentials', () => {
     credentials.authenticate({ merchantId: String(merchantId), merchantSiteId: String(siteId), apiKey });
   const INVALID = { code: 'credentials.invalid' } as const;
 
-  it('knows a site by its key', async () => {
+  it('finds a site by its key', async () => {
     const { apiKey } = await aKey({ kind: 'site' });
     expect(await as(SITE, apiKey)).toEqual({
       merchantId: 1001,
@@ -80,25 +80,25 @@ describe('SiteCredentials', () => {
     });
   });
 
-  it('takes the mode from the key, whatever the site does without one', async () => {
+  it('takes the mode from the key, even if the site requires no key', async () => {
     const { apiKey } = await aKey({ kind: 'site', mode: 'live' });
     expect(await as(SITE, apiKey)).toMatchObject({ mode: 'live', keyless: false });
   });
 
-  it('takes a merchant key at every site of the merchant and at no other', async () => {
+  it('accepts a merchant key at every site of the merchant and at no other', async () => {
     const { apiKey } = await aKey({ kind: 'merchant' });
     expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
     expect(await as(KEYLESS, apiKey)).toMatchObject({ siteId: 5002, keyless: false });
     await expect(as(OTHER, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('takes a site key at its own site alone', async () => {
+  it('accepts a site key only at its own site', async () => {
     const { apiKey } = await aKey({ kind: 'site' });
     await expect(as(KEYLESS, apiKey)).rejects.toMatchObject(INVALID);
     await expect(as({ ...SITE, merchantId: 1002 }, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('asks for no key where the site does without, and names its mode and hosts', async () => {
+  it('requires no key at a site without required key, and returns the mode and hosts of the site', async () => {
     expect(await as(KEYLESS)).toMatchObject({
       siteId: 5002,
       keyless: true,
@@ -110,11 +110,11 @@ describe('SiteCredentials', () => {
     expect(await as(KEYLESS)).toMatchObject({ mode: 'live' });
   });
 
-  it('asks for a key everywhere else', async () => {
+  it('requires a key at every other site', async () => {
     await expect(as(SITE)).rejects.toMatchObject(INVALID);
   });
 
-  it('refuses a wrong key always, also where none is needed', async () => {
+  it('refuses a wrong key even where no key is required', async () => {
     const { apiKey: others } = await aKey({ kind: 'site', merchantId: 1002, siteId: 5003 });
     const { apiKey: known } = await aKey({ kind: 'site', siteId: 5002 });
     for (const wrong of [
@@ -134,7 +134,7 @@ describe('SiteCredentials', () => {
     expect(await as(KEYLESS, known)).toMatchObject({ keyless: false });
   });
 
-  it('does not tell an unknown merchant from an unknown site or from one that asks for a key', async () => {
+  it('gives the same response for an unknown merchant, an unknown site and a site that requires a key', async () => {
     const { apiKey } = await aKey({ kind: 'site' });
     const KEY =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
@@ -167,7 +167,7 @@ describe('SiteCredentials', () => {
     }
   });
 
-  it('refuses a revoked key within a second of hearing of it', async () => {
+  it('refuses a revoked key within a second of the event', async () => {
     const { apiKey, event } = await aKey({ kind: 'site' });
     expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
     test.clock.advance(500);
@@ -176,7 +176,7 @@ describe('SiteCredentials', () => {
     await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('keeps what it found for less than a second, so that a call of a busy site costs no query', async () => {
+  it('caches a key for less than a second, so that a call of a busy site needs no query', async () => {
     const { apiKey, event } = await aKey({ kind: 'site' });
     const found = await as(SITE, apiKey);
     await publishKey({ ...event, revoked: true }, 2);
@@ -186,21 +186,21 @@ describe('SiteCredentials', () => {
     await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('keeps no refusal: a key that has just been made works at once', async () => {
+  it('does not cache a refusal, so that a new key works at once', async () => {
     const apiKey = newApiKey('site', 'test');
     await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
     await aKey({ kind: 'site', hash: hashApiKey(apiKey) });
     expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
   });
 
-  it('asks for a key within a second of the site asking for one', async () => {
+  it('requires a key within a second of the change of the site', async () => {
     expect(await as(KEYLESS)).toMatchObject({ keyless: true });
     await publishSite({ ...KEYLESS, requireApiKey: true }, 2);
     test.clock.advance(1_000);
     await expect(as(KEYLESS)).rejects.toMatchObject(INVALID);
   });
 
-  it('accepts old and new key during a rotation', async () => {
+  it('accepts the old and the new key during a rotation', async () => {
     const [old, next] = [await aKey({ kind: 'site' }), await aKey({ kind: 'site' })];
     expect(await as(SITE, old.apiKey)).toMatchObject({ siteId: 5001 });
     expect(await as(SITE, next.apiKey)).toMatchObject({ siteId: 5001 });
@@ -210,7 +210,7 @@ describe('SiteCredentials', () => {
     expect(await as(SITE, next.apiKey)).toMatchObject({ siteId: 5001 });
   });
 
-  it('is not brought back to the past by events that come late', async () => {
+  it('ignores older events that arrive late', async () => {
     const { apiKey, event } = await aKey({ kind: 'site' });
     await publishKey({ ...event, revoked: true }, 2);
     await publishKey(event, 1);
@@ -221,7 +221,7 @@ describe('SiteCredentials', () => {
     expect(await as(KEYLESS)).toMatchObject({ merchantName: 'New name' });
   });
 
-  it('knows a key that arrived before its site', async () => {
+  it('accepts a key that arrived before its site', async () => {
     const site = { ...SITE, siteId: 5009 };
     const { apiKey } = await aKey({ kind: 'site', siteId: 5009 });
     await expect(as(site, apiKey)).rejects.toMatchObject(INVALID);

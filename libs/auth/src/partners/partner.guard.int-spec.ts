@@ -44,7 +44,7 @@ const definition = {
   migrations: [PartnerCredentials1763500000020],
 };
 
-/** A key as identity makes them, with what signs. */
+/** A token key as identity creates it, with its private key. */
 async function aTokenKey(kid: string = randomUUID()) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   const { x, y } = await exportJWK(publicKey);
@@ -104,20 +104,20 @@ describe('PartnerGuard', () => {
     })('GET', path);
   const bearer = async (over: JWTPayload = {}, by = key) => `Bearer ${await token(over, by)}`;
 
-  it('lets a partner in with its key and its token', async () => {
+  it('accepts a partner with its key and its token', async () => {
     const answer = await call(await bearer());
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.body).toEqual({ organisationId, mode: 'test' });
     expect((await call(await bearer(), apiKey, '/who/customers')).status).toBe(200);
   });
 
-  it('lets a partner in with the live mode of its key and its token', async () => {
+  it('accepts a partner in live mode with a live key and token', async () => {
     const { apiKey: live } = await aPartnerKey({ mode: 'live' });
     const answer = await call(await bearer({ mode: 'live' }), live);
     expect([answer.status, answer.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
-  it('verifies no token of an unknown mode, even before the mode is compared with that of the key', async () => {
+  it('does not verify a token of an unknown mode, even before it compares the mode with that of the key', async () => {
     const tokens = test.service.app.get(PartnerTokens, { strict: false });
     const verify = async (mode: unknown) => tokens.verify({ headers: { authorization: await bearer({ mode }) } });
     for (const mode of ['test', 'live']) expect(await verify(mode)).toMatchObject({ mode });
@@ -125,7 +125,7 @@ describe('PartnerGuard', () => {
       await expect(verify(mode)).rejects.toMatchObject({ code: 'credentials.invalid' });
   });
 
-  it('lets a customer in where the scope allows it and answers 403 where it does not', async () => {
+  it('accepts a customer if the scope allows it, and answers 403 otherwise', async () => {
     const sub = randomUUID();
     const customer = await bearer({ sub, typ: 'customer', scope: SCOPES_OF.customer.join(' ') });
     expect((await call(customer)).body).toMatchObject({ customerReference: sub });
@@ -214,11 +214,11 @@ describe('PartnerGuard', () => {
   it.each(wrong)('answers 401 without a body to a token that %s', async (_, authorization) => {
     const answer = await call(await authorization());
     expect([answer.status, answer.body, answer.headers['content-type']]).toEqual([401, undefined, undefined]);
-    // The same service lets a good one in.
+    // The same service accepts a valid token.
     expect((await call(await bearer())).status).toBe(200);
   });
 
-  it('answers 401 without a body to a key that is wrong, whatever the token', async () => {
+  it('answers 401 without a body to a wrong key, whatever the token', async () => {
     const { apiKey: others } = await aPartnerKey({ organisationId: randomUUID() });
     const { apiKey: live } = await aPartnerKey({ mode: 'live' });
     const keys = [
@@ -238,7 +238,7 @@ describe('PartnerGuard', () => {
     }
   });
 
-  it('refuses a revoked key, and a token whose key was withdrawn, within a second of hearing of it', async () => {
+  it('refuses a revoked key, and a token whose key was withdrawn, within a second of the event', async () => {
     const { apiKey: second, revoke } = await aPartnerKey();
     const authorization = await bearer();
     expect((await call(authorization, second)).status).toBe(200);
@@ -254,7 +254,7 @@ describe('PartnerGuard', () => {
     expect((await call(authorization)).status).toBe(401);
   });
 
-  it('keeps what it found for less than a second, so that a busy partner costs no query', async () => {
+  it('caches a key for less than a second, so that a busy partner needs no query', async () => {
     const { apiKey: second, revoke } = await aPartnerKey();
     const authorization = await bearer();
     expect((await call(authorization, second)).status).toBe(200);
@@ -265,7 +265,7 @@ describe('PartnerGuard', () => {
     expect((await call(authorization, second)).status).toBe(401);
   });
 
-  it('accepts the tokens of the last key and of the next one while they overlap', async () => {
+  it('accepts the tokens of the previous and the next key while they overlap', async () => {
     const next = await aTokenKey();
     expect((await call(await bearer({}, next))).status).toBe(401);
     await publishTokenKey({ publicJwk: next.publicJwk, withdrawn: false });
@@ -273,7 +273,7 @@ describe('PartnerGuard', () => {
     expect((await call(await bearer())).status).toBe(200);
   });
 
-  it('does not keep a key that cannot verify anything', async () => {
+  it('ignores a token key that cannot verify signatures', async () => {
     const broken = { ...(await aTokenKey()).publicJwk, x: 'AAAA' };
     await publishTokenKey({ publicJwk: broken, withdrawn: false });
     const [row] = await test.dataSource.query<[{ count: number }]>(
@@ -283,7 +283,7 @@ describe('PartnerGuard', () => {
     expect(row.count).toBe(0);
   });
 
-  it('works in a service that starts again with nobody there to tell it anything', async () => {
+  it('works in a service that restarts while identity is unavailable', async () => {
     const authorization = await bearer();
     const env = {
       SVC_ENVIRONMENT: 'development',
@@ -299,7 +299,7 @@ describe('PartnerGuard', () => {
     }
   });
 
-  it('verifies with its own tables where several services share a process', async () => {
+  it('verifies with the tables of its own service if several services share a process', async () => {
     const neighbour = await startTestService({ ...definition, name: 'neighbour' });
     try {
       expect((await call(await bearer())).status).toBe(200);
@@ -310,7 +310,7 @@ describe('PartnerGuard', () => {
     }
   });
 
-  it('does not call a token wrong when its own tables cannot be asked', async () => {
+  it('does not report a token as wrong when its own tables are unavailable', async () => {
     const authorization = await bearer();
     await test.superuser.query(`ALTER TABLE known_token_keys RENAME TO away`);
     const answer = await call(authorization);

@@ -4,7 +4,7 @@ import { ERROR_HELP, errorPageOf } from './catalogue.js';
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 const SENTENCE = /^[A-Z"`][^]*[.]$/;
 
-test('every code has its page, and no other', () => {
+test('every error code has a page, and every page has an error code', () => {
   expect(Object.keys(ERROR_HELP).toSorted()).toEqual(CODES.toSorted());
 });
 
@@ -18,10 +18,10 @@ test.each(CODES)('%s is explained in short whole sentences', (code) => {
   expect(steps.length).toBeGreaterThan(0);
 });
 
-test.each(CODES)('%s says of repeating what the catalogue says', (code) => {
+test.each(CODES)('the page of %s says whether to repeat the request, as the catalogue does', (code) => {
   expect(ERROR_HELP[code].repeat).toMatch(ERROR_CATALOGUE[code].retryable ? /^(Yes|Perhaps)/ : /^(No|Only)/);
 });
 
-test('a page is below the address of all pages', () => {
+test('the address of each page begins with the address of all pages', () => {
   expect(errorPageOf('https://api.example/errors', 'payable.paid')).toBe('https://api.example/errors/payable.paid');
 });

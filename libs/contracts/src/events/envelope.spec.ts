@@ -1,6 +1,6 @@
 import * as contracts from '../index.js';
 
-/** Names are stored and sent: a service of another version must know them. A new meaning is a new name. */
+/** Names are stored and sent, and services of other versions must know them. A new meaning needs a new name. */
 const NAMES: Readonly<Record<string, string>> = {
   ApiKeyChangedV1: 'api-key.changed.v1',
   CardKeyPublishedV1: 'card-key.published.v1',

@@ -2,11 +2,11 @@ import { sessionFeatures } from './merchants.js';
 
 const orderReference = { label: 'Table', required: true };
 
-test('a hosted session keeps what a merchant says of order references, and no other feature (E2)', () => {
+test('a hosted session has only the order reference feature of its merchant (E2)', () => {
   const features = { amount: { editable: true }, tip: { enabled: true }, orderReference };
   expect(sessionFeatures(features)).toEqual({ orderReference });
 });
 
-test('a hosted session has no features where the merchant says nothing of order references', () => {
+test('a hosted session has no features if its merchant does not have the order reference feature', () => {
   expect(sessionFeatures({ amount: { editable: true } })).toStrictEqual({});
 });

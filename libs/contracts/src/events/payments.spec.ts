@@ -7,11 +7,11 @@ test.each([
   ['session', true],
   ['invoice', false],
   ['code', false],
-])('a payment of a source of kind %s is hosted: %s', (kind, expected) => {
+])('a payment with a source of kind %s is a hosted payment: %s', (kind, expected) => {
   expect(isHostedPayment(payment({ source: { kind } }))).toBe(expected);
 });
 
-test("a payment with a partner is the partner's, one without is not (P5)", () => {
+test('a payment with a partner belongs to the partner, and a payment without one does not (P5)', () => {
   expect(isPartnerPayment(payment({ partner, merchantName: 'm', siteReference: 's' }))).toBe(true);
   expect(isPartnerPayment(payment({ merchantName: 'm', siteReference: 's' }))).toBe(false);
 });

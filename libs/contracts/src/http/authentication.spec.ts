@@ -6,7 +6,7 @@ import {
   ServiceLoginRequest,
 } from './authentication.js';
 
-/** An address of exactly so many characters whose parts are as long as mail allows. */
+/** An email address of exactly this length, whose parts are as long as the standard allows. */
 const address = (length: number): string => {
   const label = 'a'.repeat(60);
   const domain = `${label}.${label}.${label}.example`;
@@ -34,7 +34,7 @@ describeBounds(
   { email: text(254), password: anyText(128) },
 );
 
-test('the message of an address names its bound', () => {
+test('the error message for an email address contains its maximum length', () => {
   expect(problemsOf(CreateUserRequest, { email: 'a', password: '12345678' })).toEqual({
     email: { isEmailAddress: 'email must be an email address of at most 254 characters' },
   });

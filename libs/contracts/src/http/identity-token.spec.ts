@@ -9,7 +9,7 @@ test('issuer, audience, algorithm and lifetime are those that verifiers expect (
   ]);
 });
 
-test('a customer may do what a service may, except register and log in customers (A4)', () => {
+test('a customer has all scopes of a service except those to register and log in customers (A4)', () => {
   expect(SCOPES_OF.service).toEqual([
     'customers:write',
     'payments:read',

@@ -59,7 +59,7 @@ describeBounds(CreateInvoiceRequest, INVOICE, {
   originReference: optional(text(100)),
 });
 
-describe('an item has a productCode, a sku or both', () => {
+describe('an item must have a productCode, a sku or both', () => {
   it.each([
     [{ productCode: 'p' }, []],
     [{ sku: 's' }, []],
@@ -75,7 +75,7 @@ describe('an item has a productCode, a sku or both', () => {
   });
 });
 
-test('each message names the field and its bound', () => {
+test('each error message names the field and its limit', () => {
   expect(problemsOf(LineItemRequest, { unitPrice: -1, quantity: 0 })).toEqual({
     productCode: { isText: 'productCode must be text of 1 to 100 characters; an item has a productCode or a sku' },
     unitPrice: { isUnitPrice: 'unitPrice must be whole cents from 0 to 100000000000' },
@@ -86,7 +86,7 @@ test('each message names the field and its bound', () => {
   });
 });
 
-test('a date is text', () => {
+test('a date must be a string', () => {
   expect(isUtcDate('2026-11-20T18:03:36Z')).toBe(true);
   expect(isUtcDate(['2026-11-20T18:03:36Z'])).toBe(false);
 });

@@ -3,7 +3,7 @@ import { newOwnCode, ownCodeText, parseOwnCode } from './own-code.js';
 const CODES_URL = 'https://pay.svc.example:8443';
 const CODE = '01234567890123456789';
 
-test('a code has twenty digits, leading zeros among them, and is never the same twice', () => {
+test('a new code has twenty digits, may begin with zeros, and differs from every other code', () => {
   const codes = Array.from({ length: 2_000 }, () => newOwnCode());
   for (const code of codes) expect(code).toMatch(/^\d{20}$/);
   expect(new Set(codes).size).toBe(codes.length);
@@ -20,7 +20,7 @@ test.each([
   `${ownCodeText(CODE, CODES_URL)}/`,
   `${ownCodeText(CODE, CODES_URL)}?utm=poster`,
   `${ownCodeText(CODE, CODES_URL)}#top`,
-])('%s is a code of ours', (text) => expect(parseOwnCode(text, CODES_URL)).toBe(CODE));
+])('%s is a payment code of this platform', (text) => expect(parseOwnCode(text, CODES_URL)).toBe(CODE));
 
 test.each([
   '',
@@ -40,4 +40,4 @@ test.each([
   `x\n${ownCodeText(CODE, CODES_URL)}`,
   `https://pay.svc.example:8443/c/0${CODE}`,
   '٠١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩',
-])('%j is not', (text) => expect(parseOwnCode(text, CODES_URL)).toBeUndefined());
+])('%j is not a payment code of this platform', (text) => expect(parseOwnCode(text, CODES_URL)).toBeUndefined());

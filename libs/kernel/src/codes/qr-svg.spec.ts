@@ -4,16 +4,16 @@ import { qrSvg } from './qr-svg.js';
 /** Its types say how Node.js would import it, and Jest imports it as it says itself. */
 const jsQR = jsqr as unknown as typeof jsqr.default;
 
-/** Pixels for each module: what a small print on a bad screen still has. */
+/** Pixels for each module, as few as a camera may see of a small code on a bad screen. */
 const SCALE = 3;
 
-/** Draws the two kinds of rectangles that the image is made of, as a browser would. */
+/** Draws the image, which consists of two kinds of rectangles, as a browser would. */
 function rasterise(svg: string): { data: Uint8ClampedArray; width: number; dark: boolean[][] } {
   const size = Number(/viewBox="0 0 (\d+) \1"/.exec(svg)?.[1]);
   const dark = Array.from({ length: size }, () => Array<boolean>(size).fill(false));
   for (const [, x, y, width, back] of svg.matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g)) {
     expect(back).toBe(width);
-    // A rectangle of its own for each module would be ten times the size.
+    // With one rectangle for each module, the image would be ten times as large.
     expect(dark[Number(y)]![Number(x) - 1]).not.toBe(true);
     for (let i = 0; i < Number(width); i++) dark[Number(y)]![Number(x) + i] = true;
   }
@@ -37,7 +37,7 @@ test.each([
   expect(Buffer.from(found?.binaryData ?? []).toString('utf8')).toBe(text);
 });
 
-test('four light modules are around it, and the first dark one is the corner of a finder', () => {
+test('the image has a margin of four light modules, and its first dark module is the corner of a finder pattern', () => {
   const { dark } = rasterise(qrSvg('https://pay.svc.example/c/01234567890123456789'));
   const size = dark.length;
   const border = dark.flatMap((row, y) => row.filter((_, x) => x < 4 || y < 4 || x >= size - 4 || y >= size - 4));
@@ -45,7 +45,7 @@ test('four light modules are around it, and the first dark one is the corner of 
   expect(dark[4]!.slice(4, 12)).toEqual([true, true, true, true, true, true, true, false]);
 });
 
-test('a reflection over a part of it does no harm', () => {
+test('a QR code that a reflection partly covers is still readable', () => {
   const text = 'https://pay.svc.example/c/01234567890123456789';
   const { data, width, dark } = rasterise(qrSvg(text));
   // A spot in the data area, as a reflection makes one.
@@ -55,7 +55,7 @@ test('a reflection over a part of it does no harm', () => {
   expect(jsQR(data, width, width)?.data).toBe(text);
 });
 
-test('the image brings nothing along: no script, no style, no address', () => {
+test('the image contains no script, no style and no address', () => {
   expect(qrSvg('https://pay.svc.example/c/1')).toMatch(
     /^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" viewBox="[\d ]+" role="img" aria-label="QR code" shape-rendering="crispEdges"><path fill="#fff" d="[\dMhvHz ]+"\/><path fill="#000" d="[\dMhvz -]+"\/><\/svg>\n$/,
   );

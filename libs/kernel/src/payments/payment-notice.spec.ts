@@ -29,14 +29,14 @@ const failed: PaymentSnapshot = {
   payable: { payableId: 'session-1', state: 'open', version: 3, tries: 1 },
 };
 
-test('a final payment is told with the id that its notification to the session has (E8)', () => {
+test('the notice of a final payment has the same id as the notification of its session (E8)', () => {
   const { id, notice } = noticeOf(failed);
   expect(id).toBe(notificationIdOf(failed));
   expect(notice).toMatchObject({ type: 'payment', status: 2, tenderedAmount: 12_500, siteReference: '' });
   expect(notice).not.toHaveProperty('refund');
 });
 
-test('a reversal is told as a refund of all that was charged, by an id of its own (M6)', () => {
+test('a reversal is published as a refund of the whole charge, under an id of its own (M6)', () => {
   const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
   const { id, notice } = noticeOf(reversed);
   expect(notice).toEqual({
@@ -48,7 +48,7 @@ test('a reversal is told as a refund of all that was charged, by an id of its ow
   expect(noticeOf(reversed).id).toBe(id);
 });
 
-test('a refund is told with its payment, by its own reference; the payment itself stays as it was (M6)', () => {
+test('a refund is published with its payment and its own reference; the payment is unchanged (M6)', () => {
   const succeeded = { ...failed, state: 'success' as const, processedAmount: 12_500 };
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   for (const status of ['succeeded', 'failed'] as const) {
@@ -60,7 +60,7 @@ test('a refund is told with its payment, by its own reference; the payment itsel
   }
 });
 
-test('only the outcome of a payment is told to its session', () => {
+test('the notification of a session contains only the result of a payment, no refund', () => {
   const createdUTCDate = '2026-03-02T10:01:00.000Z';
   const refund = { refundReference: 'refund-1', amount: 1, status: 'succeeded' as const, createdUTCDate };
   expect([failed, { ...failed, reversedUTCDate: createdUTCDate }, { ...failed, refund }].map(isPaymentOutcome)).toEqual(
@@ -68,7 +68,7 @@ test('only the outcome of a payment is told to its session', () => {
   );
 });
 
-test('vouchers were not charged, and are not given back', () => {
+test('vouchers are part of neither the charge nor the refund', () => {
   const vouchers = [
     { merchantLiable: true, amount: 8_000 },
     { merchantLiable: false, amount: 500 },
@@ -77,16 +77,16 @@ test('vouchers were not charged, and are not given back', () => {
   expect(notice).toMatchObject({ tenderedAmount: 12_500, refund: { amount: 4_000 } });
 });
 
-test('a second charge that was given back changes nothing of a payment that succeeded', () => {
+test('the refund of a second charge does not change a payment that succeeded', () => {
   const reversed = { ...failed, reversedUTCDate: '2026-03-01T10:01:00.000Z' };
   expect([failed, { ...failed, state: 'success' as const }, reversed].map(hasNotice)).toEqual([true, true, true]);
   expect(hasNotice({ ...reversed, state: 'success' })).toBe(false);
 });
 
-test('the till of today stands in where an earlier release did not keep it', () => {
+test('a notice has the given site reference if the payment of an earlier release has none', () => {
   expect(noticeOf(failed, 'WEB').notice.siteReference).toBe('WEB');
   expect(noticeOf({ ...failed, siteReference: 'TILL-1' }, 'WEB').notice.siteReference).toBe('TILL-1');
 });
 
-test('a payment under way is told to nobody', () =>
+test('no notice is published for a payment in progress', () =>
   expect(() => noticeOf({ ...failed, state: 'processing' })).toThrow('not final'));

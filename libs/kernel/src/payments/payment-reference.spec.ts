@@ -65,7 +65,7 @@ test('a ligature of two letters is not these letters', () => {
 });
 
 test.each(['', 'x', 'I00000000000000000', '0'.repeat(17), '0'.repeat(19), 'ﬀ'.repeat(9)])(
-  '%j cannot be one',
+  '%j is not a payment reference',
   (text) => {
     expect(parsePaymentReference(text)).toBeUndefined();
   },

@@ -26,7 +26,7 @@ const insert = (values: string): Promise<unknown> =>
     `INSERT INTO rows (mode, merchant_id, key, amount, open, line, at) SELECT v.*, '2026-03-01T10:00:00Z' FROM (${values}) AS v`,
   );
 
-test('one row for each merchant and mode, in pages that go on behind the last one', async () => {
+test('one row for each merchant and mode, in pages that continue after the last row', async () => {
   await insert(
     `SELECT mode, n, 'k', 1, false, '{}'::jsonb FROM generate_series(1, ${MAX_DIGESTS / 2 + 1}) n, (VALUES ('live'), ('test')) m (mode)`,
   );
@@ -42,7 +42,7 @@ test('one row for each merchant and mode, in pages that go on behind the last on
   expect((await reader().digests(RANGE, { merchantId: 7 })).digests.map(({ mode }) => mode)).toEqual(['live', 'test']);
 });
 
-test('rows that are not final count as open and are in neither count nor sum nor hash', async () => {
+test('rows that are not final count as open, and the count, the sum and the hash exclude them', async () => {
   await insert(
     `VALUES ('test', 1, 'a', 5, false, '{"x": 1}'::jsonb), ('test', 2, 'a', 5, false, '{"x": 1}'), ('test', 2, 'b', 7, true, NULL)`,
   );
@@ -54,7 +54,7 @@ test('rows that are not final count as open and are in neither count nor sum nor
   expect(one!.hash).toBe(two!.hash);
 });
 
-test('equal rows that come twice, or under another key, have another hash', async () => {
+test('rows that occur twice, or with another key, have another hash', async () => {
   await insert(`VALUES ('test', 1, 'a', 0, false, '{}'::jsonb), ('test', 2, 'a', 0, false, '{}'), ('test', 2, 'a', 0, false, '{}'),
                        ('test', 3, 'a', 0, false, '{}'), ('test', 3, 'a', 0, false, '{}'), ('test', 3, 'a', 0, false, '{}'), ('test', 4, 'b', 0, false, '{}')`);
   const hashes = (await reader().digests(RANGE)).digests.map(({ hash }) => hash);
@@ -72,13 +72,13 @@ test('rows of one key are numbered, and a page may end between them', async () =
   expect(new Set([...lines, ...rest].map(({ line }) => line!['n'])).size).toBe(MAX_BOOK_LINES + 1);
 });
 
-test('a statement of the service itself is planned for look-ups again afterwards', async () => {
+test('after a query of the books, the connection plans lookups as before', async () => {
   await reader().digests(RANGE);
   const [setting] = await dataSource.query<{ enable_hashjoin: string }[]>(`SHOW enable_hashjoin`);
   expect(setting!.enable_hashjoin).toBe('off');
 });
 
-test('the range of a time in ids has all ids of its time and no other', async () => {
+test('the id range of a period contains exactly the ids of its time', async () => {
   const id = '019ca8d7-2d00-7000-8000-000000000000';
   const [row] = await dataSource.query<[Record<string, unknown>]>(
     `SELECT ${timeOfUuid('$1::uuid')} AS time, $1::uuid >= ${uuidFrom('$2')} AS "from", $1::uuid < ${uuidFrom('$3')} AS until,
@@ -91,7 +91,7 @@ test('the range of a time in ids has all ids of its time and no other', async ()
   });
 });
 
-test('a time is written as it travels in JSON, and what is no number counts as 0', async () => {
+test('a time has its JSON format, and a value that is not a number counts as 0', async () => {
   const rows = await dataSource.query<Record<string, unknown>[]>(
     `SELECT ${isoTime('time')} AS time, ${numberOr0('text')} AS number
        FROM (VALUES ('2026-03-01T10:00:00.070Z'::timestamptz, '12'), (NULL, '1e9'), (NULL, NULL)) AS given (time, text)`,

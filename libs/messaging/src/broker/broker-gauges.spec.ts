@@ -28,7 +28,7 @@ test.each([
   end();
 });
 
-test('a broker that does not answer in time is reported as connected or not, and without numbers', async () => {
+test('the connection state of a broker that does not respond in time is reported, without numbers', async () => {
   const observed: unknown[] = [];
   const observe = (...[, value]: unknown[]): void => void observed.push(value);
   let collect: BatchObservableCallback | undefined;

@@ -4,7 +4,7 @@ import { newTestDatabase } from '@svc/testing';
 import { messagingMigrations } from '../index.js';
 import { observeConsumer } from './consumer-metrics.js';
 
-test('the gauges count dead letters and deferred events, until they are ended', async () => {
+test('the gauges count dead letters and deferred events until they are handled', async () => {
   const callbacks = new Set<BatchObservableCallback>();
   const meter = metrics.getMeter('test');
   jest.spyOn(metrics, 'getMeter').mockReturnValue({

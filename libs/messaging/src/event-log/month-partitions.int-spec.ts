@@ -32,10 +32,10 @@ const placesOf = (table: string): Promise<{ place: string; count: number }[]> =>
     `SELECT tableoid::regclass::text AS place, count(*)::int AS count FROM ${table} GROUP BY 1 ORDER BY 1`,
   );
 
-test('rows in the default partition move to their month, unchanged, when its partition is made', async () => {
+test('rows of the default partition move unchanged to the partition of their month when it is created', async () => {
   await append('a', 'b');
   await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
-  // Of a month that has no partition yet: it stays where it is.
+  // A row of a month without a partition stays in the default partition.
   await dataSource.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.later(200 * 24 * 3_600_000)]);
   const log = (): Promise<unknown[]> => dataSource.query(`SELECT * FROM event_log ORDER BY txid, position`);
   const before = await log();
@@ -52,7 +52,7 @@ test('rows in the default partition move to their month, unchanged, when its par
   expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 3 }]);
 });
 
-test('processes that ensure them at once while events are logged lose and double none', async () => {
+test('processes that create the partitions concurrently while events are logged lose no event and duplicate none', async () => {
   await append('before');
   const appending = Promise.all(Array.from({ length: 40 }, (_, i) => append(`meanwhile ${i}`)));
   await Promise.all(Array.from({ length: 4 }, () => ensureMonthPartitions(dataSource, clock)));
@@ -61,7 +61,7 @@ test('processes that ensure them at once while events are logged lose and double
   expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 42 }]);
 });
 
-/** A transaction that stays open until it is ended. */
+/** A transaction that stays open until the test ends it. */
 async function openTransaction() {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
@@ -75,7 +75,7 @@ async function openTransaction() {
 }
 const inboxRow = (tx: EntityManager) => tx.query(`INSERT INTO inbox VALUES (gen_random_uuid(), $1)`, [clock.now()]);
 
-test('partitions of months to come are made beside transactions that write in this month', async () => {
+test('partitions of future months are created while transactions write in this month', async () => {
   await ensureMonthPartitions(dataSource, clock);
   const writer = await openTransaction();
   await events.append(writer.tx as Transaction, newNoteEvent('a'));
@@ -85,7 +85,7 @@ test('partitions of months to come are made beside transactions that write in th
   await writer.end();
 });
 
-test('a transaction that reads everything puts it off; events are logged all the same', async () => {
+test('a transaction that reads all partitions delays their creation; events are still logged', async () => {
   const backup = await openTransaction();
   await backup.tx.query('SELECT FROM event_log');
   expect(await ensureMonthPartitions(dataSource, clock)).toBe(false);
@@ -95,7 +95,7 @@ test('a transaction that reads everything puts it off; events are logged all the
   expect(await placesOf('event_log')).toEqual([{ place: 'event_log_2026_03', count: 1 }]);
 });
 
-test('who has written to the inbox and then logs an event does not meet it half-way', async () => {
+test('a transaction that writes to the inbox and then to the event log causes no deadlock', async () => {
   const consumer = await openTransaction();
   await inboxRow(consumer.tx);
   const made = ensureMonthPartitions(dataSource, clock);
@@ -110,7 +110,7 @@ test('who has written to the inbox and then logs an event does not meet it half-
   expect(await made).toBe(true);
 });
 
-test('a partition that rows were moved to has the indexes of the others', async () => {
+test('a partition that rows were moved to has the same indexes as the others', async () => {
   await append('a');
   await ensureMonthPartitions(dataSource, clock);
   const indexes = (partition: string): Promise<{ columns: string }[]> =>
@@ -122,12 +122,12 @@ test('a partition that rows were moved to has the indexes of the others', async 
   expect(await indexes('event_log_2026_03')).not.toEqual([]);
 });
 
-test('another failure than a lock is not put off', async () => {
+test('an error other than a lock timeout is not deferred', async () => {
   await dataSource.query('DROP FUNCTION ensure_month_partitions');
   await expect(ensureMonthPartitions(dataSource, clock)).rejects.toThrow('does not exist');
 });
 
-test('a relay that a long transaction keeps from making them tries again a minute later, and warns each time', async () => {
+test('a relay that cannot create partitions because of a long transaction retries a minute later, and logs a warning each time', async () => {
   await dataSource.query(`CREATE OR REPLACE FUNCTION ensure_month_partitions(parent text, first_day date, months int)
     RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$`);
   const warn = jest.fn();

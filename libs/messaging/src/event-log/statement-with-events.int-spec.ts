@@ -7,7 +7,7 @@ import { EventLog, messagingMigrations, statementWithEvents } from '../index.js'
 const ThingMadeV1 = eventType<{ size: number }>('thing.made.v1');
 const ThingGrewV1 = eventType<{ size: number }>('thing.grew.v1');
 
-/** Makes things, or makes those larger that are there; a thing that is as large stays as it is. */
+/** Inserts things, or updates those whose size is smaller; a thing of the same size stays unchanged. */
 const KEEP = statementWithEvents({
   writes: `kept AS (
       INSERT INTO things AS known (id, size, first_size) SELECT id, $size, $size FROM unnest($ids::text[]) AS id
@@ -23,7 +23,7 @@ const KEEP = statementWithEvents({
 let database: TestDatabase;
 let dataSource: DataSource;
 let events: EventLog;
-/** For each time that the relay was woken: the types, and what another connection saw in the log then. */
+/** For each wake-up of the relay: the event types, and the log as another connection saw it then. */
 let wakes: { types: readonly string[]; seen: Promise<string[]> }[];
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ async function things(): Promise<string[]> {
   return (await dataSource.query<{ id: string }[]>('SELECT id FROM things ORDER BY 1')).map(({ id }) => id);
 }
 
-test('rows and their events are written together, and the relay is woken once, when they can be read', async () => {
+test('rows and their events are written together, and the relay is woken once, when the events are visible', async () => {
   expect(await keep(dataSource, ['a', 'b'], { size: 3 })).toEqual([
     { aggregateId: 'a', firstSize: 3 },
     { aggregateId: 'b', firstSize: 3 },
@@ -121,12 +121,12 @@ test('a statement that fails writes nothing and does not wake the relay', async 
   expect([await things(), await logged(), wakes]).toEqual([[], [], []]);
 });
 
-test('a row whose event is missing fails the statement', async () => {
+test('a statement fails if an event of a row is missing', async () => {
   await expect(keep(dataSource, ['a', 'b'], { envelopes: [ofThing('a')] })).rejects.toThrow('null value');
   expect([await things(), await logged(), wakes]).toEqual([[], [], []]);
 });
 
-test('in a transaction the relay is woken once, after the commit, for what was written', async () => {
+test('in a transaction the relay is woken once, after the commit, for all events of the transaction', async () => {
   await inTransaction(dataSource, async (tx) => {
     await keep(tx, ['a']);
     await keep(tx, ['a'], { size: 2, envelopes: [ofThing('a', ThingGrewV1)] });
@@ -153,7 +153,7 @@ test('a transaction that has ended is refused', async () => {
   expect([await things(), await logged()]).toEqual([[], []]);
 });
 
-test('it is prepared once, whatever and however much is written', async () => {
+test('the statement is prepared once, for any content and number of rows', async () => {
   const one = await newDataSource({ url: database.url, applicationName: 'one', poolMax: 1 }).initialize();
   try {
     for (const ids of [['a'], ['b', 'c'], ['d', 'e', 'f']]) await keep(one, ids, { size: ids.length });

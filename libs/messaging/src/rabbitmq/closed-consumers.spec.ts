@@ -56,7 +56,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test('a consumer that is closed while it attaches reads nothing', async () => {
+test('a consumer that is closed while it connects reads nothing', async () => {
   const { calls, channel } = aChannel();
   const made = Promise.withResolvers<Channel>();
   const consumer = consumerOf({ channel: () => made.promise } as unknown as RabbitMqConnection);
@@ -67,7 +67,7 @@ test('a consumer that is closed while it attaches reads nothing', async () => {
   expect(calls).toEqual(['consume', 'cancel', 'close']);
 });
 
-test('a consumer that was closed is given nothing more, also by a relay that still knows it', async () => {
+test('a closed consumer receives no more events, even from a relay that still has a reference to it', async () => {
   const broker = new EmbeddedBroker();
   const deliver = jest.fn(() => Promise.resolve());
   const subscription = await broker.subscribe({ name: 'history', types: new Set(), deliver });

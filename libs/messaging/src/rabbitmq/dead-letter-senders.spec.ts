@@ -49,6 +49,6 @@ test.each([
   ['a user named for no service, with a type that none publishes', OWN, 'svc-undefined', 'other.v1', REFUSED],
   ['the one user of all services', 'guest', 'guest', PAID, HANDLED],
   ['another user where all services have one', 'guest', 'svc-payment-processor', PAID, REFUSED],
-])('a dead letter from %s', async (_, user, sender, type, expected) => {
+])('the events of a dead letter from %s', async (_, user, sender, type, expected) => {
   expect(await replayed(user, sender, type)).toEqual(expected);
 });

@@ -8,18 +8,18 @@ const names = new RabbitMqNames();
 const id = '01890a5d-ac96-774b-bcce-b302099a8057';
 const type = 'payment.succeeded.v1';
 
-/** As a service publishes it, under the type whose publisher is to read it. */
+/** A request as a service publishes it, under the event type whose publisher reads it. */
 function messageOf(content: object, routingKey = type): ConsumeMessage {
   const fields = { exchange: names.replays, routingKey };
   return { content: Buffer.from(JSON.stringify(content)), fields } as ConsumeMessage;
 }
 
-test('a request for a replay names the service that gets it, and the type that it was published under', () => {
+test('a replay request contains the service that receives the replay, and the event type of its routing key', () => {
   const request = { id, service: 'payment-history', type };
   expect(asReplayRequest(messageOf(request), names)).toEqual(request);
 });
 
-// The broker refuses what a publisher sends there, and closes the channel of its events and answers.
+// The broker refuses messages to these names, and closes the channel on which the publisher sends events and responses.
 test.each([
   ['a name that no service can have', { id, service: 'payment.history', type }],
   ['a name of several words of a routing key', { id, service: 'a.b.#', type }],
@@ -48,7 +48,7 @@ describe('the events of a message', () => {
       names,
     );
 
-  it('are one, or those of a list in its order', () => {
+  it('are one event, or a list of events in its order', () => {
     expect(read(event)).toEqual([event]);
     const others = [event, { ...event, aggregateVersion: 2 }];
     expect(read(others)).toEqual(others);
@@ -64,11 +64,11 @@ describe('the events of a message', () => {
     ['a version that is text', { ...event, aggregateVersion: '1' }],
     ['a type that is no text', { ...event, type: 1 }],
     ['an aggregate that is no text', { ...event, aggregateId: 1 }],
-  ])('are none in %s', (_, content) => {
+  ])('are none if the message is %s', (_, content) => {
     expect(() => read(content)).toThrow(/is not an event|has no events/);
   });
 
-  it('are refused, all of them, where one is not of the type that the routing key grants', () => {
+  it('are all refused if one does not have the type that the routing key allows', () => {
     expect(() => read([event, { ...event, type: 'payment.failed.v1' }])).toThrow(
       'routing key of the message is not that of',
     );
@@ -79,7 +79,7 @@ describe('the events of a message', () => {
   });
 });
 
-// A service chooses exchange and routing key of a dead-letter exchange, and the broker checks neither.
+// A service chooses the exchange and routing key for its dead letters, and the broker checks neither.
 test.each([
   ['published', {}, type, true],
   [
@@ -104,7 +104,7 @@ function typeOrError(read: () => string): string {
   }
 }
 
-// Through the default exchange come messages of releases before ADR 26.
+// Releases before ADR 26 send their messages through the default exchange.
 test.each([
   ['of its exchange and name', 'commands', 'charge.v1', true],
   ['of the default exchange and its queue', '', names.commandQueue('charge.v1'), true],
@@ -112,7 +112,7 @@ test.each([
   ['of the default exchange and another queue', '', 'charge.v1', false],
   ['of another exchange and its name', 'events', 'charge.v1', false],
   ['of another exchange and its queue', 'events', names.commandQueue('charge.v1'), false],
-])('whether a message %s is a request of a command', (_, exchange, routingKey, isRequest) => {
+])('a message %s is or is not a command request', (_, exchange, routingKey, isRequest) => {
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   expect(isRequestOf('charge.v1', { fields, properties: {} } as ConsumeMessage, names)).toBe(isRequest);
 });
@@ -124,7 +124,7 @@ test.each([
   ['of old events, to the queue', 'past', names.pastQueue('payment-history'), false],
   ['of events, with the key of old ones', 'events', 'payment-history.payment.succeeded.v1', false],
   ['of events, to the queue', 'events', names.pastQueue('payment-history'), false],
-])('the end of a replay is taken by the key of its type: %s', (_, exchange, routingKey, isTaken) => {
+])('the end of a replay is accepted only with the routing key of its type: %s', (_, exchange, routingKey, isTaken) => {
   const served = anEvent(ReplayServedV1, id, 1, { type });
   const fields = { exchange: exchange === '' ? '' : `svc.${exchange}`, routingKey };
   const message = { ...messageOf(served), fields, properties: { headers: {} } } as ConsumeMessage;
@@ -150,6 +150,6 @@ test.each([
     { headers: { 'x-death': 'now' } },
     { messageId: null, type: null, reason: null, deadLetteredAt: null },
   ],
-])('a dead letter with %s, as administrators see it', (_, properties, seen) => {
+])('administrators see a dead letter with %s', (_, properties, seen) => {
   expect(asDeadLetter({ properties } as unknown as GetMessage)).toEqual(seen);
 });

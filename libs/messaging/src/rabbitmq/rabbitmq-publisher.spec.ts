@@ -23,8 +23,8 @@ const versionsIn = (events: EventEnvelope[], perMessage = 50, route = routeOf): 
     [JSON.parse(content.toString()) as EventEnvelope | EventEnvelope[]].flat().map((one) => one.aggregateVersion),
   );
 
-describe('the messages of events that are handed over together', () => {
-  it('hold those of one type and routing key, in their order', () => {
+describe('the messages of events that are published together', () => {
+  it('contain events of one type and routing key, in their order', () => {
     const mixed = [event(1), event(2, 'other.v1'), event(3), event(4, 'other.v1'), event(5)];
     expect(versionsIn(mixed)).toEqual([
       [1, 3, 5],
@@ -51,19 +51,19 @@ describe('the messages of events that are handed over together', () => {
     expect(versionsIn([event(1), event(2)], 50, alsoAs)).toEqual([[1], [2]]);
   });
 
-  it('hold at most so many', () => {
+  it('contain at most the configured number of events', () => {
     const five = [1, 2, 3, 4, 5].map((n) => event(n));
     expect(versionsIn(five, 2)).toEqual([[1, 2], [3, 4], [5]]);
     expect(versionsIn(five, 1)).toEqual([[1], [2], [3], [4], [5]]);
   });
 
-  it('hold at most 64 KiB, beyond that an event alone', () => {
+  it('contain at most 64 KiB, except for a single larger event', () => {
     const small = event(1, 'noted.v1', 'x'.repeat(30_000));
     const large = event(9, 'noted.v1', 'x'.repeat(70_000));
     expect(versionsIn([small, small, small, large, small])).toEqual([[1, 1], [1], [9], [1]]);
   });
 
-  it('are an object for one event, as earlier releases read it, with its trace', () => {
+  it('have the format of earlier releases for one event, with its trace', () => {
     const [alone] = eventMessages([event(1)], routeOf, 50);
     expect(JSON.parse(alone!.content.toString())).toEqual(event(1));
     expect(alone).toMatchObject({
@@ -79,14 +79,14 @@ describe('the messages of events that are handed over together', () => {
     });
   });
 
-  it('name the first event, and the trace of none', () => {
+  it('have the id of the first event, and no trace', () => {
     const [shared, ...more] = eventMessages([event(1), event(2)], routeOf, 50);
     expect(more).toEqual([]);
     expect(shared!.properties).toMatchObject({ messageId: event(1).id, type: 'noted.v1', timestamp: 1772359200 });
     expect(shared!.properties).not.toHaveProperty('headers');
   });
 
-  it('have no second routing key that is the first', () => {
+  it('have no second routing key that is equal to the first', () => {
     const [message] = eventMessages([event(1)], () => ({ exchange: 'events', routingKey: 'a', alsoAs: 'a' }), 50);
     expect(message!.properties).not.toHaveProperty('CC');
   });

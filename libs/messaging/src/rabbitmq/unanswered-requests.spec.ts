@@ -7,7 +7,7 @@ import { Topology } from './rabbitmq-topology.js';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-test('a request that no service answers is sent again each 100 ms, and refused 100 ms before its deadline', async () => {
+test('a request without a responder is sent again every 100 ms, and refused 100 ms before its deadline', async () => {
   const sentAt: number[] = [];
   const begun = Date.now();
   const channel = Object.assign(new EventEmitter(), {

@@ -35,7 +35,7 @@ const left = async (table: string) =>
     await dataSource.query<{ generation: number }[]>(`SELECT DISTINCT generation FROM ${table} ORDER BY generation`)
   ).map(({ generation }) => generation);
 
-test('of several that begin at once one does, and marks what it lacks; one that fails begins nothing', async () => {
+test('only one of several concurrent rebuilds starts, and marks its missing data; a failed start changes nothing', async () => {
   const failure = new Error('no broker');
   await expect(generations.begin(() => Promise.reject(failure))).rejects.toBe(failure);
   expect(await generations.findBuilding()).toBeUndefined();
@@ -46,7 +46,7 @@ test('of several that begin at once one does, and marks what it lacks; one that 
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([1, 2]);
 });
 
-test('only the generation that is being built may begin to serve, once', async () => {
+test('only the generation that is being built can start to serve, and only once', async () => {
   await begin();
   for (const other of [1, 3]) expect(await generations.serve(other)).toBe(false);
   const served = await Promise.all(Array.from({ length: 6 }, () => generations.serve(2)));
@@ -54,7 +54,7 @@ test('only the generation that is being built may begin to serve, once', async (
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([2, undefined]);
 });
 
-test('a retired generation is removed after a minute, a part at a time, and no row of another one', async () => {
+test('a retired generation is removed after a minute, in batches, without rows of another generation', async () => {
   // The first rows of the first partition are where those of generation 1 are in the other, and fill a part of others.
   await dataSource.query(`INSERT INTO shown SELECT 2 * (nr % 2), 1 FROM generate_series(1, 10000) AS nr`);
   await dataSource.query(`INSERT INTO shown SELECT 1, 2 FROM generate_series(1, 5001)`);

@@ -6,7 +6,7 @@ test.each([
   ['none is being built', undefined, true, [], 'removes'],
   ['events are still to come', 2, false, [], 'removes'],
   ['all events have come', 2, true, [2], 'serves'],
-] as const)('a step when %s', async (_, building, isComplete, served, does) => {
+] as const)('the step of a rebuild when %s', async (_, building, isComplete, served, does) => {
   const serve = jest.fn(() => Promise.resolve(true));
   const removeSome = jest.fn(() => Promise.resolve(false));
   const generations = { findBuilding: () => Promise.resolve(building), serve, removeSome };

@@ -22,7 +22,7 @@ afterAll(async () => {
 const change = fc.record({ id: fc.integer({ min: 1, max: 3 }), version: fc.integer({ min: 1, max: 9 }) });
 const history = fc.array(change, { minLength: 1, maxLength: 25, size: 'max' });
 
-test('events in any order, any number of times, in any batches, end the same', async () => {
+test('events in any order, number of repeats and batches lead to the same rows', async () => {
   let run = 0;
   let older = 0;
   await fc.assert(
@@ -50,7 +50,7 @@ test('events in any order, any number of times, in any batches, end the same', a
   expect(older).toBeGreaterThan(60);
 });
 
-test('it says whether the row changed', async () => {
+test('the result contains whether the row changed', async () => {
   const keep = (version: number): Promise<boolean> =>
     dataSource.transaction((tx) => upsertIfNewer(tx, 'states', { owner: 0, id: 0 }, version, { state: 'x' }));
   expect(await keep(2)).toBe(true);

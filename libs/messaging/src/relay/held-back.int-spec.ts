@@ -1,4 +1,4 @@
-/** A relay that a transaction in another database of the server holds back: what it reports, and what passes it. */
+/** A transaction in another database of the server holds back a relay: tests of its reports, and of the events that are published directly. */
 import { type EventEnvelope, eventType } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import {
@@ -79,7 +79,7 @@ const received = (count: number): Promise<boolean> =>
   waitUntil(`${count} events`, DEADLINE_MS, () => Promise.resolve(delivered.length >= count));
 const about = (text: string) => lines.filter(({ message }) => message.includes(text));
 
-test('a warning, once, and a metric name the holder; both end with its transaction', async () => {
+test('one log warning and a metric name the blocking transaction; the metric ends with the transaction', async () => {
   const queries = jest.spyOn(dataSource, 'query');
   const lookUps = (): number => queries.mock.calls.filter(([sql]) => sql.includes('pg_stat_activity')).length;
   await relay.start();
@@ -99,7 +99,7 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: expect.any(Number) as number, attributes }]);
   expect((await gauges.read('svc.relay.holder'))[0]!.value).toBeGreaterThanOrEqual(0.1);
 
-  // The holder is looked up again and again, and said once all the same.
+  // The blocking transaction is queried repeatedly, but logged once.
   await waitUntil('three looks', DEADLINE_MS, () => Promise.resolve(lookUps() >= 3));
   expect(about('held back by')).toHaveLength(1);
   await older.end();
@@ -110,7 +110,7 @@ test('a warning, once, and a metric name the holder; both end with its transacti
   expect(await gauges.read('svc.relay.holder')).toEqual([{ value: 0, attributes }]);
 });
 
-test('a role without pg_read_all_stats sees who holds it, and neither state nor begin', async () => {
+test('a role without pg_read_all_stats sees the blocking process, but not its state and start', async () => {
   const role = `watcher_${older.pid}`;
   await dataSource.query(`CREATE ROLE ${role} LOGIN PASSWORD 'watches'`);
   await dataSource.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
@@ -134,7 +134,7 @@ test('a role without pg_read_all_stats sees who holds it, and neither state nor 
   }
 });
 
-test('an event that is published directly arrives while the relay is held back, others afterwards', async () => {
+test('an event that is published directly arrives while the relay is held back; other events arrive afterwards', async () => {
   await relay.start();
   await commit((tx) => events.append(tx, thing('waits')));
   await commit((tx) => events.appendAndPublish(tx, thing('revoked')));
@@ -145,7 +145,7 @@ test('an event that is published directly arrives while the relay is held back, 
   expect(delivered).toEqual(['revoked', 'waits', 'revoked']);
 });
 
-test('a target that does not take it is tried again, and the relay delivers it where that fails, too', async () => {
+test('direct publishing to a failing target is retried, and if it still fails, the relay delivers the event', async () => {
   refusals = 2;
   await commit((tx) => events.appendAndPublish(tx, thing('a')));
   await received(1);
@@ -159,13 +159,13 @@ test('a target that does not take it is tried again, and the relay delivers it w
   expect(delivered).toEqual(['a', 'a', 'b']);
 });
 
-test('what is rolled back is never published, also where it is only a savepoint', async () => {
+test('an event that was rolled back is never published, even if only to a savepoint', async () => {
   const failing = async (tx: Transaction): Promise<void> => {
     await events.appendAndPublish(tx, thing('rolled back'));
     throw new Error('no');
   };
   await expect(commit(failing)).rejects.toThrow('no');
-  // A savepoint's release is no commit.
+  // The release of a savepoint is not a commit.
   const failingAround = async (tx: Transaction): Promise<void> => {
     await tx.transaction((inner) => events.appendAndPublish(inner as Transaction, thing('released and rolled back')));
     throw new Error('no');

@@ -21,7 +21,7 @@ const reportAfter = (milliseconds: number): Promise<void> => {
   return watch.report('target', true);
 };
 
-test('the holder is looked up when what is usual is over, to the millisecond, and then half as often', async () => {
+test('the blocking transaction is queried after the usual delay, to the millisecond, and then less often', async () => {
   await reportAfter(0);
   await reportAfter(AFTER_MS - 1);
   expect([query.mock.calls.length, watch.heldBack]).toEqual([0, undefined]);
@@ -33,7 +33,7 @@ test('the holder is looked up when what is usual is over, to the millisecond, an
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('a holder is named in the log once, and another one again', async () => {
+test('each blocking transaction is logged once', async () => {
   await reportAfter(0);
   for (let times = 0; times < 3; times++) await reportAfter(2 * AFTER_MS);
   expect(warnings).toEqual([{ holder: { pid: 7 }, heldMs: 2 * AFTER_MS }]);

@@ -23,12 +23,12 @@ afterAll(async () => {
 
 const lease = (): Lease => new Lease(dataSource, clock, LEASE_MS);
 
-test('of many that ask at once, one holds it', async () => {
+test('one of many concurrent requests gets the lease', async () => {
   const held = await Promise.all(Array.from({ length: 8 }, () => lease().acquireOrRenew()));
   expect(held.filter(Boolean)).toHaveLength(1);
 });
 
-test('it passes on when it has run out, to the millisecond, and the old holder notices', async () => {
+test('the lease passes to another holder when it expires, to the millisecond, and the old holder notices', async () => {
   const [first, second] = [lease(), lease()];
   expect(await first.acquireOrRenew()).toBe(true);
   clock.advance(LEASE_MS - 1);
@@ -38,7 +38,7 @@ test('it passes on when it has run out, to the millisecond, and the old holder n
   expect(await first.acquireOrRenew()).toBe(false);
 });
 
-test('who goes on asking keeps it, and does not ask the database each time', async () => {
+test('a holder that continues keeps the lease, without a query each time', async () => {
   const [first, second] = [lease(), lease()];
   const query = jest.spyOn(dataSource, 'query');
   for (let step = 0; step < 30; step++) {
@@ -50,7 +50,7 @@ test('who goes on asking keeps it, and does not ask the database each time', asy
   expect(await second.acquireOrRenew()).toBe(false);
 });
 
-test('given back, it is free at once; what another holds is not given back', async () => {
+test('a released lease is available at once; a process cannot release the lease of another one', async () => {
   const [first, second, third] = [lease(), lease(), lease()];
   await first.acquireOrRenew();
   await first.release();
@@ -60,7 +60,7 @@ test('given back, it is free at once; what another holds is not given back', asy
   expect(await third.acquireOrRenew()).toBe(false);
 });
 
-test('it is renewed when half of its time is over, to the millisecond', async () => {
+test('the lease is renewed after half of its time, to the millisecond', async () => {
   const [first, second] = [lease(), lease()];
   expect(await first.acquireOrRenew()).toBe(true);
   clock.advance(LEASE_MS / 2);
@@ -69,7 +69,7 @@ test('it is renewed when half of its time is over, to the millisecond', async ()
   expect(await second.acquireOrRenew()).toBe(false);
 });
 
-test('a holder whose time is over gives back nothing of the next one, and a lease that is given back is not given back again', async () => {
+test("a holder whose lease expired does not release the next holder's lease, and a lease is released only once", async () => {
   const [first, second, third] = [lease(), lease(), lease()];
   await first.acquireOrRenew();
   clock.advance(LEASE_MS);

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-test('what is saved is not saved again until it has moved', async () => {
+test('a saved position is not saved again until it changes', async () => {
   await progress.save();
   expect(query).not.toHaveBeenCalled();
   progress.advance({ txid: '1', position: 1 }, true);
@@ -26,7 +26,7 @@ test('what is saved is not saved again until it has moved', async () => {
   expect(query).toHaveBeenCalledTimes(2);
 });
 
-test('a loop saves where it stands when that is due, not with each batch', async () => {
+test('a loop saves its position at an interval, not with each batch', async () => {
   progress.advance({ txid: '1', position: 1 }, true);
   await progress.save();
   query.mockClear();
@@ -49,7 +49,7 @@ test('a loop saves where it stands when that is due, not with each batch', async
     { lease, log, pollMs: 1, leaseMs: 1_000, before: () => Promise.resolve() },
   );
   await loop.run();
-  // 250 ms after it was saved last, and at the end.
+  // Saved 250 ms after the last time, and at the end.
   expect(saves).toEqual([0, 0, 0, 1]);
   expect(query).toHaveBeenCalledTimes(2);
 });

@@ -53,7 +53,7 @@ async function brokerWith(deliver: (batch: readonly EventEnvelope[]) => Promise<
   return broker;
 }
 
-test('a batch is bounded by count and by bytes; an event over the bound goes alone', async () => {
+test('a batch is limited in count and bytes; a larger event is sent alone', async () => {
   const batches: number[] = [];
   const broker = await brokerWith((batch) => Promise.resolve(void batches.push(batch.length)));
   const settings = { ...RELAY_DEFAULTS, batchMax: 3, batchBytesMax: 1_000 };
@@ -66,7 +66,7 @@ test('a batch is bounded by count and by bytes; an event over the bound goes alo
   expect(batches).toEqual([3, 3, 1, 2, 2, 1, 1]);
 });
 
-test('a target that always fails is tried ever less often, said ever less often, and then goes on', async () => {
+test('a target that always fails is retried with backoff, logged less and less often, and delivered to after it recovers', async () => {
   const tries: number[] = [];
   let mended = false;
   const broker = await brokerWith(() => {
@@ -77,7 +77,7 @@ test('a target that always fails is tried ever less often, said ever less often,
   const relay = new Relay(dataSource, broker, clock, log, { ...RELAY_DEFAULTS, pollMs: 5 });
   await append('a');
   await relay.start();
-  // Commits go on meanwhile; they must not hurry it.
+  // Commits continue meanwhile, and must not shorten the backoff.
   await waitUntil('six tries', DEADLINE_MS, () => (relay.nudge(), Promise.resolve(tries.length >= 6)));
   mended = true;
   await waitUntil('the log to be handed over', DEADLINE_MS, () => relay.isCaughtUp());
@@ -90,7 +90,7 @@ test('a target that always fails is tried ever less often, said ever less often,
   expect(lines).toEqual([failed, failed, failed, 'relay: hand-over works again']);
 });
 
-test('while an older transaction is open, the relay looks again ever less often', async () => {
+test('while an older transaction is open, the relay polls less and less often', async () => {
   const broker = await brokerWith(() => Promise.resolve());
   const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 100 });
   events.onCommitted = (types) => relay.nudge(types);
@@ -123,7 +123,7 @@ test('a stop does not wait for the pause after a failure', async () => {
   expect(performance.now() - from).toBeLessThan(300);
 });
 
-describe('a target that takes batches before the first is safe', () => {
+describe('a target that accepts batches before the first is confirmed', () => {
   interface Given {
     readonly texts: string[];
     readonly settle: (error?: Error) => void;
@@ -156,7 +156,7 @@ describe('a target that takes batches before the first is safe', () => {
   const cursor = async (): Promise<string> =>
     JSON.stringify(await dataSource.query(`SELECT position FROM relay_cursors WHERE target = 'target'`));
 
-  test('is given no more than its window, and the cursor moves in the order of the log', async () => {
+  test('receives no more than its window, and the cursor moves in the order of the log', async () => {
     const { relay, given } = await started();
     given[1]!.settle();
     given[0]!.settle();
@@ -168,11 +168,11 @@ describe('a target that takes batches before the first is safe', () => {
     await relay.stop();
   });
 
-  test('is given again what failed and what came after it; the cursor never stands behind a failure', async () => {
+  test('receives failed and later batches again; the cursor never passes a failure', async () => {
     const { relay, given } = await started();
     given[1]!.settle();
     given[0]!.settle(new Error('not taken'));
-    // Alone, until it is confirmed.
+    // It is sent alone until it is confirmed.
     await waitUntil('the first again', DEADLINE_MS, () => Promise.resolve(given.length === 3));
     expect(await cursor()).toBe('[]');
     given[2]!.settle();
@@ -183,7 +183,7 @@ describe('a target that takes batches before the first is safe', () => {
     await relay.stop();
   });
 
-  test('is tried ever less often while it fails: to begin a batch is no success', async () => {
+  test('is retried with backoff while it fails: the start of a batch does not count as a success', async () => {
     const { relay, given } = await started();
     const begunAt = [performance.now()];
     given[1]!.settle();
@@ -199,7 +199,7 @@ describe('a target that takes batches before the first is safe', () => {
   });
 });
 
-test('a relay that a backup keeps from making partitions hands over all the same, and makes them a minute later', async () => {
+test('a relay that cannot create partitions during a backup still delivers events, and creates the partitions a minute later', async () => {
   const backup = dataSource.createQueryRunner();
   await backup.startTransaction();
   await backup.query('SELECT FROM event_log');
@@ -225,7 +225,7 @@ test('a relay that a backup keeps from making partitions hands over all the same
   await relay.stop();
 });
 
-test('a target that leaves is forgotten without a failure', async () => {
+test('a target that is removed is dropped without an error', async () => {
   const broker = new EmbeddedBroker();
   const delivered: string[] = [];
   const subscriber = {
@@ -250,7 +250,7 @@ test('a target that leaves is forgotten without a failure', async () => {
   expect(lines).toEqual([]);
 });
 
-test('a target that gathers is given together what comes within its time, and only what it wants', async () => {
+test('a target with a batching time receives together the events of that time, and only the types that it consumes', async () => {
   const batches: string[][] = [];
   const broker = new EmbeddedBroker();
   await broker.subscribe({
@@ -275,7 +275,7 @@ test('a target that gathers is given together what comes within its time, and on
   expect(await relay.isCaughtUp()).toBe(true);
 });
 
-test('the cursor is saved a moment after the hand-over, and by a stop', async () => {
+test('the cursor is saved shortly after a delivery, and at a stop', async () => {
   const broker = await brokerWith(() => Promise.resolve());
   const relay = new Relay(dataSource, broker, clock, recordingLog().log, { ...RELAY_DEFAULTS, pollMs: 60_000 });
   events.onCommitted = (types) => relay.nudge(types);
@@ -288,7 +288,7 @@ test('the cursor is saved a moment after the hand-over, and by a stop', async ()
   expect(await relay.isCaughtUp()).toBe(true);
 });
 
-test('a target gets events as they were appended', async () => {
+test('a target receives events in the order of the log', async () => {
   await append('a', 'b');
   const delivered: unknown[] = [];
   const broker = await brokerWith((batch) => Promise.resolve(void delivered.push(...batch)));
@@ -305,7 +305,7 @@ test('a target gets events as they were appended', async () => {
   );
 });
 
-test('a savepoint wakes nobody; the commit around it does', async () => {
+test('a savepoint does not wake the relay; the commit of its transaction does', async () => {
   let wakes = 0;
   events.onCommitted = () => wakes++;
   await inTransaction(dataSource, async (tx) => {
@@ -315,7 +315,7 @@ test('a savepoint wakes nobody; the commit around it does', async () => {
   expect(wakes).toBe(1);
 });
 
-test('the lag behind a target says how much waits and since when', async () => {
+test('the lag of a target contains the number of waiting events and the time of the oldest', async () => {
   const broker = await brokerWith(() => Promise.resolve());
   expect(await lagBehind(dataSource, 'target')).toEqual({ waiting: 0, since: null });
   const since = clock.now();

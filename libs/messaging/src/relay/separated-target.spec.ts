@@ -5,7 +5,7 @@ import { SeparatedTarget } from './separated-target.js';
 
 afterEach(() => jest.restoreAllMocks());
 
-test('while its consumers are behind, it looks for new ones each five seconds and hands each the log', async () => {
+test('while its consumers lag, it checks for new consumers every five seconds and delivers the log to each', async () => {
   let nowMs = 100_000;
   jest.spyOn(performance, 'now').mockImplementation(() => nowMs);
   const consumers = ['target/1'];

@@ -1,4 +1,4 @@
-/** Requests for old events, as the service that publishes them serves them. */
+/** Replay requests, as the publishing service serves them. */
 import type { EventEnvelope } from '@svc/contracts';
 import { inTransaction, newDataSource, type Transaction } from '@svc/persistence';
 import { ManualClock, newTestDatabase, type TestDatabase } from '@svc/testing';
@@ -15,7 +15,7 @@ let dataSource: DataSource;
 let events: EventLog;
 let replays: Replays;
 let delivered: string[];
-/** Services that take nothing now. */
+/** Services that currently accept no events. */
 let full: Set<string>;
 
 beforeAll(async () => {
@@ -48,13 +48,13 @@ const append = (...texts: string[]): Promise<void> =>
 const idOf = (nr: number): string => `00000000-0000-7000-8000-${String(nr).padStart(12, '0')}`;
 const request = (nr: number, service: string): Promise<void> =>
   replays.accept({ id: idOf(nr), service, type: NotedV1.name });
-/** What is delivered until nothing is to be done; a replay that does not end fails the test. */
+/** Returns the deliveries until no replay is left; a replay that does not end fails the test. */
 async function served(): Promise<string[]> {
   for (let steps = 0; (await replays.step()) > 0;) expect(++steps).toBeLessThan(20);
   return delivered.splice(0);
 }
 
-test('a replay ends where the live events begin, also those of a transaction that was open then', async () => {
+test('a replay ends where the live events begin, including those of a transaction that was open then', async () => {
   await append('a');
   const open = dataSource.createQueryRunner();
   await open.startTransaction();
@@ -67,7 +67,7 @@ test('a replay ends where the live events begin, also those of a transaction tha
   expect(await served()).toEqual([]);
 });
 
-test('a request that comes again is served once, as it was first; one that comes after that is served anew', async () => {
+test('a repeated request is served once, as the first one; a later request is served again', async () => {
   await append('a');
   await request(1, 'late');
   await append('b');
@@ -77,12 +77,12 @@ test('a request that comes again is served once, as it was first; one that comes
   expect(await served()).toEqual(['late: a', 'late: b', `late: ${ReplayServedV1.name}`]);
 });
 
-test('requests of one moment are served in the order of their ids', async () => {
+test('requests of the same time are served in the order of their ids', async () => {
   for (const nr of [2, 3, 1]) await request(nr, `service-${nr}`);
   expect(await served()).toEqual([1, 2, 3].map((nr) => `service-${nr}: ${ReplayServedV1.name}`));
 });
 
-test('a service that takes nothing is left alone until its pause is over, to the millisecond; others are served', async () => {
+test('a service that accepts nothing gets nothing until its pause ends, to the millisecond; other services are served', async () => {
   full.add('full');
   await request(1, 'full');
   await request(2, 'free');

@@ -30,7 +30,7 @@ test.each([
   [{ source: 'invoice', payer: 'page' }, partners, false],
   [{}, partners, true],
   [{}, { text: 'no payment' }, false],
-] as const)('who wants %j of a type is sent %j: %j', (origin, payload, expected) => {
+] as const)('a consumer of %j of a type receives %j: %j', (origin, payload, expected) => {
   expect(matchesOrigin(event(payload), new Map([['paid.v1', origin]]))).toBe(expected);
   expect(matchesOrigin(event(payload, 'other.v1'), new Map([['paid.v1', origin]]))).toBe(true);
 });

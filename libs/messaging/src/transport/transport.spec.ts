@@ -12,7 +12,7 @@ afterEach(() => void jest.useRealTimers());
 test.each([
   ['whose broker keeps no old events says each hour which types it handles', true, [0, 0, 1, 1, 2]],
   ['whose publishers know what it has been given does not say it', false, [0, 0, 0, 0, 0]],
-])('a service %s', async (_, isRequired, touches) => {
+])('the transport of a service %s', async (_, isRequired, touches) => {
   const clock = new ManualClock();
   const query = jest.fn((_sql: string) => Promise.resolve([]));
   const subscription = { close: () => Promise.resolve() };

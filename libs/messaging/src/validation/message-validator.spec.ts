@@ -19,7 +19,7 @@ interface Schema {
 const schemaNamed = (name: string): Schema => JSON.parse(MESSAGE_SCHEMAS[name]!) as Schema;
 const VALUES: Readonly<Record<string, unknown>> = { string: 'x', number: 1, integer: 1, boolean: true, null: null };
 
-/** A value of the schema with all its properties; of a union the first member. */
+/** A value of the schema with all its properties; for a union, a value of the first member. */
 function exampleOf(schema: Schema): unknown {
   if (schema.$ref) return exampleOf(schemaNamed(schema.$ref.slice('#/$defs/'.length)));
   if ('const' in schema) return schema.const;
@@ -50,12 +50,12 @@ describe.each(MESSAGES)('the schema of the %s %s', (kind, type) => {
   const schema = schemaNamed(`${kind}:${type}`);
   const example = exampleOf(schema);
 
-  it('accepts an example of it, with properties that it does not know', () => {
+  it('accepts an example, also with unknown properties', () => {
     expect(findInvalidity(kind, type, example)).toBeUndefined();
     expect(findInvalidity(kind, type, withUnknown(example))).toBeUndefined();
   });
 
-  it('refuses text, nothing, and an example without a required property', () => {
+  it('refuses text, a missing value, and an example without a required property', () => {
     expect(findInvalidity(kind, type, 'x')).toMatchObject({ path: '/' });
     expect(findInvalidity(kind, type, undefined)).toMatchObject({ path: '/' });
     for (const name of requiredOf(schema)) {
@@ -65,7 +65,7 @@ describe.each(MESSAGES)('the schema of the %s %s', (kind, type) => {
   });
 });
 
-test('every event that is published and every command that is answered has a schema and its file', () => {
+test('every published event and every command with a responder has a schema and a file for it', () => {
   const services: ServiceMessages[] = Object.values(SERVICE_MESSAGES);
   const expected = services.flatMap(({ publishes, answers }) => [
     ...publishes.map((type) => `event:${type}`),
@@ -96,21 +96,21 @@ test.each<[string, EventEnvelope]>([
   expect(separateInvalid([event])).toEqual({ valid: [event], invalid: [] });
 });
 
-test('an event of an earlier release is valid: what it lacks is optional', () => {
+test('an event of an earlier release is valid, because newer properties are optional', () => {
   const merchant = { merchantId: 1, name: 'Karoo Books', features: {}, grants: [] };
   expect(findInvalidity('event', 'merchant.changed.v1', merchant)).toBeUndefined();
   const source = { kind: 'code', origin: 'provider', siteReference: 'TILL-1' } as const;
   expect(findInvalidity('event', 'payment.succeeded.v1', { ...payment, source })).toBeUndefined();
 });
 
-test('the error has a code, the field and the rule, and no value', () => {
+test('the error contains a code, the field and the rule, and no value', () => {
   const error = findInvalidity('event', 'payment.succeeded.v1', { ...payment, amount: '4242424242424242' });
   expect(error?.message).toMatch(
     /^message\.invalid: event payment\.succeeded\.v1, \/amount must be integer \(#.*\/properties\/amount\/type\)$/,
   );
 });
 
-test('a payment of an unknown source names the source', () => {
+test('the error for a payment of an unknown source contains the source', () => {
   const error = findInvalidity('event', 'payment.succeeded.v1', { ...payment, source: { kind: 'x' } });
   expect(error).toMatchObject({ path: '/source', problem: 'must match a schema in anyOf' });
 });

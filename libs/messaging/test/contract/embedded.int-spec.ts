@@ -2,7 +2,7 @@ import { EmbeddedBroker } from '../../src/index.js';
 import { type Brokers, ProcessesHarness } from '../harness/processes-harness.js';
 import { messagingContract } from './messaging-contract.js';
 
-/** All services in one process: a crash is that of their databases' connections. */
+/** All services in one process: a crash is simulated by closing their database connections. */
 function embedded(): Brokers {
   const broker = new EmbeddedBroker();
   return {

@@ -19,7 +19,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// What only a broker between the processes can get wrong; what becomes of events on either is in the contract.
+// Behaviour that is specific to a broker between processes. The contract tests cover the delivery of events on every transport.
 
 const OtherV1 = eventType<Note>('other.v1');
 let brokers: RabbitMqBrokers;
@@ -53,7 +53,7 @@ function take(queue: string): Promise<GetMessage> {
 }
 
 describe('publishing', () => {
-  test('an event is persistent and says in its properties what it is and which trace it belongs to', async () => {
+  test('an event is persistent, and its properties contain its metadata and trace', async () => {
     await harness.producer('processor');
     await brokers.topology.declareExchanges(connection);
     const { queue } = await channel.assertQueue('', { exclusive: true });
@@ -76,7 +76,7 @@ describe('publishing', () => {
 });
 
 describe('consuming', () => {
-  test('replicas share a queue: one that is busy leaves the work to the other, and each event happens once', async () => {
+  test('replicas share a queue: while one is busy, another handles the events, and each event is handled once', async () => {
     const history = await effectsTable(harness, 'history');
     const door = gate();
     const handled: Record<'busy' | 'free', string[]> = { busy: [], free: [] };
@@ -103,7 +103,7 @@ describe('consuming', () => {
     expect([...handled.busy, ...handled.free].sort()).toEqual([...texts].sort());
   });
 
-  test('who stops handles everything it was given; the next is given nothing twice', async () => {
+  test('a consumer that stops handles every event that it received; the next consumer receives none of them again', async () => {
     const history = await effectsTable(harness, 'history');
     const door = gate();
     const handled: string[] = [];
@@ -115,7 +115,7 @@ describe('consuming', () => {
     const stopping = await harness.consumer('history', { events: { [NotedV1.name]: handler } });
     const producer = await harness.producer('processor');
     await producer.relay.start();
-    // More than one process is given at once.
+    // More events than the broker delivers to one process at once.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
     await appendNotes(producer, ...texts);
     await door.reached;
@@ -133,7 +133,7 @@ describe('consuming', () => {
     expect(Math.max(...Object.values(countOccurrences(handled)))).toBe(1);
   });
 
-  test('connections to the broker that break while events flow lose and double nothing', async () => {
+  test('broken connections to the broker while events flow lose and duplicate no event', async () => {
     const history = await effectsTable(harness, 'history');
     const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     const producer = await harness.producer('processor');
@@ -147,7 +147,7 @@ describe('consuming', () => {
     expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
   });
 
-  test('what waits in a queue and is given to nobody yet is counted', async () => {
+  test('the messages that wait in a queue without a consumer are counted', async () => {
     const handling = gate();
     await harness.consumer('history', { events: { [NotedV1.name]: () => handling.pass() } });
     await harness.producer('processor');
@@ -163,7 +163,7 @@ describe('consuming', () => {
     await waitUntil('the queue to be empty', DEADLINE_MS, async () => (await waiting()) === 0);
   });
 
-  test('what cannot be read is put aside and holds up nobody', async () => {
+  test('an unreadable message becomes a dead letter and does not delay other messages', async () => {
     const history = await effectsTable(harness, 'history');
     await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     const queue = brokers.topology.eventQueue('history');
@@ -182,7 +182,7 @@ describe('consuming', () => {
     expect(asides.sort()).toEqual(['null', '{', '{"id":"no"}']);
   });
 
-  test('a type that is no longer handled is unbound; handled again, it is told what it missed', async () => {
+  test('an event type without a handler is unbound; when it has a handler again, missed events are replayed', async () => {
     const history = await effectsTable(harness, 'history');
     const both = { [NotedV1.name]: writeEffects, [OtherV1.name]: writeEffects };
     const first = await harness.consumer('history', { events: both });
@@ -192,7 +192,7 @@ describe('consuming', () => {
     await expectEffects(history, ['a']);
     await first.stop();
 
-    // Longer than a rollout may take.
+    // Longer than the maximum duration of a rollout.
     harness.clock.advance(8 * 24 * 3_600_000);
     const second = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     await effectsTable(harness, 'other');
@@ -212,14 +212,14 @@ describe('consuming', () => {
   });
 });
 
-describe('the past', () => {
-  test('it is asked for durably: a publisher that is away answers when it is back, and until then it is not known', async () => {
+describe('event replay', () => {
+  test('a replay request is durable: an unavailable publisher serves it after its return, and until then the replay is incomplete', async () => {
     await effectsTable(harness, 'early');
     const late = await effectsTable(harness, 'late');
     await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
     const publisher = await harness.producer('processor');
     await publisher.relay.start();
-    // More than one batch.
+    // More events than one batch contains.
     const texts = Array.from({ length: 450 }, (_, i) => `note ${i}`);
     await appendNotes(publisher, ...texts);
     await expectEffects(await harness.database('early'), texts);
@@ -228,7 +228,7 @@ describe('the past', () => {
     const first = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
     expect(await first.isBackfilled()).toBe(false);
     await first.stop();
-    // Asked again at each start, and still told once.
+    // Each start requests the replay again, and it is still served once.
     const second = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
     expect(await second.isBackfilled()).toBe(false);
     expect(await readEffects(late)).toEqual([]);
@@ -243,7 +243,7 @@ describe('the past', () => {
     expect(rows).toEqual([{ target: 'rabbitmq' }]);
   });
 
-  test('of several replicas it is known when all of it has had its effect, and what happens meanwhile waits behind none of it', async () => {
+  test('with several replicas, a replay is complete when all its events are handled, and live events do not wait for it', async () => {
     await effectsTable(harness, 'early');
     const late = await effectsTable(harness, 'late');
     await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
@@ -265,7 +265,7 @@ describe('the past', () => {
     await door.reached;
     const quick = await harness.consumer('late', { events: { [NotedV1.name]: writeEffects } });
     const meanwhile = Array.from({ length: 40 }, (_, i) => `meanwhile ${i}`);
-    // Not from the log: the handler that waits has a transaction open, and no relay reads beyond that.
+    // Not from the log: the waiting handler has an open transaction, and no relay reads beyond it.
     await publishDirectly(...meanwhile.map((text) => anEvent(NotedV1, text, 1, { text })));
     await waitUntil('what happens meanwhile', DEADLINE_MS, async () => {
       const done = new Set(await readEffects(late));
@@ -281,12 +281,12 @@ describe('the past', () => {
     expect((await readEffects(late)).sort()).toEqual([...texts, ...meanwhile].sort());
   });
 
-  test('where nobody has published there is no past, and nothing to wait for', async () => {
+  test('without a publisher, there is no replay to wait for', async () => {
     const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
     expect(await consumer.isBackfilled()).toBe(true);
   });
 
-  test('a service that is gone is not waited for, and those behind it are served', async () => {
+  test('a removed service is not waited for, and the services after it are served', async () => {
     await effectsTable(harness, 'early');
     const late = await effectsTable(harness, 'late');
     await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
@@ -307,7 +307,7 @@ describe('the past', () => {
 describe('commands', () => {
   const Double = { name: 'double.v1' };
 
-  test('a request nobody answers waits as long as a service takes to start again, and is then refused', async () => {
+  test('a request without a responder waits for the time of a service restart, and is then refused', async () => {
     const { commands } = await harness.producer('asker');
     const began = Date.now();
     await expect(commands.request(Double, {}, 15_000)).rejects.toMatchObject({ code: 'service.not-ready' });
@@ -316,7 +316,7 @@ describe('commands', () => {
     await expect(commands.request(Double, {}, 300)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
-  test('a request is answered by who comes while it waits', async () => {
+  test('a request is handled by a responder that starts while it waits', async () => {
     const { commands } = await harness.producer('asker');
     const askedAt = Date.now();
     const answer = commands.request(Double, {}, 15_000);
@@ -325,7 +325,7 @@ describe('commands', () => {
     expect(await answer).toBe(8);
   });
 
-  test('a request is never persistent and is gone from the queue at its deadline', async () => {
+  test('a request is never persistent, and leaves the queue at its deadline', async () => {
     const { commands } = await harness.producer('asker');
     await brokers.topology.declareExchanges(connection);
     const queue = await brokers.topology.declareCommand(channel, Double.name);
@@ -351,7 +351,7 @@ describe('commands', () => {
     await channel.deleteQueue(queue);
   });
 
-  test('replicas share the requests, and a request whose replica dies goes to the other', async () => {
+  test('replicas share the requests, and a request whose replica crashes goes to another one', async () => {
     const door = gate();
     const answered = { dying: 0, living: 0 };
     const dying = await harness.consumer('calculator', {
@@ -369,7 +369,7 @@ describe('commands', () => {
     await crashed;
   });
 
-  test('an asker whose connection is lost is told so, and may ask again', async () => {
+  test('a requester whose connection is lost gets an error, and may send the request again', async () => {
     const door = gate();
     await harness.consumer('calculator', { commands: { [Double.name]: async () => (await door.pass(), 42) } });
     const { commands } = await harness.producer('asker');

@@ -8,7 +8,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// The queue in which RabbitMQ itself puts messages, and the way back to the consumer.
+// The dead-letter queue of RabbitMQ, and the replay to the consumer.
 
 jest.setTimeout(60_000);
 
@@ -40,12 +40,12 @@ const deadLetters = (): BrokerDeadLetters => brokers.linkOf('history').broker.de
 const countIs = (count: number): Promise<boolean> =>
   waitUntil(`${count} dead letters`, DEADLINE_MS, async () => (await deadLetters().count()) === count);
 
-/** As the broker puts it there when it has given up on it. */
+/** A dead letter as the broker creates it. */
 function deadLetter(content: string, properties: object = { userId: user() }): void {
   channel.publish(brokers.topology.deadLetters, 'history', Buffer.from(content), { persistent: true, ...properties });
 }
 
-test('what the broker gave up on is counted, shown and handled again', async () => {
+test('a dead letter of the broker is counted, shown and replayed', async () => {
   const effects = await effectsTable(harness, 'history');
   await (await history()).stop();
   await harness.producer('processor');
@@ -76,7 +76,7 @@ test('what the broker gave up on is counted, shown and handled again', async () 
   expect(await deadLetters().replay()).toEqual({ replayed: 0, refused: 0 });
 });
 
-test('a process that dies half-way through a replay loses nothing, and nothing happens twice', async () => {
+test('a process that crashes during a replay loses no event and handles none twice', async () => {
   const effects = await effectsTable(harness, 'history');
   const door = gate();
   let batches = 0;
@@ -113,7 +113,7 @@ test('a message of several events is replayed as one, if its sender publishes th
   expect((await readEffects(effects)).sort()).toEqual(textsOf(3));
 });
 
-test('a gauge counts them', async () => {
+test('a gauge counts the dead letters', async () => {
   await effectsTable(harness, 'history');
   const gauges = GaugeReader.begin();
   try {
@@ -128,7 +128,7 @@ test('a gauge counts them', async () => {
   }
 });
 
-test('what is replayed twice has its effect once', async () => {
+test('a dead letter that is replayed twice is handled once', async () => {
   const effects = await effectsTable(harness, 'history');
   await history();
   const note = JSON.stringify(aNote('a'));
@@ -138,7 +138,7 @@ test('what is replayed twice has its effect once', async () => {
   expect(await readEffects(effects)).toEqual(['a']);
 });
 
-test('while the database of the consumer is away a replay fails, and the dead letters stay', async () => {
+test('while the database of the consumer is unavailable, a replay fails and the dead letters stay', async () => {
   const effects = await effectsTable(harness, 'history');
   await history();
   for (const text of textsOf(3)) deadLetter(JSON.stringify(aNote(text)));
@@ -159,7 +159,7 @@ test('while the database of the consumer is away a replay fails, and the dead le
   expect((await readEffects(effects)).sort()).toEqual(textsOf(3));
 });
 
-test('what is unreadable or has another sender is refused, stays, and holds up nothing behind it', async () => {
+test('a dead letter that is unreadable or has another sender is refused, stays, and does not delay later ones', async () => {
   const effects = await effectsTable(harness, 'history');
   await history();
   for (const text of ['{', 'null']) deadLetter(text);
@@ -172,7 +172,7 @@ test('what is unreadable or has another sender is refused, stays, and holds up n
   expect(harness.logged).toContainEqual({ level: 'warn', message: 'broker: a dead letter is unreadable' });
 });
 
-test('a thousand are replayed at once, and the rest with the next call', async () => {
+test('one call replays a thousand dead letters, and the next call the rest', async () => {
   await effectsTable(harness, 'history');
   await history();
   for (const text of textsOf(1_001)) deadLetter(JSON.stringify(aNote(text)));
@@ -181,19 +181,19 @@ test('a thousand are replayed at once, and the rest with the next call', async (
   expect(await deadLetters().replay()).toEqual({ replayed: 1, refused: 0 });
 });
 
-test('looking at them and replaying in vain, more often than any delivery limit, removes none', async () => {
+test('reading and failed replays remove no dead letter, even beyond the delivery limit', async () => {
   await effectsTable(harness, 'history');
   await history();
   deadLetter('{');
   await countIs(1);
-  // The limit of RabbitMQ 4 would be 20; a queue with other arguments refuses these.
+  // The default limit of RabbitMQ 4 is 20. A queue that was declared with other arguments refuses this declaration.
   const limit = { 'x-queue-type': 'quorum', 'x-max-length': 100_000, 'x-delivery-limit': 1_000_000 };
   await channel.assertQueue(queue, { durable: true, arguments: limit });
   for (let times = 0; times < 25; times++) {
     expect((await deadLetters().summary()).oldest).not.toBeNull();
     expect(await deadLetters().replay()).toEqual({ replayed: 0, refused: 1 });
   }
-  // As when the process dies while it holds the message.
+  // Simulates a process that crashes while it has the message.
   for (let times = 0; times < 25; times++) {
     const own = await connection.createChannel();
     const message = await waitUntil('the message', DEADLINE_MS, () => own.get(queue));

@@ -50,7 +50,7 @@ test.each([
   ['session', undefined, `${paid}.from.session.page`],
   ['session', {}, `${paid}.from.session.partner`],
   ['invoice', {}, `${paid}.from.invoice.partner`],
-])('its consumer gets a payment of a %s (partner: %j) once, published as %s', async (source, partner, key) => {
+])('the consumer of the earlier release gets a payment of a %s (partner: %j) once, published as %s', async (source, partner, key) => {
   const publisher = await start('processor');
   const { queue } = await earlier.assertQueue('', { exclusive: true });
   await earlier.bindQueue(queue, brokers.topology.events, paid);
@@ -60,7 +60,7 @@ test.each([
   expect(await earlier.get(queue)).toBe(false);
 });
 
-test('a consumer binds to payments of hosted sessions alone, or to those of partners', async () => {
+test('a consumer binds either to payments of hosted sessions or to those of partners', async () => {
   const publisher = await start('processor');
   const bound = async (pattern: string): Promise<string> => {
     const { queue } = await earlier.assertQueue('', { exclusive: true });
@@ -78,7 +78,7 @@ test('a consumer binds to payments of hosted sessions alone, or to those of part
   expect([await earlier.get(sessions), await earlier.get(partners)]).toEqual([false, false]);
 });
 
-test('its publishers reach a new consumer, with events and with replays', async () => {
+test('the publishers of the earlier release reach a new consumer, with events and with replays', async () => {
   const consumer = await start('history');
   const received: string[] = [];
   const deliver = (events: readonly EventEnvelope[]): Promise<void> =>
@@ -95,7 +95,7 @@ test('its publishers reach a new consumer, with events and with replays', async 
   await subscription.close();
 });
 
-test('its requests are answered by a new responder, and its responder answers new requests', async () => {
+test('a new responder handles requests of the earlier release, and its responder handles new requests', async () => {
   const responder = await start('processor');
   const double = ({ n }: { n: number }): Promise<number> => Promise.resolve(2 * n);
   const subscription = await responder.respond('double.v1', (payload) => double(payload as { n: number }));
@@ -112,7 +112,7 @@ test('its requests are answered by a new responder, and its responder answers ne
   expect(JSON.parse((await answered).content.toString())).toBe(42);
   await subscription.close();
 
-  // A new responder has bound the queue that both releases read; what it leaves behind is answered by the earlier one.
+  // A new responder has bound the queue that both releases read; the earlier release handles the remaining requests.
   const queue = await brokers.topology.declareCommand(earlier, 'double.v1');
   await earlier.consume(queue, (message) => {
     const { replyTo, correlationId } = message!.properties as { replyTo: string; correlationId: string };

@@ -17,7 +17,7 @@ import { gate } from '../harness/gate.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 
-// A broker that dies, is away or takes nothing: what was committed arrives once, whatever it was doing.
+// Faults of the broker: committed events arrive once, even if it crashes, is unavailable or accepts nothing.
 
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
@@ -36,7 +36,7 @@ async function settled(declaredAt: number): Promise<void> {
   await waitUntil('the queues to be on disk', DEADLINE_MS, () => Promise.resolve(Date.now() - declaredAt > 2_500));
 }
 
-test('a broker killed between publish and confirm, in the middle of a batch: nothing is lost, nothing happens twice', async () => {
+test('after a crash of the broker between publish and confirm, in the middle of a batch, no event is lost or handled twice', async () => {
   const history = await effectsTable(harness, 'history');
   const door = gate();
   let batches = 0;
@@ -58,7 +58,7 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
   network.holdResponses();
   const texts = Array.from({ length: 150 }, (_, i) => `under way ${i}`);
   await appendNotes(producer, ...texts);
-  // Published: the consumer has some. Not confirmed: no answer arrives.
+  // The batch is published, because the consumer has some events, but not confirmed.
   await door.reached;
   expect(await producer.relay.isCaughtUp()).toBe(false);
   await server.kill();
@@ -72,7 +72,7 @@ test('a broker killed between publish and confirm, in the middle of a batch: not
   expect((await consumer.deadLetters.list()).deadLetters).toEqual([]);
 });
 
-test('a service whose connection is lost while it stops has stopped', async () => {
+test('a service whose connection is lost while it stops still stops', async () => {
   const consumer = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const { network } = brokers.linkOf('history');
   network.holdResponses();
@@ -83,7 +83,7 @@ test('a service whose connection is lost while it stops has stopped', async () =
   await expect(stopped).resolves.toBeUndefined();
 });
 
-test('while the broker is away events wait in the log and not in memory; services answer and stop', async () => {
+test('while the broker is unavailable, events wait in the log and not in memory; services respond and stop', async () => {
   const history = await effectsTable(harness, 'history');
   await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.producer('processor');
@@ -124,7 +124,7 @@ test('while the broker is away events wait in the log and not in memory; service
   expect(await effects()).toEqual({ all: 141, different: 141 });
 });
 
-test('a broker out of memory is waited for, and is not filled further', async () => {
+test('the relay waits for a broker without free memory, and sends it no more messages', async () => {
   const history = await effectsTable(harness, 'history');
   await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.producer('processor');
@@ -150,7 +150,7 @@ test('a broker out of memory is waited for, and is not filled further', async ()
   expect(new Set(await readEffects(history)).size).toBe(102);
 });
 
-test('a request is never on the disk of the broker, also while nobody takes it; an event is', async () => {
+test('a request is never on the disk of the broker, even while it has no consumer; an event is', async () => {
   const asker = await harness.producer('asker');
   await harness.consumer('history', { events: { [NotedV1.name]: () => Promise.resolve() } });
   const connection = await connect(server.url);
@@ -178,7 +178,7 @@ test('a request is never on the disk of the broker, also while nobody takes it; 
 async function onDisk(text: string): Promise<boolean> {
   for (const entry of await readdir(server.dataFolder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
-    // A file may be replaced while we look; what it held is in its successor.
+    // A file may be replaced during the search; the new file has its content.
     const content = await readFile(join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0));
     if (content.includes(text)) return true;
   }

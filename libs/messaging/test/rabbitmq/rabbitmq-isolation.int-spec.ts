@@ -15,12 +15,12 @@ import type { Producer } from '../harness/harness.js';
 import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers, type RabbitMqLink } from './rabbitmq-brokers.js';
 
-// The trouble of one consumer costs the others nothing: no event, no time, and no duplicates.
+// The problems of one consumer do not affect the others: no lost events, no delay and no duplicates.
 
 let server: PrivateRabbitMq;
 let brokers: RabbitMqBrokers;
 let harness: ProcessesHarness;
-/** Of consumers that the harness does not know. */
+/** For consumers that the harness does not know. */
 const links: RabbitMqLink[] = [];
 
 beforeAll(async () => (server = await PrivateRabbitMq.start()), 90_000);
@@ -34,7 +34,7 @@ afterEach(async () => {
   await harness.close();
 });
 
-/** As when so many messages wait that the queue is at its bound. */
+/** Simulates a queue that has reached its maximum length. */
 const bound = (queue: string, length: number): Promise<void> =>
   server.control('set_policy', 'bound', `^${queue}$`, JSON.stringify({ 'max-length': length }));
 const unbound = (): Promise<void> => server.control('clear_policy', 'bound');
@@ -45,7 +45,7 @@ async function connect(service: string): Promise<RabbitMqLink> {
   return link;
 }
 
-/** A consumer without an inbox: it sees each message as often as it is delivered. */
+/** A consumer without an inbox, which records every delivery of each message. */
 async function countingConsumer(name: string): Promise<Map<string, number>> {
   const seen = new Map<string, number>();
   const { broker } = await connect(name);
@@ -60,7 +60,7 @@ async function countingConsumer(name: string): Promise<Map<string, number>> {
   return seen;
 }
 
-/** A queue takes a little more than its bound before it refuses. Returns what was noted until it did. */
+/** A queue accepts a few messages beyond its limit before it refuses. Returns the events recorded until then. */
 async function noteUntilSeparated(producer: Producer): Promise<string[]> {
   const texts: string[] = [];
   await waitUntil('the consumers to be separated', DEADLINE_MS, async () => {
@@ -74,7 +74,7 @@ async function noteUntilSeparated(producer: Producer): Promise<string[]> {
 const duplicatesIn = (seen: ReadonlyMap<string, number>): number =>
   [...seen.values()].reduce((sum, count) => sum + count - 1, 0);
 
-test('a full queue holds up no other consumer, floods none with duplicates, and gets its events when it has room', async () => {
+test('a full queue does not delay other consumers or send them duplicates, and gets its events when it has space', async () => {
   const history = await effectsTable(harness, 'history');
   const stopped = await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const webhooks = await countingConsumer('webhooks');
@@ -88,7 +88,7 @@ test('a full queue holds up no other consumer, floods none with duplicates, and 
   const texts = Array.from({ length: 1_000 }, (_, i) => `event ${i}`);
   for (let i = 0; i < texts.length; i += 20) await appendNotes(producer, ...texts.slice(i, i + 20));
   await waitUntil('the healthy consumer to have all', DEADLINE_MS, () => Promise.resolve(webhooks.size === 1_001));
-  // What was on its way when the first was refused, four batches at most, is handed over once more; nothing after that.
+  // The batches in flight at the first refusal, at most four, are sent once more, and no later ones.
   const refused = harness.logged.filter(({ message }) => message.startsWith('relay: a consumer refuses events'));
   expect(refused).toHaveLength(1);
   expect(duplicatesIn(webhooks)).toBeLessThanOrEqual(800);
@@ -139,7 +139,7 @@ test('a relay that starts while consumers are separated repeats nothing to the h
   await expectEffects(await harness.database('history'), [...texts, 'separately', 'after']);
 });
 
-test('a consumer that comes while others are separated misses nothing', async () => {
+test('a consumer that starts while others are separated misses no event', async () => {
   const early = await effectsTable(harness, 'early');
   const stopped = await harness.consumer('early', { events: { [NotedV1.name]: writeEffects } });
   await stopped.stop();
@@ -156,7 +156,7 @@ test('a consumer that comes while others are separated misses nothing', async ()
   await expectEffects(early, [...texts, 'd']);
 });
 
-test('a replay requested by a service that died holds up no other replay', async () => {
+test('a replay that a crashed service requested does not delay other replays', async () => {
   await effectsTable(harness, 'early');
   await effectsTable(harness, 'dead');
   const late = await effectsTable(harness, 'late');
@@ -187,7 +187,7 @@ test('a replay requested by a service that died holds up no other replay', async
   await unbound();
 });
 
-test('an event without a consumer holds up none behind it, and a consumer that comes later gets it', async () => {
+test('an event without a consumer does not delay later events, and a consumer that starts later receives it', async () => {
   const history = await effectsTable(harness, 'history');
   await harness.consumer('history', { events: { [NotedV1.name]: writeEffects } });
   const producer = await harness.producer('processor');

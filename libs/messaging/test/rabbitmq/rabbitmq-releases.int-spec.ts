@@ -20,7 +20,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// Two releases of a service side by side, as during each rollout: the newer one handles one type of events more.
+// Two releases of a service run concurrently, as during each rollout. The newer one handles one more event type.
 
 const AddedV1 = eventType<Note>('added.v1');
 let brokers: RabbitMqBrokers;
@@ -47,7 +47,7 @@ const textsOf = (count: number, what: string): string[] => Array.from({ length: 
 const deferrals = (): number =>
   harness.logged.filter(({ message }) => message.includes('unknown events deferred')).length;
 
-test('events of a type that only the newer release knows all have their effect once, whichever replica received them', async () => {
+test('events of a type that only the newer release knows are all handled once, whichever replica receives them', async () => {
   const history = await effectsTable(harness, 'history');
   await olderRelease();
   const newer = await newerRelease();
@@ -69,11 +69,11 @@ const deferredIn = async (): Promise<number> => {
   return rows.length;
 };
 
-test('a replay that the older release reads reaches the newer one, which is ready only when all of it has had its effect', async () => {
+test('a replay that the older release reads reaches the newer one, which is ready only after all its events are handled', async () => {
   const history = await effectsTable(harness, 'history');
   await effectsTable(harness, 'early');
   await harness.consumer('early', { events: { [AddedV1.name]: writeEffects } });
-  // First: it is the one that reads replays, until it stops.
+  // The older replica starts first: it reads replays until it stops.
   const older = await olderRelease();
   const producer = await harness.producer('processor');
   await producer.relay.start();
@@ -90,7 +90,7 @@ test('a replay that the older release reads reaches the newer one, which is read
   expect(await older.isBackfilled()).toBe(true);
 });
 
-test('a replica of the older release that starts meanwhile takes no type from the newer one', async () => {
+test('a replica of the older release that starts later removes no event type from the newer one', async () => {
   const history = await effectsTable(harness, 'history');
   const newer = await newerRelease();
   const producer = await harness.producer('processor');
@@ -108,7 +108,7 @@ test('a replica of the older release that starts meanwhile takes no type from th
   expect(asked).toEqual([]);
 });
 
-test('rolled back and forward again, the newer release handles what happened in between, and nothing twice', async () => {
+test('after a rollback and a new rollout, the newer release handles the events in between, and none twice', async () => {
   const history = await effectsTable(harness, 'history');
   const handled: string[] = [];
   const record: EventHandler = async (events, context) => {
@@ -135,7 +135,7 @@ test('rolled back and forward again, the newer release handles what happened in 
   expect(Math.max(...Object.values(countOccurrences(handled)))).toBe(1);
 });
 
-test('a type that no release has handled for a week is unbound, and comes from the beginning when one does', async () => {
+test('a type without a handler for a week is unbound, and replayed from the beginning when it has one again', async () => {
   const history = await effectsTable(harness, 'history');
   const newer = await newerRelease();
   const producer = await harness.producer('processor');
@@ -160,12 +160,12 @@ test('a type that no release has handled for a week is unbound, and comes from t
   await expectEffects(history, ['a', 'b', 'c']);
 });
 
-describe('a queue that is gone', () => {
+describe('a queue that was deleted', () => {
   let connection: ChannelModel;
   beforeEach(async () => (connection = await connect(rabbitMqUrl())));
   afterEach(() => connection.close());
 
-  test('is declared again, and what was published without it comes as a replay', async () => {
+  test('is declared again, and events that were published without it are replayed', async () => {
     const history = await effectsTable(harness, 'history');
     const first = await newerRelease();
     const producer = await harness.producer('processor');

@@ -6,7 +6,7 @@ import { ProcessesHarness } from '../harness/processes-harness.js';
 import { RabbitMqBrokers } from './rabbitmq-brokers.js';
 import { rabbitMqUrl } from './rabbitmq-url.js';
 
-// The content of a message, and its queues.
+// Tests of the content of messages and their queues.
 
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 let brokers: RabbitMqBrokers;
@@ -39,8 +39,8 @@ function take(queue: string): Promise<GetMessage> {
   return waitUntil(`a message in ${queue}`, DEADLINE_MS, () => channel.get(queue, { noAck: true }));
 }
 
-describe('events that are handed over together', () => {
-  test('share a message, and each has its effect once; one that fails is a dead letter by itself', async () => {
+describe('events that are published together', () => {
+  test('share a message, and each is handled once; only the failing event becomes a dead letter', async () => {
     const history = await effectsTable(harness, 'history');
     const handler: typeof writeEffects = async (events, context) => {
       if (textsOf(events).includes('bad')) throw new Error('cannot be handled');
@@ -76,7 +76,7 @@ describe('payments of one origin', () => {
     [{ source: 'session' }, ['session']],
     [{ source: 'invoice', payer: 'page' }, []],
   ] as const)(
-    'are all that a service is sent that wants %j, also where it was sent all before',
+    'are the only ones that a consumer of %j receives, even if it received all before',
     async (origin, wanted) => {
       const given: string[] = [];
       const subscribe = async (part: object): Promise<{ close: () => Promise<void> }> => {

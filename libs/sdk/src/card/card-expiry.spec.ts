@@ -49,7 +49,7 @@ describe('parseExpiry', () => {
     ['01 / 47', 'far'],
   ])('refuses %p as %s', (text, problem) => expect(parseExpiry(text, now)).toEqual({ ok: false, problem }));
 
-  it('accepts a card to the end of its month, wherever the payer is', () => {
+  it('accepts a card until the end of its month, in every time zone of the payer', () => {
     const at = (time: string) => parseExpiry('11 / 26', new Date(time)).ok;
     expect(at('2026-11-30T23:59:59.999Z')).toBe(true);
     expect(at('2026-12-01T11:59:59.999Z')).toBe(true);
@@ -72,7 +72,7 @@ describe('formatExpiry', () => {
     ['2027-12', '12 / 27'],
     ['12 / 202', '12 / 202'],
     ['abc', ''],
-    // A 1 or a 2 may go on as a month or, the 2, as a year.
+    // A 1 may continue as a month, and a 2 as a month or a year.
     ['2', '2'],
     ['2/', '02'],
     ['23', '02 / 3'],
@@ -87,9 +87,9 @@ describe('formatExpiry', () => {
     ['203012', '12 / 30'],
     ['2030-12', '12 / 30'],
     ['2030/12', '12 / 30'],
-  ])('%p becomes %p', (typed, shown) => expect(formatExpiry(typed)).toBe(shown));
+  ])('formats %p as %p', (typed, shown) => expect(formatExpiry(typed)).toBe(shown));
 
-  it('shows every month of the coming years as what parses back to it, and is stable', () => {
+  it('shows every month of the coming years in a stable format that parses back to the same month', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 2027, max: 2046 }), (month, year) => {
         const typed = String(month).padStart(2, '0') + String(year).slice(2);
@@ -100,7 +100,7 @@ describe('formatExpiry', () => {
     );
   });
 
-  it('never throws, means what was typed, is stable, and never ends in a separator, which a backspace could not pass', () => {
+  it('never throws, keeps the meaning, is stable, and never ends in a separator, which would block the backspace key', () => {
     const typed = fc.string({ unit: fc.constantFrom(...'0123456789/- '), maxLength: 9 });
     const shown = { nothing: 0, month: 0, both: 0 };
     fc.assert(

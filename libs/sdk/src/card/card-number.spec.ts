@@ -4,7 +4,7 @@ import { cardBrand, formatCardNumber, isCardNumberValid, isLuhnValid, normaliseC
 const digits = (least: number, most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: least, maxLength: most }).map((all) => all.join(''));
 
-/** A second, slow reading of Luhn: complete the number with the one digit that makes the sum divisible by ten. */
+/** A second, slow implementation of Luhn: it adds the one digit that makes the sum divisible by ten. */
 function withCheckDigit(payload: string): string {
   const sum = [...payload].reverse().reduce((total, digit, index) => {
     const weighted = index % 2 === 0 ? Number(digit) * 2 : Number(digit);
@@ -19,7 +19,7 @@ describe('isLuhnValid', () => {
     (number) => expect(isLuhnValid(number)).toBe(true),
   );
 
-  it('accepts every number with its check digit, and no other last digit', () => {
+  it('accepts every number with its check digit, and with no other last digit', () => {
     fc.assert(
       fc.property(digits(11, 18), fc.integer({ min: 1, max: 9 }), (payload, offset) => {
         const good = withCheckDigit(payload);
@@ -30,7 +30,7 @@ describe('isLuhnValid', () => {
     );
   });
 
-  it('notices one wrong digit anywhere', () => {
+  it('detects one wrong digit at any position', () => {
     fc.assert(
       fc.property(digits(11, 18), fc.nat(), fc.integer({ min: 1, max: 9 }), (payload, at, offset) => {
         const good = withCheckDigit(payload);
@@ -53,7 +53,7 @@ describe('isLuhnValid', () => {
 });
 
 describe('normaliseCardNumber', () => {
-  it('takes out what people put between digits', () => {
+  it('removes the separators that people type between digits', () => {
     expect(normaliseCardNumber(' 4242\u00a04242-4242–4242\t')).toBe('4242424242424242');
     expect(normaliseCardNumber('４２４２')).toBe('4242');
   });
@@ -103,9 +103,9 @@ describe('cardBrand', () => {
     ['65', 'discover'],
     ['', 'unknown'],
     ['9', 'unknown'],
-  ])('%s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
+  ])('the brand of %s is %s', (number, name) => expect(cardBrand(number).name).toBe(name));
 
-  it('once known, stays the same however the number goes on', () => {
+  it('stays the same, once known, whatever digits follow', () => {
     const starts = fc.constantFrom(
       '4',
       '51',
@@ -133,10 +133,10 @@ describe('cardBrand', () => {
     );
   });
 
-  it('decides with the check digit and the length whether a number can be real', () => {
+  it('uses the check digit and the length to decide whether a number can be valid', () => {
     expect(isCardNumberValid('4242 4242 4242 4242')).toBe(true);
     expect(isCardNumberValid('4242 4242 4242 4243')).toBe(false);
-    // Right check digit, but American Express has 15 digits.
+    // The check digit is right, but American Express numbers have 15 digits.
     expect(isCardNumberValid(withCheckDigit('371234567890123'))).toBe(false);
   });
 });
@@ -152,9 +152,9 @@ describe('formatCardNumber', () => {
     ['5555555555554444999', '5555 5555 5555 4444'],
     ['4242 42x42<b>', '4242 4242'],
     ['', ''],
-  ])('%s becomes %s', (typed, shown) => expect(formatCardNumber(typed)).toBe(shown));
+  ])('formats %s as %s', (typed, shown) => expect(formatCardNumber(typed)).toBe(shown));
 
-  it('shows the digits typed, in order, and nothing changes when it is applied again', () => {
+  it('shows the typed digits in order, and does not change its own output', () => {
     fc.assert(
       fc.property(fc.string(), digits(0, 30), (noise, number) => {
         const shown = formatCardNumber(number + noise.replace(/\p{N}/gu, ''));

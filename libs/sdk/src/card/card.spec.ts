@@ -29,7 +29,7 @@ async function open(jwe: string): Promise<CardPlaintext> {
 }
 
 describe('encryptCard', () => {
-  it('can be opened with the private key, and says with which', async () => {
+  it('produces text that only the private key decrypts, and that contains the id of the key', async () => {
     const jwe = await encryptCard({ card, binding, publicJwk });
     expect(await open(jwe)).toEqual({ card, binding });
     expect(decodeProtectedHeader(jwe)).toEqual({
@@ -41,7 +41,7 @@ describe('encryptCard', () => {
     });
   });
 
-  it('gives another text each time and shows no digit of the card in any part', async () => {
+  it('produces different text each time, without a digit of the card in any part', async () => {
     const texts = await Promise.all([1, 2, 3].map(() => encryptCard({ card, binding, publicJwk })));
     expect(new Set(texts).size).toBe(3);
     for (const part of texts.flatMap((text) => text.split('.'))) {
@@ -51,7 +51,7 @@ describe('encryptCard', () => {
     }
   });
 
-  it('carries any name unharmed and no property that was not asked for', async () => {
+  it('keeps any name unchanged, and adds no undocumented property', async () => {
     const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => text.trim() !== '');
     await fc.assert(
       fc.asyncProperty(name, async (holderName) => {
@@ -74,7 +74,7 @@ describe('encryptCard', () => {
     ['card.expiryMonth', { expiryMonth: 13 }],
     ['card.expiryMonth', { expiryMonth: '05' as never }],
     ['card.expiryYear', { expiryYear: 27 }],
-  ])('refuses a malformed %s without repeating it', async (field, change) => {
+  ])('refuses a malformed %s, and the error does not contain its value', async (field, change) => {
     const error: unknown = await encryptCard({ card: { ...card, ...change }, binding, publicJwk }).catch(
       (thrown: unknown) => thrown,
     );
@@ -108,7 +108,7 @@ describe('encryptCard', () => {
     [{ expiryMonth: 13 }, 'card.expiryMonth must be a number from 1 to 12'],
     [{ expiryYear: 1999 }, 'card.expiryYear must be a year of four digits'],
     [{ expiryYear: 2100 }, 'card.expiryYear must be a year of four digits'],
-  ])('names what is wrong with a card of %j', async (change, problem) => {
+  ])('names the invalid field of the card %j', async (change, problem) => {
     expect(await problemOf({ card: change })).toBe(problem);
   });
 
@@ -124,7 +124,7 @@ describe('encryptCard', () => {
     [{ expiresAt: '2026-13-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: ['2026-11-20T18:00:00Z'] }, 'binding.expiresAt must be an ISO 8601 time'],
     [{ expiresAt: '+002026-11-20T18:00:00Z' }, 'binding.expiresAt must be an ISO 8601 time'],
-  ])('names what is wrong with a binding of %j', async (change, problem) => {
+  ])('names the invalid field of the binding %j', async (change, problem) => {
     expect(await problemOf({ binding: change })).toBe(problem);
   });
 
@@ -135,7 +135,7 @@ describe('encryptCard', () => {
     [{ crv: 'P-384' }, 'publicJwk must be an EC key on P-256'],
     [{ kty: 'RSA' }, 'publicJwk must be an EC key on P-256'],
     [{ d: 'AAAA' }, 'publicJwk must be a public key'],
-  ])('refuses a key of %j', async (change, problem) => {
+  ])('refuses the encryption key %j', async (change, problem) => {
     expect(await problemOf({ key: change })).toBe(problem);
   });
 
@@ -148,11 +148,11 @@ describe('encryptCard', () => {
     { card: { expiryMonth: 12, expiryYear: 2099 } },
     { binding: { sessionId: 'x'.repeat(100), try: 1_000 } },
     { key: { kid: 'x'.repeat(100) } },
-  ])('takes what is as long or as high as may be: %j', async (change) => {
+  ])('accepts values of the maximum length or size: %j', async (change) => {
     expect(await problemOf(change)).toBe('none');
   });
 
-  it('encrypts the name without the blanks around it', async () => {
+  it('encrypts the name without leading and trailing spaces', async () => {
     const { card: opened } = await open(
       await encryptCard({ card: { ...card, holderName: ' Ada ' }, binding, publicJwk }),
     );

@@ -28,7 +28,7 @@ async function called(args: readonly string[], environment: Record<string, strin
 }
 const hook = (path = '') => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
-test('are told from the command that reads a webhook', () => {
+test('the commands listen and trigger are distinguished from verify', () => {
   expect([['listen'], ['trigger'], ['verify'], []].map(isForwardCommand)).toEqual([true, true, false, false]);
 });
 
@@ -39,12 +39,12 @@ test.each([
     ['--order', 'A-7', '--amount', '100'],
     { paymentStatus: 'Failed', merchantOrderId: 'A-7', amount: 100 },
   ],
-])('triggers %s %j', async (event, more, expected) => {
+])('the command triggers %s %j', async (event, more, expected) => {
   const { code } = await called(['trigger', event, '--secret', secret, '--forward-to', hook(), ...more]);
   expect([code, received]).toEqual([0, [expect.objectContaining(expected)]]);
 });
 
-test('a receiver that refuses is an exit code of its own', async () => {
+test('a receiver that responds with an error has its own exit code', async () => {
   const environment = { SVC_FORWARD_TO: hook('/refuses'), SVC_WEBHOOK_SECRET: secret };
   const { code, lines } = await called(['trigger', 'payment.succeeded'], environment);
   expect([code, lines]).toEqual([
@@ -68,13 +68,13 @@ test.each([
   [[...listening, '--api-key', 'svc_live_site_x'], '--api-key must be a key of test mode'],
   [[...listening, '--api-key', 'svc_test_site_x'], '--gateway-url is missing'],
   [['listen', '--nothing'], "Unknown option '--nothing'"],
-])('%j cannot be read: %s', async (args, says) => {
+])('%j is refused with the message: %s', async (args, says) => {
   const { code, lines } = await called(args);
   expect([code, lines[0]]).toEqual([2, expect.stringContaining(says)]);
   expect(lines).toContainEqual(expect.stringContaining('usage: svc-webhook listen'));
 });
 
-test('a feed that refuses ends it', async () => {
+test('an error of the feed ends the command', async () => {
   const gateway = ['--gateway-url', hook(), '--merchant-id', '1', '--site-id', '2', '--api-key', 'svc_test_site_x'];
   server.removeAllListeners('request').on('request', (_, answer) => answer.writeHead(401).end());
   const lines: string[] = [];

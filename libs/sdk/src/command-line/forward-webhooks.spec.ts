@@ -31,7 +31,7 @@ beforeEach(() => {
   posted = [];
 });
 
-test('a notification is posted as the platform would have signed it, under its own id', async () => {
+test('a notification is posted with the same signature and id as by the platform', async () => {
   expect(await postWebhook({ id: 'n-1', payment: payment('A-7') }, forwarding(answering(204)))).toBe(true);
   const [{ headers, body }] = posted as [(typeof posted)[number]];
   expect(headers['webhook-id']).toBe('n-1');
@@ -45,12 +45,12 @@ test.each([
     () => Promise.reject(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') })),
     'no answer from http://localhost:3000/hook (connect ECONNREFUSED)',
   ],
-])('a receiver that does not take it is told of, and ends nothing', async (fetch, says) => {
+])('a failing receiver is reported, and the command continues', async (fetch, says) => {
   expect(await postWebhook({ payment: payment('A-7') }, forwarding(fetch))).toBe(false);
   expect(lines).toEqual([`Success of 12345 cents for A-7: ${says}`]);
 });
 
-test('what happened before is left alone; what comes is forwarded once, also after the feed was away', async () => {
+test('earlier events are skipped; new events are forwarded once, also after the feed was unavailable', async () => {
   const page = (orders: string[], after: string, hasMore = false): NotificationPage => ({
     notifications: orders.map((order) => ({ id: `id of ${order}`, payment: payment(order) })),
     after,

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { legacySignatureText, type LegacySignedFields } from '../webhooks/legacy-signature.js';
 import { webhookCommand } from './webhook-command.js';
 
-// The test vector is the one of the documentation: a change of one fails here.
+// The test vector is the one in the documentation: this test fails if either changes.
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/webhooks.md'), 'utf8');
 const found = (pattern: RegExp): string => {
   const text = pattern.exec(page)?.[1];
@@ -18,8 +18,8 @@ const WRONG = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 
 const changed = (from: string, to: string): Buffer => Buffer.from(request.toString('utf8').replace(from, to));
 
-describe('the request of the documentation', () => {
-  it('is right under both schemes', () => {
+describe('the request in the documentation', () => {
+  it('is valid under both signature schemes', () => {
     const { exitCode, lines } = webhookCommand(['verify', '--secret', secret, '--api-key', apiKey], request);
     expect(lines).toEqual([
       'webhook-signature: right, signed 2026-03-01T10:00:00.000Z: Failed of 12345 cents for order|42 é, payment 1H2J3K4M5N6P7Q8R9S',
@@ -34,7 +34,7 @@ describe('the request of the documentation', () => {
     expect(legacySignatureText(body, apiKey)).toBe(shown);
   });
 
-  it('is read with either end of line', () => {
+  it('is read with line ends of either kind', () => {
     const [head, body] = request.toString('utf8').split('\n\n') as [string, string];
     const onTheWire = Buffer.from(`${head.replaceAll('\n', '\r\n')}\r\n\r\n${body}`);
     expect(webhookCommand(['verify', '--secret', secret], onTheWire).exitCode).toBe(0);
@@ -44,7 +44,7 @@ describe('the request of the documentation', () => {
 it.each([
   ['\r\n', '\n\n'],
   ['\n', '\r\n\r\n'],
-])('the headers end at the first empty line: ends of line %j, and %j in the body', (end, blank) => {
+])('the headers end at the first empty line: line ends %j, and %j in the body', (end, blank) => {
   const [, signedBody] = request.toString('utf8').split('\n\n') as [string, string];
   const body = signedBody.replace('{', `{${blank}`);
   const at = new Date('2026-03-01T10:00:00Z');
@@ -69,7 +69,7 @@ describe('svc-webhook verify', () => {
     ['an age', ['--secret', secret, '--received-at', '2026-03-01T10:06:00Z'], request, 'too-old'],
     ['another key', ['--api-key', 'svc_test_site_B'], request, 'made with another key'],
     ['no JSON', ['--api-key', apiKey], changed('{"', '{'), 'not JSON'],
-  ])('says what is wrong: %s', (_, args, input, says) => {
+  ])('reports the error: %s', (_, args, input, says) => {
     const { exitCode, lines } = webhookCommand(['verify', ...args], input);
     expect(exitCode).toBe(1);
     expect(lines[0]).toContain(says);
@@ -84,11 +84,11 @@ describe('svc-webhook verify', () => {
     ['it was written with spaces', changed('","amount"', '", "amount"'), 'it was parsed and serialised again'],
     ['a byte order mark came before it', changed('\n\n{', '\n\n\uFEFF{'), 'without the byte order mark'],
     ['something else was changed', changed('12345', '12346'), 'Either the secret'],
-  ])('says why the signature does not match: %s', (_, input, says) => {
+  ])('reports why the signature does not match: %s', (_, input, says) => {
     expect(webhookCommand(['verify', '--secret', secret], input).lines[0]).toContain(says);
   });
 
-  it('says that it is the secret, where the older signature is right', () => {
+  it('reports that the secret is wrong if the older signature is right', () => {
     const { lines } = webhookCommand(['verify', '--secret', WRONG, '--api-key', apiKey], request);
     expect(lines).toEqual([
       expect.stringContaining(
@@ -98,7 +98,7 @@ describe('svc-webhook verify', () => {
     ]);
   });
 
-  it('takes several secrets and keys, as during a change', () => {
+  it('accepts several secrets and keys, as during a rotation', () => {
     const args = ['verify', '--secret', WRONG, '--secret', secret, '--api-key', 'svc_test_site_B', '--api-key', apiKey];
     expect(webhookCommand([...args, '--received-at', '2026-03-01T10:04:00Z'], request).exitCode).toBe(0);
   });
@@ -110,7 +110,7 @@ describe('svc-webhook verify', () => {
     [['verify', '--secret', secret, '--received-at', 'noon'], request],
     [['verify', '--password', 'x'], request],
     [['verify', '--secret', secret], Buffer.from('only a line')],
-  ])('exits with 2 for what it cannot read: %j', (args, input) => {
+  ])('exits with 2 for invalid arguments or input: %j', (args, input) => {
     expect(webhookCommand(args, input).exitCode).toBe(2);
   });
 });

@@ -7,9 +7,9 @@ interface Reply {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Cuts the connection instead of answering. */
+  /** Closes the connection without a response. */
   drop?: boolean;
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   hang?: boolean;
 }
 
@@ -122,7 +122,7 @@ describe('HostedGatewayClient', () => {
   it.each([
     ['https://pay.example', 'https://pay.example/api/v3.1/payments/P'],
     ['https://example.com/edge//', 'https://example.com/edge/api/v3.1/payments/P'],
-  ])('appends its paths to %s', async (gatewayUrl, url) => {
+  ])('appends its paths to the base URL %s', async (gatewayUrl, url) => {
     const fetch = jest.fn(() => Promise.resolve(Response.json(payment)));
     await new HostedGatewayClient({ gatewayUrl, merchantId: 1, siteId: 2, fetch }).getPayment('P');
     expect(fetch).toHaveBeenCalledWith(url, expect.anything());
@@ -132,7 +132,7 @@ describe('HostedGatewayClient', () => {
     [{}, 'payments'],
     [{ payments: payment }, 'payments'],
     [{ payments: [null] }, 'payment'],
-  ])('takes no list of payments %j', async (body, field) => {
+  ])('refuses %j as a list of payments', async (body, field) => {
     replies = [{ body }];
     await expect(client().listPayments('s-1')).rejects.toThrow(`${field} is missing or malformed`);
   });
@@ -146,25 +146,25 @@ describe('HostedGatewayClient', () => {
     [{ notifications: [] }, 'hasMore'],
     [{ notifications: [], hasMore: 'no' }, 'hasMore'],
     [{ notifications: [], hasMore: false, after: 7 }, 'after'],
-  ])('takes no page of notifications %j', async (body, field) => {
+  ])('refuses %j as a page of notifications', async (body, field) => {
     replies = [{ body }];
     await expect(client().listNotifications()).rejects.toThrow(`${field} is missing or malformed`);
   });
 
-  it.each(['', '..', 'a/b', 'x'.repeat(101), 7 as never])('addresses nothing by %j', async (id) => {
+  it.each(['', '..', 'a/b', 'x'.repeat(101), 7 as never])('sends no request for the malformed id %j', async (id) => {
     await expect(client().cancelSession(id)).rejects.toThrow('sessionId is malformed');
     await expect(client().getPayment(id)).rejects.toThrow('paymentReference is malformed');
     expect(requests).toEqual([]);
   });
 
-  it('speaks v3 and goes without a key where the site allows it', async () => {
+  it('supports v3, and calls without a key if the site allows it', async () => {
     replies = [created];
     await client({ version: 'v3' }).createSession(session);
     expect(requests[0]?.url).toBe('/edge/api/v3/sessions');
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('repeats the same request after a lost connection, 503 and 429, waiting as long as it is asked to', async () => {
+  it('repeats the same request after a lost connection, a 503 and a 429, and waits as long as Retry-After requires', async () => {
     replies = [
       { drop: true },
       { status: 503, headers: { 'retry-after': '2' } },
@@ -176,34 +176,34 @@ describe('HostedGatewayClient', () => {
     expect(new Set(requests.map((request) => request.body)).size).toBe(1);
   });
 
-  it('reads Retry-After as a date by the clock of the answer', async () => {
+  it('reads a date in Retry-After relative to the Date of the response', async () => {
     const date = 'Fri, 20 Nov 2026 18:00:00 GMT';
     replies = [{ status: 503, headers: { date, 'retry-after': 'Fri, 20 Nov 2026 18:00:04 GMT' } }, created];
     await client().createSession(session);
     expect(pauses).toEqual([4000]);
   });
 
-  it('gives up after four tries', async () => {
+  it('gives up after four attempts', async () => {
     replies = [1, 2, 3, 4, 5].map(() => ({ drop: true }));
     expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 0, retryable: true });
     expect(requests).toHaveLength(4);
     expect(pauses).toEqual([250, 500, 1000]);
   });
 
-  it('does not wait for longer than the time it has', async () => {
+  it('does not wait longer than its timeout', async () => {
     replies = [{ status: 429, headers: { 'retry-after': '3600' } }];
     const error = await failureOf(client().createSession(session));
     expect(error).toMatchObject({ httpStatus: 429, retryable: true, retryAfterSeconds: 3600 });
     expect(pauses).toEqual([]);
   });
 
-  it('stops waiting for a server that never answers', async () => {
+  it('times out if the server never responds', async () => {
     replies = [{ hang: true }, created];
     await client({ timeoutMs: 200 }).createSession(session);
     expect(requests).toHaveLength(2);
   });
 
-  it('waits for an equal request that is still running, but not for a conflict that will stay', async () => {
+  it('retries while an identical request is running, but not after a permanent conflict', async () => {
     replies = [{ status: 409, headers: { 'retry-after': '1' } }, created];
     await client().createSession(session);
     expect(pauses).toEqual([1000]);
@@ -212,7 +212,7 @@ describe('HostedGatewayClient', () => {
     expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 409, retryable: false });
   });
 
-  it('makes the error of the envelope, with the request id', async () => {
+  it('creates the error from the envelope, with the request id', async () => {
     const errors = [{ message: 'amount must be positive' }, { message: 'origin is missing' }];
     replies = [{ status: 400, body: { status: 'BadRequest', errors } }];
     const error = await failureOf(client().createSession(session));
@@ -227,20 +227,20 @@ describe('HostedGatewayClient', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('makes an error of an answer that is no envelope', async () => {
+  it('creates an error from a response without an envelope', async () => {
     replies = [{ status: 401 }];
     expect(await failureOf(client().getPayment('X'))).toMatchObject({ status: 'Unauthorized', errors: [] });
     replies = [{ status: 201, body: { redirectUrl: 1 } }];
     expect(await failureOf(client().createSession(session))).toMatchObject({ httpStatus: 201, retryable: false });
   });
 
-  it('does not follow a redirect, which would carry the key elsewhere', async () => {
+  it('does not follow a redirect, which would send the key to another address', async () => {
     replies = [1, 2, 3, 4].map(() => ({ status: 307, headers: { location: '/elsewhere' } }));
     await failureOf(client({ apiKey: 'svc_test_site_1' }).createSession(session));
     expect(new Set(requests.map((request) => request.url))).toEqual(new Set(['/edge/api/v3.1/sessions']));
   });
 
-  it('reads payments, enumerations as text or number', async () => {
+  it('reads payments, with enumerations as text or numbers', async () => {
     replies = [{ body: { payments: [payment], status: 'Success', errors: [] } }, { body: payment }];
     const expected = { ...payment, paymentStatus: 'Success' };
     expect(await client().listPayments('s 1&x=2')).toEqual([expected]);
@@ -251,7 +251,7 @@ describe('HostedGatewayClient', () => {
     ]);
   });
 
-  it('reads the feed of notifications, page after page', async () => {
+  it('reads the feed of notifications, page by page', async () => {
     const id = '019ca8d7-25ab-777e-8b20-51e25d3ed4e3';
     replies = [
       {
@@ -285,7 +285,7 @@ describe('HostedGatewayClient', () => {
       expect(await failureOf(client().listNotifications())).toMatchObject({ retryable: false });
   });
 
-  it('says of a repeated requestId what became of its session, and reads a session', async () => {
+  it('returns the state of the session for a repeated requestId, and reads a session', async () => {
     const now = {
       sessionId: 's-1',
       redirectUrl: 'https://pay.example/pay?sessionId=s-1',
@@ -310,7 +310,7 @@ describe('HostedGatewayClient', () => {
     await expect(client().getSession('..')).rejects.toThrow(TypeError);
   });
 
-  it('cancels once, and never addresses another resource by a strange id', async () => {
+  it('sends a cancellation once, and never calls another resource for an unusual id', async () => {
     replies = [{ status: 200, body: { sessionId: 's-1', status: 'Success', errors: [] } }, { drop: true }];
     await client().cancelSession('s-1');
     expect(await failureOf(client().cancelSession('s-1'))).toMatchObject({ httpStatus: 0 });

@@ -28,7 +28,7 @@ test.each([
   [{ state: 'exhausted' }, '?state=exhausted'],
   [{ after: ID }, `?after=${ID}`],
   [{ state: 'gone', after: ID }, `?state=gone&after=${ID}`],
-] as const)('list(%j) asks for %p', async (query, expected) => {
+] as const)('list(%j) requests the query %p', async (query, expected) => {
   const page = { deliveries: [DELIVERY], hasMore: true, after: ID, ...SUCCESS };
   const listed = await clientOf(200, page).webhooks.deliveries.list(query);
   expect(listed).toEqual({ deliveries: [DELIVERY], hasMore: true, after: ID });
@@ -64,12 +64,12 @@ test.each([
   [{ deliveries: [{ ...DELIVERY, paymentReference: 7 }], hasMore: true }, 'paymentReference'],
   [{ deliveries: [{ ...DELIVERY, state: 7 }], hasMore: true }, 'state'],
   [{ deliveries: [], hasMore: true, after: 7 }, 'after'],
-])('a list as %j cannot be read', async (body, field) => {
+])('a list with the body %j is an error', async (body, field) => {
   const message = expect.stringContaining(`${field} is missing or malformed`) as string;
   await expect(clientOf(200, body).webhooks.deliveries.list()).rejects.toMatchObject({ message });
 });
 
-test('one delivery has its attempts', async () => {
+test('a single delivery has its attempts', async () => {
   const answered = clientOf(200, { ...DELIVERY, attempts: [ATTEMPT], ...SUCCESS });
   expect(await answered.webhooks.deliveries.get(ID)).toEqual({ ...DELIVERY, attempts: [ATTEMPT] });
   expect(sent[0]).toMatchObject({ method: 'GET', url: `https://pay.example/api/v3.1/deliveries/${ID}` });
@@ -77,7 +77,7 @@ test('one delivery has its attempts', async () => {
   await expect(clientOf(200, DELIVERY).webhooks.deliveries.get(ID)).rejects.toMatchObject({ message });
 });
 
-test('is sent again once, whatever is answered', async () => {
+test('a resend is requested once, whatever the response', async () => {
   await clientOf(202, SUCCESS).webhooks.deliveries.resend(ID);
   expect(sent).toEqual([
     expect.objectContaining({ method: 'POST', url: `https://pay.example/api/v3.1/deliveries/${ID}/resend` }),
@@ -88,7 +88,7 @@ test('is sent again once, whatever is answered', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test.each(['', '..', 'a/b', 'x'.repeat(101), 7 as unknown as string])('an id %p is refused here', async (id) => {
+test.each(['', '..', 'a/b', 'x'.repeat(101), 7 as unknown as string])('the client refuses the malformed id %p without a request', async (id) => {
   const { deliveries } = clientOf(200, {}).webhooks;
   await expect(deliveries.get(id)).rejects.toThrow('id is malformed');
   await expect(deliveries.resend(id)).rejects.toThrow('id is malformed');

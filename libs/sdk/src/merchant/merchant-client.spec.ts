@@ -63,14 +63,14 @@ const text =
   (body: string): Handler =>
   (_, response) =>
     response.end(body);
-/** A stream that says `parts` and then ends, breaks off, or stays open and silent. */
+/** A stream that sends `parts` and then ends, breaks, or stays open without data. */
 const stream =
   (parts: string[], then: 'end' | 'break' | 'silence' = 'end'): Handler =>
   (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const part of parts) response.write(part);
     if (then === 'end') response.end();
-    // The first chunk has to arrive.
+    // Wait until the first chunk arrives.
     if (then === 'break') setImmediate(() => response.write(': \n', () => response.destroy()));
   };
 const message = (id: string, body: object = { ...payment, type: 'payment' }): string =>
@@ -88,11 +88,11 @@ const client = (options: object = {}): MerchantClient =>
 const site = (options: object = {}) => client(options).site('2');
 const asked = () => requests.map(({ method, url }) => `${method} ${url.replace('/edge/business/api/v1', '')}`);
 
-describe('the six look-ups', () => {
+describe('the six lookups', () => {
   it.each([
     ['of a merchant', () => client(), '/merchants/1001'],
     ['of a site', () => site(), '/merchants/1001/sites/2'],
-  ])('%s', async (_, from, path) => {
+  ])('have the path %s', async (_, from, path) => {
     answers = [json(200, [payment]), json(200, []), json(200, [payment])];
     expect(await from().paymentsOfInvoice('a/b')).toEqual([read]);
     expect(await from().paymentsOfExternalReference('Order 1&2')).toEqual([]);
@@ -110,7 +110,7 @@ describe('the six look-ups', () => {
     expect(requests[0]?.headers).toMatchObject({ 'x-api-key': 'svc_test_x', accept: 'application/json' });
   });
 
-  it('is undefined for a payment that is not the merchant’s', async () => {
+  it('return undefined for a payment of another merchant', async () => {
     answers = [json(200, [])];
     expect(await client().payment(payment.paymentReference)).toBeUndefined();
   });
@@ -123,12 +123,12 @@ describe('the six look-ups', () => {
     ['a voucher without its amount', [{ ...payment, vouchers: [{ merchantLiable: true }] }]],
     ['a voucher that nobody is liable for', [{ ...payment, vouchers: [{ amount: 1 }] }]],
     ['no vouchers', [{ ...payment, vouchers: undefined }]],
-  ])('does not take %s for an answer', async (_, body) => {
+  ])('refuse a response with %s', async (_, body) => {
     answers = [json(200, body)];
     await expect(client().paymentsOfInvoice('i')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
   });
 
-  it('says what the API says of a failure', async () => {
+  it('report the error of the API', async () => {
     answers = [json(400, { errors: [{ message: 'no', field: 'externalReference' }] }, { 'x-request-id': 'r-1' })];
     await expect(client().paymentsOfExternalReference('')).rejects.toMatchObject({
       httpStatus: 400,
@@ -138,9 +138,9 @@ describe('the six look-ups', () => {
   });
 });
 
-it('refuses a site that is no number', () => expect(() => client().site('..')).toThrow('siteId must be digits'));
+it('a site id that is not a number is refused', () => expect(() => client().site('..')).toThrow('siteId must be digits'));
 
-describe('invoices and tills', () => {
+describe('invoices and tills of the client', () => {
   const request = {
     externalReference: 'ORDER-1',
     siteReference: 'TILL-1',
@@ -150,7 +150,7 @@ describe('invoices and tills', () => {
     createdUTCDate: '2026-11-20T18:03:36Z',
   } as const;
 
-  it('makes, reads and closes one', async () => {
+  it('create, read and close an invoice', async () => {
     answers = [json(201, { ...invoice, externalReference: 'ORDER-1' }), json(200, invoice), json(204, undefined)];
     expect(await site().createInvoice(request)).toEqual({ ...invoice, externalReference: 'ORDER-1' });
     expect(await site().invoice('i-1')).toEqual(invoice);
@@ -165,7 +165,7 @@ describe('invoices and tills', () => {
     expect(requests[1]!.headers).not.toHaveProperty('content-type');
   });
 
-  it('has codes as text, and as images', async () => {
+  it('have codes as text and as images', async () => {
     answers = [
       json(201, { siteReference: 'A B', code: 'https://pay.example/c/2' }),
       text('<svg a/>'),
@@ -188,19 +188,19 @@ describe('invoices and tills', () => {
     await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 404 });
   });
 
-  it('takes an invoice for closed only when the service says so, and not the page of a proxy', async () => {
+  it('report an invoice as closed only on the response of the service, not on the page of a proxy', async () => {
     answers = [json(200, { page: 'Sign in to the network' })];
     await expect(site().closeInvoice('x')).rejects.toMatchObject({ httpStatus: 200, retryable: false });
   });
 
-  it('reads an invoice that was closed, and does not take a state that it does not know', async () => {
+  it('read a closed invoice, and refuse an unknown state', async () => {
     answers = [json(200, { ...invoice, state: 'closed' }), json(200, { ...invoice, state: 'lost' })];
     expect(await site().invoice('i')).toEqual({ ...invoice, state: 'closed' });
     await expect(site().invoice('i')).rejects.toThrow('state is missing or malformed');
   });
 });
 
-describe('the stream', () => {
+describe('the event stream', () => {
   const refund = {
     refundReference: 'f-1',
     amount: 12_845,
@@ -216,7 +216,7 @@ describe('the stream', () => {
     return notices;
   }
 
-  it('is payments and refunds, and skips what a later release may tell', async () => {
+  it('contains payments and refunds, and skips unknown types of later releases', async () => {
     answers = [
       stream([
         ': hello\n\n',
@@ -234,7 +234,7 @@ describe('the stream', () => {
     expect(asked()).toEqual(['GET /merchants/1001/sites/2/payments/stream']);
   });
 
-  it('goes on after the last it has told, however a connection ended', async () => {
+  it('continues after the last event, however the connection ended', async () => {
     const whole = message('3');
     answers = [
       stream([message('1')], 'end'),
@@ -250,13 +250,13 @@ describe('the stream', () => {
     expect(pauses).toEqual([250, 7000, 250, 500, 250]);
   });
 
-  it('goes on where it began when the first connection ends before it tells anything', async () => {
+  it('continues from its starting point if the first connection ends before any event', async () => {
     answers = [stream(['retry: 1000\nid: begin\n\n']), stream([message('1')])];
     expect((await take(1)).map(({ id }) => id)).toEqual(['1']);
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, 'begin']);
   });
 
-  it('says once when it is open, and after which id', async () => {
+  it('reports once that it is open, and after which id', async () => {
     answers = [
       json(503, {}),
       stream(['retry: 1000\nid: begin\n\n']),
@@ -267,7 +267,7 @@ describe('the stream', () => {
     expect(opened).toEqual(['begin']);
   });
 
-  it('gives its reader all the time they need', async () => {
+  it('waits for its reader without a time limit', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
     let connection: ServerResponse | undefined;
     answers = [(request, response) => stream([message('1')], 'silence')(request, (connection = response))];
@@ -281,17 +281,17 @@ describe('the stream', () => {
     expect([ids, requests.length]).toEqual([['1', '2'], 1]);
   });
 
-  it('gives up on a first connection that cannot be made, and never on a later one', async () => {
+  it('gives up if the first connection fails, and never after that', async () => {
     answers = Array.from({ length: 4 }, () => json(503, {}));
     await expect(take(1)).rejects.toMatchObject({ httpStatus: 503 });
     expect(requests).toHaveLength(4);
     answers = [stream([message('1')]), ...Array.from({ length: 12 }, () => json(503, {})), stream([message('2')])];
     expect(await take(2)).toHaveLength(2);
-    // Longer after each, up to 16 s.
+    // The pause increases after each attempt, up to 16 s.
     expect(pauses.slice(-3)).toEqual([16_000, 16_000, 16_000]);
   });
 
-  it.each([400, 401, 404, 410])('ends with what the API says when there is no use in going on: %d', async (status) => {
+  it.each([400, 401, 404, 410])('ends with the error of the API if a retry cannot succeed: %d', async (status) => {
     answers = [stream([message('1')]), json(status, { errors: [{ message: 'too old' }] })];
     await expect(take(2)).rejects.toMatchObject({ httpStatus: status, errors: [{ message: 'too old' }] });
     expect(requests).toHaveLength(2);
@@ -302,19 +302,19 @@ describe('the stream', () => {
     ['no id', `data: ${JSON.stringify({ ...payment, type: 'payment' })}\n\n`],
     ['a refund of no amount', message('1', { ...payment, type: 'refund', refund: { ...refund, amount: '1' } })],
     ['a refund of no state', message('1', { ...payment, type: 'refund', refund: { ...refund, status: 'lost' } })],
-  ])('ends at a message that has %s', async (_, sent) => {
+  ])('ends with an error at a message that has %s', async (_, sent) => {
     answers = [stream([sent])];
     await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', httpStatus: 200, retryable: false });
     expect(requests).toHaveLength(1);
   });
 
-  it('ends at a message that never ends', async () => {
+  it('ends with an error at a message that never ends', async () => {
     answers = [stream([`id: 1\ndata: ${'x'.repeat(1024 * 1024 + 1)}`], 'silence')];
     await expect(take(1)).rejects.toMatchObject({ name: 'SvcApiError', retryable: false });
     expect(requests).toHaveLength(1);
   });
 
-  it('ends at once when its signal says so in a pause', async () => {
+  it('ends at once when its signal is aborted during a pause', async () => {
     const ended = new AbortController();
     answers = [stream([message('1')])];
     const wait = (): Promise<void> => (ended.abort(), new Promise<void>(() => undefined));
@@ -323,7 +323,7 @@ describe('the stream', () => {
     expect(await notices.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('is let go of when its reader has enough, and when the signal says so', async () => {
+  it('closes its connection when its reader stops, and when the signal is aborted', async () => {
     const closed: Promise<unknown>[] = [];
     const open: Handler = (request, response) => {
       closed.push(once(response, 'close'));
@@ -341,7 +341,7 @@ describe('the stream', () => {
     expect(closed).toHaveLength(2);
   });
 
-  it('does not wait for ever for an answer to begin', async () => {
+  it('stops waiting for a response that never begins', async () => {
     answers = Array.from({ length: 4 }, () => () => undefined);
     await expect(take(1, {}, { timeoutMs: 30 })).rejects.toMatchObject({ httpStatus: 0, retryable: true });
   });

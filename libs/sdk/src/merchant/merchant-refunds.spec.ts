@@ -17,7 +17,7 @@ interface Sent {
   readonly body: unknown;
 }
 
-/** A client that is given these answers in turn, and what it sends. */
+/** A client that receives these responses in turn, and the requests that it sends. */
 function clientOf(...answers: readonly (readonly [status: number, body: unknown, headers?: Record<string, string>])[]) {
   const sent: Sent[] = [];
   const left = [...answers];
@@ -37,7 +37,7 @@ function clientOf(...answers: readonly (readonly [status: number, body: unknown,
   return { client, refund, sent };
 }
 
-test('a refund is made under your key, which every try has', async () => {
+test('a refund is sent with an idempotency key, which is the same in every attempt', async () => {
   const { refund, sent } = clientOf([503, {}], [409, {}, { 'retry-after': '2' }], [201, made]);
   expect(await refund()).toEqual({ paymentReference, ...members });
   const headers = expect.objectContaining({ 'idempotency-key': 'k-1', 'x-api-key': 'svc_test_x' }) as object;
@@ -48,11 +48,11 @@ test('a refund is made under your key, which every try has', async () => {
 test.each([
   [202, 'pending'],
   [201, 'failed'],
-])('%i with a refund that is %s is no error', async (httpStatus, status) => {
+])('the status %i with a refund in the state %s is not an error', async (httpStatus, status) => {
   expect(await clientOf([httpStatus, { ...made, status }]).refund()).toMatchObject({ status });
 });
 
-test('a refund that is refused is an error, and not tried again', async () => {
+test('a refused refund is an error, and is not sent again', async () => {
   const errors = [{ errorReference: '40', message: 'More than what is left' }];
   const { refund, sent } = clientOf([422, { errors }]);
   await expect(refund()).rejects.toMatchObject({ httpStatus: 422, retryable: false, errors });
@@ -77,11 +77,11 @@ test.each([
   ['a refund without its payment', [{ ...made, svcId: undefined }]],
   ['a refund of an unknown state', [{ ...made, status: 'lost' }]],
   ['a refund of no amount', [{ ...made, amount: '250' }]],
-])('%s cannot be read', async (_, body) => {
+])('a response with %s is an error', async (_, body) => {
   const listed = clientOf([200, body]).client.refunds(paymentReference);
   await expect(listed).rejects.toMatchObject({ status: 'InternalServer', retryable: false });
 });
 
-test('the refunds of a payment that is not yours are an error', async () => {
+test("listing the refunds of another merchant's payment is an error", async () => {
   await expect(clientOf([404, { errors: [] }]).client.refunds('x')).rejects.toMatchObject({ httpStatus: 404 });
 });

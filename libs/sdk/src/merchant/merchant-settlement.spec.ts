@@ -29,19 +29,19 @@ function clientOf(...answers: readonly [status: number, body: unknown][]) {
   return { client, sent };
 }
 
-test('a statement is read as it is, after a try that failed', async () => {
+test('a statement is returned unchanged, after a failed attempt', async () => {
   const { client, sent } = clientOf([503, {}], [200, { ...statement, merchantId: 1001 }]);
   expect(await client.settlement('2026-11-20')).toEqual(statement);
   const url = 'GET https://api.example/edge/business/api/v1/merchants/1001/settlements/2026-11-20';
   expect(sent).toEqual([url, url]);
 });
 
-test('of a day that is still open it has no root', async () => {
+test('the statement of a day that is still open has no root', async () => {
   const { ledgerRoot: _, ...open } = { ...statement, closed: false };
   expect(await clientOf([200, open]).client.settlement('2026-11-20')).toEqual(open);
 });
 
-test('what is no date stays one segment of the path, and is refused as the service says', async () => {
+test('an invalid date stays one segment of the path, and causes the error of the service', async () => {
   const errors = [{ errorReference: '40', message: 'day must be a date in UTC', field: 'day' }];
   const { client, sent } = clientOf([400, { errors }]);
   await expect(client.settlement('../refunds')).rejects.toMatchObject({ httpStatus: 400, retryable: false });

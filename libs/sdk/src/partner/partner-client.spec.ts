@@ -96,7 +96,7 @@ it.each([
   ['https://api.example', 'https://api.example/v1/auth/service/login'],
   ['http://127.0.0.1:7301/', 'http://127.0.0.1:7301/v1/auth/service/login'],
   ['https://example.com/edge/main//', 'https://example.com/edge/main/v1/auth/service/login'],
-])('appends its paths to %s', async (apiUrl, url) => {
+])('appends its paths to the base URL %s', async (apiUrl, url) => {
   const fetch = jest.fn(() => Promise.resolve(new Response(null, { status: 400 })));
   const partner = new PartnerClient({ apiUrl, apiKey: 'k', organisationId: 'O', apiToken: 't', fetch });
   await expect(partner.service.deleteCard('c')).rejects.toMatchObject({ httpStatus: 400 });
@@ -106,7 +106,7 @@ it.each([
 it.each([
   [{}, 30_000],
   [{ timeoutMs: 5_000 }, 5_000],
-])('gives up a try of %j after %d ms', async (options, milliseconds) => {
+])('ends an attempt of %j after %d ms', async (options, milliseconds) => {
   const timeout = jest.spyOn(AbortSignal, 'timeout');
   const fetch = () => Promise.resolve(new Response(null, { status: 400 }));
   const required = { apiUrl: 'https://api.example', apiKey: 'k', organisationId: 'o', apiToken: 't' };
@@ -130,7 +130,7 @@ it('logs in with its organisation and token, and a customer with the email and p
   });
 });
 
-it('binds a card to the organisation as the service writes it, by the clock of the system', async () => {
+it('binds a card to the organisation in the format of the service, with the time of the system clock', async () => {
   const upper = { apiKey: 'k', organisationId: ORGANISATION.toUpperCase(), apiToken: 't' };
   const api = new PartnerClient({ ...upper, apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   const before = Date.now();
@@ -148,7 +148,7 @@ it.each([
   [{ identityToken: 't', expiresIn: 0 }, 'expiresIn'],
   [{ identityToken: 't', expiresIn: '900' }, 'expiresIn'],
   [[], 'body'],
-])('takes no login %j', async (body, field) => {
+])('refuses the login response %j', async (body, field) => {
   routes['POST /v1/auth/service/login'] = () => ({ body });
   await expect(client().service.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
 });
@@ -156,13 +156,13 @@ it.each([
 it.each([
   [{ identityToken: 't', expiresIn: 900 }, 'customer'],
   [{ identityToken: 't', expiresIn: 900, customer: {} }, 'id'],
-])("takes no customer's login %j", async (body, field) => {
+])('refuses the customer login response %j', async (body, field) => {
   routes['POST /v1/auth/customers/login'] = () => ({ body });
   const customer = client().asCustomer({ email: 'a@b.example', password: 'p' });
   await expect(customer.deleteCard('c')).rejects.toThrow(`${field} is missing or malformed`);
 });
 
-it('pays with a card that leaves this process encrypted, bound to the payer and the payment alone', async () => {
+it('pays with a card that is encrypted in this process, and bound to the payer and the payment', async () => {
   expect(await client().service.pay({ reference: 'r-1', code: 'köd/1', amount: 12345, card, customer })).toEqual(
     payment,
   );
@@ -182,7 +182,7 @@ it('pays with a card that leaves this process encrypted, bound to the payer and 
   });
 });
 
-it('makes a reference where none is given, and sends a repeat under the same one', async () => {
+it('creates a reference if none is given, and repeats a request under the same reference', async () => {
   let failures = 1;
   routes['POST /v1/payments'] = () => (failures-- > 0 ? { status: 503 } : { status: 200, body: payment });
   await client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'card_1', customer });
@@ -192,7 +192,7 @@ it('makes a reference where none is given, and sends a repeat under the same one
   expect(first!.body.paymentMethod).toEqual({ card: { token: 'card_1' } });
 });
 
-it('a refusal is an error that says which one, and a declined payment is none', async () => {
+it('a refused payment is an error with its reason, and a declined payment is not an error', async () => {
   routes['POST /v1/payments'] = () => ({
     status: 422,
     body: { code: 'payable.mismatch', errors: [{ errorReference: '22', message: 'Not the amount.', field: 'amount' }] },
@@ -214,7 +214,7 @@ it('a refusal is an error that says which one, and a declined payment is none', 
   expect(failed).toMatchObject({ status: 'failed', errors });
 });
 
-it('logs in once for many calls, again a minute before the end, and once more when a token is refused', async () => {
+it('logs in once for many calls, again a minute before the token expires, and once more when a token is refused', async () => {
   const { service } = client();
   const pay = () => service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   await Promise.all([pay(), pay(), pay()]);
@@ -232,7 +232,7 @@ it('logs in once for many calls, again a minute before the end, and once more wh
   await expect(pay()).rejects.toMatchObject({ httpStatus: 401, status: 'Unauthorized' });
 });
 
-it('a login that failed is tried again by the next call', async () => {
+it('after a failed login, the next call logs in again', async () => {
   const logIn = routes['POST /v1/auth/service/login']!;
   routes['POST /v1/auth/service/login'] = () => ({ status: 401 });
   const { service } = client();
@@ -241,7 +241,7 @@ it('a login that failed is tried again by the next call', async () => {
   await service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
 });
 
-it('a customer stores a card without its CVV, bound to itself, and deletes it', async () => {
+it('a customer stores a card without its CVV, bound to the customer, and deletes it', async () => {
   const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa' } });
   routes['DELETE /v1/cards/card_1'] = () => ({ status: 204 });
@@ -260,7 +260,7 @@ it.each([
   ['expiryMonth', { expiryMonth: 13 }],
   ['expiryYear', { expiryYear: 10_000 }],
   ['expiryYear', { expiryYear: '2030' }],
-])('takes no stored card whose %s is none', async (field, change) => {
+])('refuses a stored card with an invalid %s', async (field, change) => {
   const stored = { token: 'card_1', cardMask: '**** 4242', holderName: 'T', expiryMonth: 12, expiryYear: 2030 };
   routes['POST /v1/cards'] = () => ({ status: 201, body: { ...stored, brand: 'visa', ...change } });
   await expect(client().service.storeCard(card)).rejects.toMatchObject({
@@ -273,13 +273,13 @@ it.each([
   ['processedAmount', 200_000_000_001],
   ['invoicedAmount', 100_000_000_001],
   ['tipAmount', -1],
-])('takes no payment whose %s is %d', async (field, cents) => {
+])('refuses a payment whose %s is %d', async (field, cents) => {
   routes['POST /v1/payments'] = () => ({ status: 201, body: { ...payment, [field]: cents } });
   const paid = client().service.pay({ invoiceReference: 'i-1', amount: 1, cardToken: 'c', customer });
   await expect(paid).rejects.toMatchObject({ errors: [{ message: expect.stringContaining(field) as string }] });
 });
 
-it('walks the history page by page, only as far as it is asked to', async () => {
+it('reads the history page by page, only as far as the caller iterates', async () => {
   const pages: Record<string, Answer> = {
     '/v1/payments?page=1&pageSize=2': {
       body: {
@@ -303,7 +303,7 @@ it('walks the history page by page, only as far as it is asked to', async () => 
 });
 
 it.each(['https://evil.example/v1/payments?page=2', '//evil.example', 7])(
-  'follows no link of a page to %j',
+  'does not follow a page link to %j',
   async (nextPage) => {
     routes['GET /v1/payments'] = () => ({ body: { payments: [], nextPage } });
     await expect(client().service.history().next()).rejects.toThrow('nextPage');

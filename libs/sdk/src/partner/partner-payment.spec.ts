@@ -50,22 +50,22 @@ test.each([...Object.keys(PAYMENT), 'payment'])('a payment without %s is malform
 });
 
 test.each(['invoiceReference', 'invoiceExternalReference', 'verificationUrl'])(
-  '%s is text where it is present',
+  '%s must be text if it is present',
   (field) => {
     expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: null }))).toBe(field);
   },
 );
 
-test.each(['id', 'firstName', 'lastName'])('a customer has %s as text', (field) => {
+test.each(['id', 'firstName', 'lastName'])('a customer must have %s as text', (field) => {
   const customer = { ...PAYMENT.customer, [field]: undefined };
   expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, customer }))).toBe(field);
 });
 
-test.each(['processing', 'success', 'failed', 'verificationRequired'])('%s is a status', (status) => {
+test.each(['processing', 'success', 'failed', 'verificationRequired'])('%s is a payment status', (status) => {
   expect(readPartnerPayment({ ...PAYMENT, status }).status).toBe(status);
 });
 
-test.each(['', 'Success', 'declined'])('%j is no status', (status) => {
+test.each(['', 'Success', 'declined'])('%j is not a payment status', (status) => {
   expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, status }))).toBe('status');
 });
 
@@ -73,7 +73,7 @@ test.each([
   ['invoicedAmount', MAX_AMOUNT_CENTS],
   ['tipAmount', MAX_AMOUNT_CENTS],
   ['processedAmount', 2 * MAX_AMOUNT_CENTS],
-])('%s is at most %d', (field, most) => {
+])('the field %s is at most %d', (field, most) => {
   expect(readPartnerPayment({ ...PAYMENT, [field]: most })).toMatchObject({ [field]: most });
   expect(fieldOf(() => readPartnerPayment({ ...PAYMENT, [field]: most + 1 }))).toBe(field);
 });

@@ -95,12 +95,12 @@ describe('pay', () => {
       { amount: 1, invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
       { invoiceReference: 'i', tipAmount: 2, orderReference: 'o' },
     ],
-  ])('with %s sends that and nothing else', async (_, request, expected) => {
+  ])('with %s sends exactly the documented body', async (_, request, expected) => {
     await session.pay({ ...request, reference: 'r-1' });
     expect(payloads()).toEqual([{ reference: 'r-1', amount: 1, ...expected }]);
   });
 
-  it('sends key, token and the type of its body', async () => {
+  it('sends the key, the token and the content type', async () => {
     await session.pay({ amount: 1, cardToken: 't' });
     await session.deleteCard('c');
     const headers = { accept: 'application/json', 'x-api-key': 'key', authorization: 'Bearer token-1' };
@@ -122,7 +122,7 @@ describe('a card', () => {
     });
   });
 
-  it('uses one encryption key for a minute', async () => {
+  it('uses one encryption key for up to a minute', async () => {
     const keys = () => sent.filter(({ route }) => route === 'GET /v1/cards/encryption-key').length;
     const pay = () => session.pay({ amount: 1, card: CARD });
     await pay();
@@ -134,15 +134,15 @@ describe('a card', () => {
     expect(keys()).toBe(2);
   });
 
-  it('is not encrypted with a key that has no id', async () => {
+  it('is not encrypted with a key without an id', async () => {
     answers['GET /v1/cards/encryption-key'] = () => Response.json({ ...publicJwk, kid: 7 });
     await expect(session.pay({ amount: 1, card: CARD })).rejects.toThrow('kid is missing or malformed');
     expect(payloads()).toEqual([]);
   });
 });
 
-describe('reading', () => {
-  it('decodes a code', async () => {
+describe('read requests', () => {
+  it('decode a code', async () => {
     const answer = { merchant: { merchantName: 'Karoo Books' }, invoice: { amount: 1 } };
     answers['GET /v1/codes/Pz8_Pj4-w78'] = () => Response.json({ ...answer, more: 1 });
     expect(await session.decode('???>>>ÿ')).toEqual(answer);
@@ -156,7 +156,7 @@ describe('reading', () => {
     [undefined, '?page=1'],
     [{ pageSize: 2 }, '?page=1&pageSize=2'],
     [{ customerReference: 'c&1' }, '?page=1&customerReference=c%261'],
-  ])('asks for the history with %j', async (query, search) => {
+  ])('request the history with %j', async (query, search) => {
     answers['GET /v1/payments'] = () => new Response(null, { status: 204 });
     expect(await session.history(query).next()).toEqual({ done: true, value: undefined });
     expect(sent.map(({ route }) => route)).toEqual([`GET /v1/payments${search}`]);
@@ -168,21 +168,21 @@ describe('reading', () => {
     [{ payments: [], nextPage: null }, 'nextPage'],
     [{ payments: [], nextPage: '/v1/cards?page=2' }, 'nextPage'],
     [{ payments: [], nextPage: 'https://evil.example/v1/payments?page=2' }, 'nextPage'],
-  ])('takes no page %j', async (page, field) => {
+  ])('refuse the page %j', async (page, field) => {
     answers['GET /v1/payments'] = () => Response.json(page);
     await expect(session.history().next()).rejects.toThrow(`${field} is missing or malformed`);
   });
 
-  it('addresses a stored card by its encoded token', async () => {
+  it('encode the token of a stored card in the path', async () => {
     await expect(session.deleteCard('../a?b')).rejects.toMatchObject({ httpStatus: 404 });
     expect(sent.at(-1)!.route).toBe('DELETE /v1/cards/..%2Fa%3Fb');
   });
 });
 
-describe('the token', () => {
+describe('the identity token', () => {
   const authorizations = () => sent.map(({ headers }) => headers['authorization']);
 
-  it('is renewed a minute before its end', async () => {
+  it('is renewed a minute before it expires', async () => {
     await session.deleteCard('c');
     time += 839_999;
     await session.deleteCard('c');
@@ -191,14 +191,14 @@ describe('the token', () => {
     expect(authorizations()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
   });
 
-  it('that lives for less than a minute is used once', async () => {
+  it('is used once if it lives for less than a minute', async () => {
     logIn.mockImplementation(() => Promise.resolve(tokenOf('short', 30)));
     await session.deleteCard('c');
     await session.deleteCard('c');
     expect(logIn).toHaveBeenCalledTimes(2);
   });
 
-  it('of a slow login does not replace the newer one', async () => {
+  it('of a slow login does not replace a newer one', async () => {
     const slow = await whileASlowLoginRuns();
     slow.resolve(tokenOf('slow'));
     await slow.call;
@@ -206,7 +206,7 @@ describe('the token', () => {
     expect(authorizations().at(-1)).toBe('Bearer newer');
   });
 
-  it('of the newer login stays when the slow one fails', async () => {
+  it('of a newer login stays valid when the slow login fails', async () => {
     const slow = await whileASlowLoginRuns();
     slow.reject(new Error('no answer'));
     await expect(slow.call).rejects.toThrow('no answer');
@@ -215,7 +215,7 @@ describe('the token', () => {
     expect(logIn).toHaveBeenCalledTimes(3);
   });
 
-  /** A call waits for a login, when the 401 of an earlier call makes that one log in again, and faster. */
+  /** A call waits for a slow login; meanwhile an earlier call gets a 401, and its new login completes first. */
   async function whileASlowLoginRuns() {
     const [refused, slow] = [Promise.withResolvers<Response>(), Promise.withResolvers<Login>()];
     answers['DELETE /v1/cards/early'] = () => refused.promise;

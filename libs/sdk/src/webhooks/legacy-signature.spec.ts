@@ -21,13 +21,13 @@ const failed = {
 };
 
 describe('the signature of row E3', () => {
-  it('is made of nine parts, the last empty when absent', () => {
+  it('has nine parts, and the last one is empty if it is absent', () => {
     expect(legacySignatureText(success, apiKey)).toBe(
       `${apiKey}|${success.sessionId}|12345|ZAR|order-1001|1VQ5K3P0ABCDEFGHJK|Success|2026-11-20T18:03:36.123Z|`,
     );
   });
 
-  it('equals the fixed vectors, in UTF-8', () => {
+  it('equals the fixed test vectors, in UTF-8', () => {
     expect(legacySignature(success, apiKey)).toBe(success.signature);
     expect(legacySignature(failed, apiKey)).toBe(failed.signature);
     expect(verifyLegacySignature(success, apiKey)).toBe(true);
@@ -49,11 +49,11 @@ describe('the signature of row E3', () => {
     ['signature', `${success.signature}x`],
     ['signature', [success.signature]],
     ['signature', 1],
-  ])('does not hold when %s is %p', (field, value) => {
+  ])('is invalid when %s is %p', (field, value) => {
     expect(verifyLegacySignature({ ...success, [field]: value }, apiKey)).toBe(false);
   });
 
-  it('does not hold under another key or none', () => {
+  it('is invalid with another key or without a key', () => {
     expect(verifyLegacySignature(success, 'svc_test_site_other')).toBe(false);
     expect(verifyLegacySignature(success, [])).toBe(false);
     const keyless = { ...success, signature: legacySignature(success, '') };

@@ -4,14 +4,14 @@ import { verifyWebhook } from './verify-webhook.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-it('is accepted as a webhook of the platform is, by both signatures', () => {
+it('a signed test webhook is accepted like a webhook of the platform, by both signatures', () => {
   const { headers, rawBody } = signTestWebhook({ secret, apiKey: 'svc_test_site_A' });
   const payment = verifyWebhook({ headers, rawBody, secret });
   expect(payment).toMatchObject({ amount: 12_345, paymentStatus: 'Success', status: 'Success' });
   expect(verifyLegacySignature(payment, 'svc_test_site_A')).toBe(true);
 });
 
-it('says what the test wants it to say', () => {
+it('a signed test webhook has the given content', () => {
   const payment = {
     merchantOrderId: 'A-7',
     amount: 100,
@@ -23,7 +23,7 @@ it('says what the test wants it to say', () => {
   expect(verifyWebhook({ headers, rawBody, secret })).toMatchObject(payment);
 });
 
-it('can be too old', () => {
+it('a signed test webhook can be too old', () => {
   const { headers, rawBody } = signTestWebhook({ secret, signedAt: new Date('2026-03-01T10:00:00Z') });
   const now = new Date('2026-03-01T10:05:01Z');
   expect(() => verifyWebhook({ headers, rawBody, secret, now })).toThrow('signed too long ago');

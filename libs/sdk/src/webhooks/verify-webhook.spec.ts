@@ -39,14 +39,14 @@ function signed(body: string | Buffer): VerifyWebhookInput {
 }
 
 describe('verifyWebhook', () => {
-  it('accepts the fixed vector and gives the notification, from text or bytes', () => {
+  it('accepts the fixed test vector as text or bytes, and returns the notification', () => {
     const notification = verifyWebhook(good);
     expect(notification).toMatchObject({ amount: 12345, paymentStatus: 'Success', status: 'Success' });
     expect(verifyWebhook({ ...good, rawBody: Buffer.from(rawBody) })).toEqual(notification);
     expect(verifyWebhook({ ...good, rawBody: new Uint8Array(Buffer.from(rawBody)) })).toEqual(notification);
   });
 
-  it("accepts the published vector of Standard Webhooks as signed, and then refuses its body as not a payment's", () => {
+  it('accepts the signature of the published vector of Standard Webhooks, and then refuses its body, which is not a payment', () => {
     const published = {
       rawBody: '{"test": 2432232314}',
       headers: {
@@ -60,13 +60,13 @@ describe('verifyWebhook', () => {
     expect(verify({ ...published, rawBody: '{"test": 2432232315}' })).toBe('bad-signature');
   });
 
-  it('reads headers in every form servers give them', () => {
+  it('reads headers in the formats of all common servers', () => {
     expect(verify({ headers: new Headers(headers) })).toBe('accepted');
     expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id']] } })).toBe('accepted');
     expect(verify({ headers: { ...headers, 'webhook-id': [headers['webhook-id'], 'other'] } })).toBe('bad-headers');
   });
 
-  it('refuses any changed byte, id or time, and JSON that was written again', () => {
+  it('refuses any changed byte, id or time, and JSON that was serialised again', () => {
     expect(verify({ rawBody: rawBody.replace('12345', '12344') })).toBe('bad-signature');
     expect(verify({ rawBody: JSON.stringify(JSON.parse(rawBody), null, 1) })).toBe('bad-signature');
     expect(verify({ headers: { ...headers, 'webhook-id': 'x' } })).toBe('bad-signature');
@@ -83,14 +83,14 @@ describe('verifyWebhook', () => {
     expect(verify({ headers: { ...headers, 'webhook-signature': otherVersion } })).toBe('bad-signature');
   });
 
-  it('keeps the tolerance, to the edge, on the given clock', () => {
+  it('applies the tolerance exactly, by the given clock', () => {
     const at = (seconds: number) => verify({ now: new Date((1795197816 + seconds) * 1000) });
     expect([at(300), at(-300)]).toEqual(['accepted', 'accepted']);
     expect([at(301), at(-301)]).toEqual(['too-old', 'too-new']);
     expect(verify({ now: new Date(1795197826000), toleranceSeconds: 5 })).toBe('too-old');
   });
 
-  it('refuses everything when tolerance or clock is no number, instead of believing every replay', () => {
+  it('refuses every webhook if the tolerance or the clock is not a number, instead of accepting every replay', () => {
     expect(verify({ toleranceSeconds: Number('a setting that is missing') })).toBe('too-old');
     expect(verify({ now: new Date('no date') })).toBe('too-old');
   });
@@ -105,7 +105,7 @@ describe('verifyWebhook', () => {
     expect(verify({ headers: { ...headers, [name]: value } })).toBe('bad-headers');
   });
 
-  it('tells a secret that is not one from a wrong one', () => {
+  it('distinguishes a malformed secret from a wrong one', () => {
     expect(verify({ secret: 'whsec_%%%' })).toBe('bad-secret');
     expect(verify({ secret: '' })).toBe('bad-secret');
     expect(codeOf(() => verifyWebhook({ headers, rawBody, now }))).toBe('bad-secret');
@@ -141,19 +141,19 @@ describe('verifyWebhook', () => {
     expect(verify({ rawBody: JSON.parse(rawBody) as never })).toBe('bad-body');
   });
 
-  it('looks at sixteen signatures and no more', () => {
+  it('checks at most sixteen signatures', () => {
     const behind = (count: number) => `${'v1,AAAA '.repeat(count)}${headers['webhook-signature']}`;
     expect(verify({ headers: { ...headers, 'webhook-signature': behind(15) } })).toBe('accepted');
     expect(verify({ headers: { ...headers, 'webhook-signature': behind(16) } })).toBe('bad-signature');
   });
 
-  it('throws an error of its own name', () => {
+  it('throws an error with its own name', () => {
     expect(() => verifyWebhook({ ...good, rawBody: '{}' })).toThrow(
       expect.objectContaining({ name: 'WebhookVerificationError' }),
     );
   });
 
-  it('compares with the expected order, amount and currency', () => {
+  it('compares the payment with the expected order, amount and currency', () => {
     const expected = { merchantOrderId: 'order-1001', amount: 12345, currencyISOCode: 'ZAR' };
     expect(verify({ expected })).toBe('accepted');
     expect(verify({ expected: { ...expected, merchantOrderId: 'order-1002' } })).toBe('unexpected-order');
@@ -188,12 +188,12 @@ describe('verifySiteWebhook', () => {
   const [id, read] = [headers['webhook-id'], { ...payment, status: 'Failed' }];
   const verified = (body: object) => verifySiteWebhook(signed(JSON.stringify(body)));
 
-  it('gives a payment or a refund, under the id of the notice', () => {
+  it('returns a payment or a refund, with the id of the notice', () => {
     expect(verified({ ...payment, type: 'payment' })).toEqual({ id, type: 'payment', payment: read });
     expect(verified({ ...payment, type: 'refund', refund })).toEqual({ id, type: 'refund', payment: read, refund });
   });
 
-  it('gives nothing of a type that a later release may send', () =>
+  it('returns nothing for an unknown type of a later release', () =>
     expect(verified({ type: 'settlement' })).toBeUndefined());
 
   it.each([
@@ -206,6 +206,6 @@ describe('verifySiteWebhook', () => {
     expect(codeOf(() => verifySiteWebhook({ ...request, ...change }))).toBe(code);
   });
 
-  it('refuses the notification of a session, which says other things', () =>
+  it('refuses the notification of a session, which has other fields', () =>
     expect(codeOf(() => verifySiteWebhook(good))).toBe('bad-body'));
 });

@@ -14,7 +14,7 @@ let mended = false;
 
 @Controller()
 class ThingsConsumer {
-  /** Replay: of no consequence in this test. */
+  /** Replay: not relevant in this test. */
   @EventPattern(ThingHappenedV1)
   record(events: EventEnvelope<{ text: string }>[]): Promise<void> {
     if (!mended) return Promise.reject(new Error('broken'));
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.stop());
 
-test('administrators see what was given up on, and have it handled once its cause is mended', async () => {
+test('administrators see the dead letters, and replay them after the cause is fixed', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': KEY });
   const event = anEvent(ThingHappenedV1, 'thing 1', 1, { text: 'private' });
   await running.deliver(event);
@@ -69,7 +69,7 @@ test('administrators see what was given up on, and have it handled once its caus
   });
 });
 
-test('administrators have all of them, or all of a type, handled again at once', async () => {
+test('administrators can replay all dead letters at once, or all of one type', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': KEY });
   const bulk = '/admin/v1/dead-letters/things/replays';
   mended = false;
@@ -84,14 +84,14 @@ test('administrators have all of them, or all of a type, handled again at once',
     expect((await admin('GET', `/admin/v1/dead-letters/things?${wrong}`)).status).toBe(400);
 });
 
-test('where there is no RabbitMQ it gave up on nothing', async () => {
+test('without RabbitMQ, there are no dead letters of RabbitMQ', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': KEY });
   const broker = '/admin/v1/dead-letters/things/broker';
   expect(await admin('GET', broker)).toMatchObject({ status: 200, body: { count: 0, countMax: 0, oldest: null } });
   expect(await admin('POST', `${broker}/replays`)).toMatchObject({ status: 200, body: { replayed: 0, refused: 0 } });
 });
 
-test('administrators see what RabbitMQ gave up on, and replay it', async () => {
+test('administrators see the dead letters of RabbitMQ, and replay them', async () => {
   const admin = httpClient(running.service, { 'x-admin-key': KEY });
   const oldest = { messageId: 'm', type: 'a.v1', reason: 'delivery_limit', deadLetteredAt: new Date(0) };
   const inBroker: BrokerDeadLetters = {

@@ -28,7 +28,7 @@ function problemsOf(given: Record<string, string>): string {
   throw new Error('was accepted');
 }
 
-test('what is given is converted, what is not has its default, and nothing can be changed later', () => {
+test('given values are converted, missing ones have their defaults, and the configuration is read-only', () => {
   const config = loadConfig(TillConfig, { ...env, SVC_PORT: '8080', PATH: '/bin', HOME: '/' });
   expect(config).toEqual({
     ...env,
@@ -45,23 +45,23 @@ test('what is given is converted, what is not has its default, and nothing can b
 test.each([
   ['true', true],
   ['false', false],
-])('SVC_TILL_OPEN=%s is %s', (text, value) => {
+])('SVC_TILL_OPEN=%s is read as %s', (text, value) => {
   expect(loadConfig(TillConfig, { ...env, SVC_TILL_OPEN: text }).SVC_TILL_OPEN).toBe(value);
 });
 
-test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is no answer', (text) => {
+test.each(['yes', '0', 'False'])('SVC_TILL_OPEN=%s is not a boolean', (text) => {
   expect(problemsOf({ ...env, SVC_TILL_OPEN: text })).toContain('SVC_TILL_OPEN');
 });
 
-test('a misspelt variable fails the start and is named', () => {
+test('a misspelt variable fails the start, and the error names it', () => {
   expect(problemsOf({ ...env, SVC_TILL_SECRETS: 'x' })).toContain('SVC_TILL_SECRETS is not a variable of this service');
 });
 
-test('a secret has no default, and an empty one is a missing one', () => {
+test('a secret has no default, and an empty secret counts as missing', () => {
   expect(problemsOf({ ...env, SVC_TILL_SECRET: '' })).toContain('SVC_TILL_SECRET must match');
 });
 
-test('everything that is wrong is said at once, and no value is repeated', () => {
+test('the error lists every problem at once, and contains no value', () => {
   const problems = problemsOf({
     SVC_ENVIRONMENT: 'prod',
     SVC_DATABASE_URL: 'mysql://u:hidden@h/d',
@@ -89,7 +89,7 @@ test.each<[name: string, text: string, value: string | number]>([
     level,
     level,
   ]),
-])('%s=%s is taken', (name, text, value) => {
+])('%s=%s is accepted', (name, text, value) => {
   const config = loadConfig(TillConfig, { ...env, [name]: text });
   expect(config[name as keyof TillConfig]).toBe(value);
 });
@@ -102,11 +102,11 @@ test.each([
   ['SVC_TRUSTED_PROXIES', 'everybody'],
   ['SVC_TRUSTED_PROXIES', '10.0.0.0/8;10.1.0.0/8'],
   ['SVC_LOG_LEVEL', 'loud'],
-])('%s=%s is refused and named', (name, text) => {
+])('%s=%s is refused, and the error names the variable', (name, text) => {
   expect(problemsOf({ ...env, [name]: text })).toContain(name);
 });
 
-test('a number is written as one, a negative or broken one too', () => {
+test('a number must be a decimal number, and may be negative or a fraction', () => {
   class ScaleConfig {
     @IsNumber()
     SVC_SCALE: number;
@@ -116,7 +116,7 @@ test('a number is written as one, a negative or broken one too', () => {
     expect(() => loadConfig(ScaleConfig, { SVC_SCALE: text })).toThrow('SVC_SCALE must be a number');
 });
 
-test('the error is a sentence that lists the problems', () => {
+test('the error message is a sentence that lists the problems', () => {
   const error: unknown = (() => {
     try {
       return loadConfig(TillConfig, { ...env, SVC_PORT: 'x', SVC_OTHER: '1', OTHER_SVC_X: '1' });
@@ -130,6 +130,6 @@ test('the error is a sentence that lists the problems', () => {
   );
 });
 
-test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is no port', (port) => {
+test.each(['-1', '65536', '1.5', '0x10', '1e3', ' 80'])('SVC_PORT=%j is not a port', (port) => {
   expect(problemsOf({ ...env, SVC_PORT: port })).toContain('SVC_PORT');
 });

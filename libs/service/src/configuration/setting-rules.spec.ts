@@ -17,7 +17,7 @@ test.each([
   'http://127.0.0.1:7301',
   'http://gateway/below',
   `https://x.example/${'x'.repeat(182)}`,
-])('paths can be appended to %s', (url) =>
+])('%s is accepted as a base URL', (url) =>
   expect(loadConfig(Settings, { ...good, SVC_GATEWAY_URL: url }).SVC_GATEWAY_URL).toBe(url),
 );
 
@@ -28,7 +28,7 @@ test.each([
   ['SVC_GATEWAY_URL', `https://x.example/${'x'.repeat(183)}`],
   ['SVC_ADMIN_KEY', 'k'.repeat(31)],
   ['SVC_ADMIN_KEY', 'k'.repeat(513)],
-])('%s is not %s', (name, text) => {
+])('%s cannot be %s', (name, text) => {
   const load = () => loadConfig(Settings, { ...good, [name]: text });
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(new RegExp(name));

@@ -19,13 +19,13 @@ const PORTS = { api: 1, gateway: 2, shop: 3, admin: 4 };
 const listenersWith = (variables: Record<string, string>) =>
   listenersOf(PORTS, { ...loadConfig(TlsListenerConfig, variables), SVC_LISTEN_ADDRESS: '127.0.0.1' });
 
-test('without an address for it there is no TLS', () => {
+test('without a TLS address, no host listens with TLS', () => {
   expect(listenersWith({}).map(({ host, address, tls }) => [host, address, tls])).toEqual(
     ['api', 'gateway', 'shop', 'admin'].map((host) => [host, '127.0.0.1', undefined]),
   );
 });
 
-test('with one, every host but administration listens there as well', () => {
+test('with a TLS address, every host except administration also listens there', () => {
   const listeners = listenersWith({ SVC_TLS_LISTEN_ADDRESS: '192.168.1.5', ...files });
   expect(listeners.filter(({ tls }) => tls === undefined)).toHaveLength(4);
   expect(listeners.filter(({ address }) => address === '192.168.1.5')).toEqual(
@@ -38,12 +38,12 @@ test('with one, every host but administration listens there as well', () => {
   );
 });
 
-test.each(Object.keys(files))('an address without %s is refused', (name) => {
+test.each(Object.keys(files))('a TLS address without %s is refused', (name) => {
   const variables: Record<string, string> = { SVC_TLS_LISTEN_ADDRESS: '192.168.1.5', ...files, [name]: '' };
   expect(() => listenersWith(variables)).toThrow(new RegExp(name));
 });
 
-test('a file that is not there is named', () => {
+test('the error names a file that does not exist', () => {
   const variables = { SVC_TLS_LISTEN_ADDRESS: '192.168.1.5', ...files, SVC_TLS_KEY_FILE: '/nowhere/key.pem' };
   expect(() => listenersWith(variables)).toThrow('/nowhere/key.pem, configured for TLS, cannot be read.');
 });

@@ -17,4 +17,4 @@ it.each([
   ['notgzip', false],
   ['', false],
   [undefined, false],
-])('of %s gzip is accepted: %p', (accepted, isAccepted) => expect(acceptsGzip(accepted)).toBe(isAccepted));
+])('with Accept-Encoding %s, gzip is accepted: %p', (accepted, isAccepted) => expect(acceptsGzip(accepted)).toBe(isAccepted));

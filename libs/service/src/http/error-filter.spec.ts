@@ -34,11 +34,11 @@ test.each([
   ['a broken constraint', sql('23505'), 'internal'],
   ['something thrown that is no error', 'text', 'internal'],
   ['nothing', undefined, 'internal'],
-])('%s', (_, exception, code) => {
+])('%s is reported with its error code', (_, exception, code) => {
   expect(toDomainError(exception).code).toBe(code);
 });
 
-test('an error of the database never shows its text', () => {
+test('the response to a database error never contains the text of the error', () => {
   for (const code of ['23505', '22P02', '57P01']) {
     expect(JSON.stringify(problemBody(toDomainError(sql(code)), request))).not.toContain('secret');
   }
@@ -47,12 +47,12 @@ test('an error of the database never shows its text', () => {
 test.each([
   ['a handler with a transaction', { tx: {}, connection: {} }],
   ['a repeatable handler', { connection: {} }],
-])("an event's error belongs to the consumer, unchanged: %s", async (_, context) => {
+])('the error of an event handler reaches the consumer unchanged: %s', async (_, context) => {
   const lost = sql('57P01');
   expect(await rpcError(lost, context)).toBe(lost);
 });
 
-test('the sender of a command is told to try again when the database is away', async () => {
+test('the sender of a command gets a retryable error while the database is unavailable', async () => {
   expect(await rpcError(sql('57P01'), {})).toMatchObject({ code: 'service.not-ready' });
 });
 
@@ -62,12 +62,12 @@ function rpcError(error: unknown, context: object): Promise<unknown> {
   return lastValueFrom(filter.catch(error, host) as Observable<unknown>).catch((thrown: unknown) => thrown);
 }
 
-test('every 401 has an empty body, whatever was wrong', () => {
+test('every 401 has an empty body, whatever the reason', () => {
   const error = new DomainError('credentials.invalid', { message: 'the key was revoked' });
   expect(problemBody(error, request).body).toBeUndefined();
 });
 
-test('every field is named, under the identifier of its error', () => {
+test('the response names every invalid field, under the reference of its error', () => {
   const fields = [
     { field: 'amount', message: 'amount must be positive' },
     { field: 'customFields[0].key', message: 'customFields[0].key is too long' },
@@ -87,7 +87,7 @@ test('every field is named, under the identifier of its error', () => {
 });
 
 test.each(Object.keys(ERROR_CATALOGUE).filter((code) => code !== 'credentials.invalid') as ErrorCode[])(
-  '%s says what it is',
+  'the problem body of %s has the values of the catalogue',
   (code) => {
     const { httpStatus, errorReference, message } = ERROR_CATALOGUE[code];
     expect(problemBody(new DomainError(code), request).body).toMatchObject({

@@ -12,9 +12,9 @@ test.each([
   'http://gateway/pay',
   '*',
   '',
-])('%s is nobody’s address', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
+])('the address %s is routed to no app', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
 
-test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('%s is the gateway’s', (address) =>
+test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('the address %s is routed to the gateway', (address) =>
   expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
@@ -27,8 +27,8 @@ const UNAVAILABLE: ProxyError = {
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
 const COMMON = { 'x-request-id': uuid, 'cache-control': 'no-store' };
 
-describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', (host) => {
-  it('is a problem with the id of the request, and says when to come again (C5)', () => {
+describe.each(['api', 'admin', 'shop'] as const)('an error response of a front for %s', (host) => {
+  it('is a problem with the id of the request and a Retry-After (C5)', () => {
     const { status, headers, body } = writeProxyError(
       { host, accept: undefined, errorPages: 'https://api.example/errors' },
       UNAVAILABLE,
@@ -48,7 +48,7 @@ describe.each(['api', 'admin', 'shop'] as const)('an answer of a front for %s', 
     });
   });
 
-  it('has no Retry-After where the caller is wrong', () => {
+  it('has no Retry-After for an error of the client', () => {
     const { headers, body } = writeProxyError({ host, accept: 'application/json' }, NOT_FOUND);
     const type = '/errors/resource.not-found';
     const link = `<${type}>; rel="help"`;
@@ -67,13 +67,13 @@ it.each([
   [502, 'InternalServer'],
   [503, 'InternalServer'],
   [504, 'InternalServer'],
-] as const)("of %d is the gateway's envelope for its merchants (H1)", (status, text) => {
+] as const)('a %d of the gateway has the envelope for its merchants (H1)', (status, text) => {
   const { headers, body } = writeProxyError({ host: 'gateway', accept: '*/*' }, { ...UNAVAILABLE, status });
   expect(headers).toMatchObject({ ...COMMON, 'content-type': 'application/json; charset=utf-8' });
   expect(JSON.parse(body)).toEqual({ status: text, errors: [{ message: 'Try again in a moment.' }] });
 });
 
-describe('for a browser', () => {
+describe('an error response for a browser', () => {
   const pageAt = (host: 'gateway' | 'shop', answer: ProxyError) =>
     writeProxyError({ host, accept: 'text/html,*/*' }, answer);
 
@@ -88,7 +88,7 @@ describe('for a browser', () => {
     }
   });
 
-  it('speaks to a payer at the gateway, and asks again where its service is away', () => {
+  it('has texts for the payer at the gateway, and refreshes itself while the service is unavailable', () => {
     const [away, unknown] = [UNAVAILABLE, NOT_FOUND].map((answer) => pageAt('gateway', answer).body);
     for (const words of PAGE_WORDS.unavailable) expect(away).toContain(words);
     for (const words of PAGE_WORDS.notFound) expect(unknown).toContain(words);
@@ -96,7 +96,7 @@ describe('for a browser', () => {
     expect(unknown).not.toContain('http-equiv="refresh"');
   });
 
-  it('says elsewhere, and of a request that is too large, what has happened', () => {
+  it('has the message of the error at other hosts, and for a request that is too large', () => {
     expect(pageAt('shop', UNAVAILABLE).body).toContain('<h1>Try again in a moment.</h1>');
     expect(pageAt('shop', UNAVAILABLE).body).not.toContain('http-equiv="refresh"');
     expect(pageAt('gateway', { ...UNAVAILABLE, status: 413 }).body).toContain('<h1>Try again in a moment.</h1>');

@@ -39,18 +39,18 @@ describe('RequestValidation', () => {
   const bodyOf = async (metatype: new () => object, value: unknown) =>
     validation.transform(value, { type: 'body', metatype });
 
-  it('takes no body at all for an object without fields', async () => {
+  it('accepts a missing body for a class without fields', async () => {
     await expect(bodyOf(OptionalBody, undefined)).resolves.toEqual({ mode: 'test' });
   });
 
-  it('names the field that no body at all lacks', async () => {
+  it('names the required field if the body is missing', async () => {
     await expect(bodyOf(Body, undefined)).rejects.toMatchObject({
       code: 'request.invalid',
       fields: [{ field: 'name', message: 'name is required' }],
     });
   });
 
-  it.each([null, [], 'text', 7])('refuses %j, which is no object', async (value) => {
+  it.each([null, [], 'text', 7])('refuses %j, which is not an object', async (value) => {
     await expect(bodyOf(OptionalBody, value)).rejects.toMatchObject({
       code: 'request.invalid',
       message: 'The body must be a JSON object.',
@@ -66,11 +66,11 @@ describe('RequestValidation', () => {
     ['wide', members(30_000)],
     ['a member too wide inside', { name: 'n', unknown: members(MAX_BODY_MEMBERS + 1) }],
     ['long', { name: 'n', unknown: Array(MAX_BODY_VALUES).fill(1) }],
-  ])('refuses a body that is too %s before anything walks it', async (_, body) => {
+  ])('refuses a body that is too %s before it reads the content', async (_, body) => {
     await expect(bodyOf(Body, body)).rejects.toThrow('The body has too many parts or is nested too deeply.');
   });
 
-  it('ignores unknown fields up to the bounds', async () => {
+  it('ignores unknown fields within the limits', async () => {
     const body = {
       name: 'n',
       deep: nested(MAX_BODY_DEPTH - 1),
@@ -84,12 +84,12 @@ describe('RequestValidation', () => {
     [Array, [{ id: 'an event' }]],
     [Object, { a: 'command' }],
     [undefined, 'whatever'],
-  ])('passes on what has no class as it is (%p)', (metatype, value) => {
+  ])('passes on a value without a class unchanged (%p)', (metatype, value) => {
     expect(validation.transform(value, { type: 'body', metatype })).toBe(value);
   });
 });
 
-describe('a body that is read with rules', () => {
+describe('a body that is validated with rules', () => {
   const noBob = rulesFor<Body>()(['name'], ({ name }) =>
     name === 'bob' ? { field: 'name', message: 'not bob' } : undefined,
   );
@@ -102,13 +102,13 @@ describe('a body that is read with rules', () => {
       ({ fields }: { fields: { message: string }[] }) => fields.map(({ message }) => message),
     );
 
-  it('is the object of its class, without unknown fields', async () => {
+  it('becomes an object of its class, without unknown fields', async () => {
     const read = await readBody(Body, { name: 'n', unknown: 1 }, [noBob]);
     expect(read).toBeInstanceOf(Body);
     expect(read).toEqual({ name: 'n', mode: 'test' });
   });
 
-  it('is refused for every field that is malformed, then for those of the rules', async () => {
+  it('is refused first for every malformed field, then for the errors of the rules', async () => {
     expect(await fieldsOf({ name: 'bob', mode: 'live' })).toEqual(['not live', 'not bob']);
     expect(await fieldsOf({ name: 7, mode: 'live' })).toEqual(['name must be a string', 'not live']);
     expect(await fieldsOf({ mode: 'live' })).toEqual(['name is required', 'not live']);
@@ -119,13 +119,13 @@ describe('a body that is read with rules', () => {
     expect(await fieldsOf({ name: 'n' })).toEqual([]);
   });
 
-  it('is refused as a whole where it is no object', async () => {
+  it('is refused as a whole if it is not an object', async () => {
     await expect(readBody(Body, [], [noBob])).rejects.toThrow('The body must be a JSON object.');
     expect(await fieldsOf(undefined)).toEqual(['name is required']);
   });
 });
 
-describe('one message for each field says what to do', () => {
+describe('each invalid field has one message that says how to correct it', () => {
   class Item {
     @IsText(10)
     key: string;
@@ -162,7 +162,7 @@ describe('one message for each field says what to do', () => {
       { amount: 1, items: [{ key: 7 }] },
       ['items[0].key must be text of 1 to 10 characters without control characters'],
     ],
-  ])('%j: %j', async (body, messages) => {
+  ])('for %j the message is %j', async (body, messages) => {
     const refused = await readBody(Sale, body).catch((error: unknown) => error);
     expect((refused as DomainError).fields.map(({ message }) => message)).toEqual(messages);
   });

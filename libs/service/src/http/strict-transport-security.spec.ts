@@ -6,7 +6,7 @@ test.each([
   ['production', expect.stringMatching(/^max-age=\d{8}/)],
   // Under the name of a machine it would hold for whatever else its owner runs there.
   ['development', undefined],
-] as const)('in %s a browser is told to come back with TLS: %s', async (environment, expected) => {
+] as const)('in %s the response has the Strict-Transport-Security header: %s', async (environment, expected) => {
   const log = newLog('test', 'silent');
   const app = fastify(httpSettings.options({}, log));
   httpSettings.configure(app, log, environment);

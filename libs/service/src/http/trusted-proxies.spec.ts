@@ -10,12 +10,12 @@ async function callerSeenBy(trustedProxies: string | undefined, forwardedFor: st
   return (JSON.parse(body) as { ip: string }).ip;
 }
 
-test('who calls is whoever is connected, whatever the header claims', async () => {
+test('without a trusted proxy, the client address is that of the connection, whatever the header contains', async () => {
   expect(await callerSeenBy(undefined, '203.0.113.7')).toBe('127.0.0.1');
   expect(await callerSeenBy('10.0.0.0/8', '203.0.113.7')).toBe('127.0.0.1');
 });
 
-test('a trusted proxy says who calls, and what its caller claims beyond that is not believed', async () => {
+test('the client address is the one that a trusted proxy adds, and further entries of the header are ignored', async () => {
   expect(await callerSeenBy('127.0.0.1', '203.0.113.7')).toBe('203.0.113.7');
   expect(await callerSeenBy('127.0.0.1,10.0.0.0/8', '192.0.2.1, 203.0.113.7, 10.1.2.3')).toBe('203.0.113.7');
 });

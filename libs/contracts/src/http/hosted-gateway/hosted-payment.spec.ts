@@ -37,8 +37,8 @@ function aPayment(change: Partial<HostedPaymentSnapshot> = {}): HostedPaymentSna
 const failed = (errors: HostedPaymentSnapshot['errors']): HostedPaymentSnapshot =>
   aPayment({ state: 'failed', errors });
 
-describe('a final payment, as merchants are told of it (H3, E2)', () => {
-  it('has no message and no errors when it succeeded', () => {
+describe('the hosted view of a final payment (H3, E2)', () => {
+  it('has no message and no errors after a success', () => {
     expect(hostedPaymentOf(aPayment())).toEqual({
       sessionId: SESSION,
       amount: 12_345,
@@ -52,7 +52,7 @@ describe('a final payment, as merchants are told of it (H3, E2)', () => {
     });
   });
 
-  it('says why it failed in the words of the first error; the status of the call is still Success', () => {
+  it('has the message of the first error after a failure; the status of the call is still Success', () => {
     const payment = hostedPaymentOf(
       failed([
         { errorReference: '11', message: 'The card has insufficient funds.' },
@@ -75,18 +75,18 @@ describe('a final payment, as merchants are told of it (H3, E2)', () => {
       'Something went wrong on our side.',
     ],
     ['a general message, when there is no error', [], 'Something went wrong on our side.'],
-  ])('takes the message from %s', (_, errors, message) => {
+  ])('has the message of %s', (_, errors, message) => {
     expect(hostedPaymentOf(failed(errors)).userMessage).toBe(message);
   });
 
-  it('bounds the message', () => {
+  it('has a message of limited length', () => {
     const message = `${'x'.repeat(499)}💳${'x'.repeat(5_000)}`;
     const { userMessage } = hostedPaymentOf(failed([{ errorReference: '10', message }]));
     expect(userMessage).toHaveLength(500);
     expect(userMessage!.isWellFormed()).toBe(true);
   });
 
-  it('has dates with milliseconds and Z (C2), and amounts as they are (C1)', () => {
+  it('has dates with milliseconds and Z (C2), and unchanged amounts (C1)', () => {
     const payment = hostedPaymentOf(
       aPayment({ paymentUTCDate: '2026-03-01T11:59:58+02:00', amount: MAX_AMOUNT_CENTS }),
     );
@@ -94,14 +94,14 @@ describe('a final payment, as merchants are told of it (H3, E2)', () => {
     expect(JSON.stringify(payment)).toContain('"amount":100000000000,');
   });
 
-  it.each(['processing', 'verificationRequired'] as const)('is nothing while it is %s', (state) => {
+  it.each(['processing', 'verificationRequired'] as const)('does not exist while the payment is %s', (state) => {
     expect(isFinal(aPayment({ state }))).toBe(false);
     expect(() => hostedPaymentOf(aPayment({ state }))).toThrow('not final');
   });
 });
 
-describe('what a merchant is notified of', () => {
-  it('is what it can read (H3) without the payment method', () => {
+describe('the notification of a payment', () => {
+  it('equals the hosted view of the payment (H3) without the payment method', () => {
     const { paymentMethod: _, ...fields } = hostedPaymentOf(aPayment());
     expect(notificationFields(aPayment())).toEqual(fields);
     expect(notificationFields(failed([]))).toMatchObject({ paymentStatus: 'Failed', status: 'Success' });

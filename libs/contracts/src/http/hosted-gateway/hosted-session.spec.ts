@@ -49,7 +49,7 @@ describeBounds(CreateSessionRequest, SESSION, {
   }),
 });
 
-test('each message names the field and its bound', () => {
+test('each error message names the field and its limit', () => {
   const problems = problemsOf(CreateSessionRequest, { ...SESSION, requestId: '', amount: 0, currencyISOCode: 'USD' });
   expect(problems).toEqual({
     requestId: { isText: 'requestId must be text of 1 to 100 characters without control characters' },
@@ -58,7 +58,7 @@ test('each message names the field and its bound', () => {
   });
 });
 
-test('a custom field is refused by the path of its member', () => {
+test('the error of a custom field names the path of the wrong value', () => {
   const problems = problemsOf(CreateSessionRequest, { ...SESSION, customFields: [FIELD, { key: 'x' }] });
   expect(Object.keys(problems)).toEqual(['customFields.1.value']);
 });

@@ -76,13 +76,13 @@ describeBounds(
   },
 );
 
-test('the message of a tip names its bounds', () => {
+test('the error message for a tip contains its limits', () => {
   expect(problemsOf(MakePaymentRequest, { reference: UUID, amount: 1, tipAmount: 0.5 })).toEqual({
     tipAmount: { isInt: 'tipAmount must be a whole number of cents from 0 to 100000000000' },
   });
 });
 
-test('a member of a member is refused by its path', () => {
+test('the error for a nested field names its path', () => {
   const body = { reference: UUID, amount: 1, paymentMethod: { card: { token: 7, expiryMonth: '1' } } };
   const paths = Object.keys(problemsOf(MakePaymentRequest, body));
   expect(paths.sort()).toEqual(['paymentMethod.card.expiryMonth', 'paymentMethod.card.token']);

@@ -33,7 +33,7 @@ const aPayment = (over: Partial<PaymentSnapshot> = {}): PaymentSnapshot => ({
   ...over,
 });
 
-test('every field of the model is there, and nothing of the card (M1)', () => {
+test('a payment has every field of the model, and no card data (M1)', () => {
   expect(paymentNotificationOf(aPayment())).toStrictEqual({
     invoiceReference: 'session-1',
     invoiceExternalReference: 'order-1',
@@ -51,16 +51,16 @@ test('every field of the model is there, and nothing of the card (M1)', () => {
   });
 });
 
-test('a failed payment has what was tendered too', () => {
+test('a failed payment has its tenders too', () => {
   const failed = paymentNotificationOf(aPayment({ state: 'failed', processedAmount: 0 }));
   expect(failed).toMatchObject({ status: 2, tenderedAmount: 12_500, invoicedAmount: 12_345 });
 });
 
-test.each(['processing', 'verificationRequired'] as const)('a payment that is %s is none', (state) =>
+test.each(['processing', 'verificationRequired'] as const)('a payment in the state %s has no merchant view', (state) =>
   expect(() => paymentNotificationOf(aPayment({ state }))).toThrow(`A payment that is ${state} is not final.`),
 );
 
-test('vouchers are inside the amount, and the customer of a partner has its names', () => {
+test('the amount includes vouchers, and the customer of a partner has its names', () => {
   const notification = paymentNotificationOf(
     aPayment({
       vouchers: [{ merchantLiable: true, amount: 1_000, more: 'x' } as never],
@@ -94,6 +94,6 @@ test.each<[string, Partial<PaymentSnapshot>, string | undefined]>([
   ['the payment says', {}, 'ONLINE'],
   ['the invoice says, where the payment does not', { source: INVOICE, siteReference: undefined as never }, 'TILL-1'],
   ['nothing says in an event of an earlier release', { siteReference: undefined as never }, undefined],
-])('the till is the one that %s', (_, over, expected) =>
+])('the till of a payment is the one that %s', (_, over, expected) =>
   expect(paymentNotificationOf(aPayment(over)).siteReference).toBe(expected),
 );

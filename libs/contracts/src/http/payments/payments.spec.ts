@@ -21,7 +21,7 @@ const PAYMENT: PaymentView = {
 };
 const ERRORS = [{ errorReference: '10', message: 'Declined.' }];
 
-test('a single payment is what the specification says, dates with milliseconds (C2)', () => {
+test('a payment has the fields of the specification, and dates with milliseconds (C2)', () => {
   expect(singlePaymentOf({ ...PAYMENT, errors: ERRORS })).toStrictEqual({
     reference: 'r-1',
     paymentReference: '1H2J3K4M5N6P7Q8R92',
@@ -43,9 +43,9 @@ test.each<[PaymentState, number]>([
   ['failed', 2],
   ['verificationRequired', 3],
   ['processing', 4],
-])('%s is the status %d (P2)', (state, status) => expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status));
+])('the state %s has the numeric status %d (P2)', (state, status) => expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status));
 
-test('an item of the history leaves out what is absent, and has null for no errors', () => {
+test('a payment in the history omits absent fields, and has null if there are no errors', () => {
   expect(historyItemOf(PAYMENT)).toStrictEqual({
     reference: 'r-1',
     merchantName: 'Karoo Books',
@@ -64,7 +64,7 @@ test('an item of the history leaves out what is absent, and has null for no erro
   });
 });
 
-test('an item of the history says of which invoice it is, and why it failed', () => {
+test('a payment in the history has its invoice and the reason of its failure', () => {
   const references = { invoiceReference: 'i-1', invoiceExternalReference: 'e-1' };
   expect(historyItemOf({ ...PAYMENT, ...references, errors: ERRORS })).toMatchObject({ ...references, errors: ERRORS });
 });
@@ -74,7 +74,7 @@ test.each<[PaymentState, boolean]>([
   ['processing', false],
   ['success', false],
   ['failed', false],
-])('a payment that is %s shows its verificationUrl: %s', (state, isShown) => {
+])('a payment in the state %s has its verificationUrl: %s', (state, isShown) => {
   const verificationUrl = 'https://bank.example/verify';
   expect(historyItemOf({ ...PAYMENT, state, verificationUrl }).verificationUrl).toBe(
     isShown ? verificationUrl : undefined,
@@ -82,7 +82,7 @@ test.each<[PaymentState, boolean]>([
   expect(historyItemOf({ ...PAYMENT, state })).not.toHaveProperty('verificationUrl');
 });
 
-test('the customer shown is the one whom the partner named', () => {
+test('a payment shows the customer whom the partner named', () => {
   const { customer, ...rest } = PAYMENT;
   const payment = { ...rest, partner: { organisationId: 'o-1', customer } } as PartnerPayment;
   expect(paymentViewOf(payment)).toMatchObject(PAYMENT);
