@@ -83,7 +83,7 @@ test('features of a merchant are shown as soon as they are set', async () => {
   });
 });
 
-test('a third party’s code is decoded over HTTP, and without its answer it is a 503', async () => {
+test('a third party decodes its code over HTTP; without its answer the decoding returns a 503', async () => {
   const known = await decode(platform, 'https://pay.simulated-provider.example/25000', partner);
   expect([known.status, known.body?.invoice['amount']]).toEqual([200, 25_000]);
   const silent = await decode(platform, 'https://pay.simulated-provider.example/silent', partner);

@@ -51,7 +51,7 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
   /** 201 for a new refund, 200 for a repeated call. */
   const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
 
-  it(`${CALLS} refunds, each with its key: as many as fit, and the acquirer refunds no more`, async () => {
+  it(`${CALLS} refunds with different keys: as many succeed as the payment covers, and the acquirer refunds no more`, async () => {
     const payment = await payForRefund(platform);
     const answers = await all(payment, AMOUNT, randomUUID);
     await waitForRefunds(platform, [payment]);
@@ -64,7 +64,7 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
     );
   });
 
-  it(`${CALLS} calls with one key: one refund`, async () => {
+  it(`${CALLS} calls with one key create one refund`, async () => {
     const payment = await payForRefund(platform);
     const key = randomUUID();
     const answers = await all(payment, PAID_AMOUNT, () => key);

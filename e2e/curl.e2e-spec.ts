@@ -84,7 +84,7 @@ describe('curl', () => {
   const messages = (answer: Answer): string =>
     (answer.body.errors as { message: string }[]).map(({ message }) => message).join('; ');
 
-  it('the commands of the guide work as written, and again the second time', async () => {
+  it('runs the commands of the guide as written, twice', async () => {
     for (const block of documentedBlocks('curl')) {
       const first = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
       expect(first).toMatchObject({ code: 0 });

@@ -42,7 +42,7 @@ async function newTab(): Promise<Page> {
   return page;
 }
 
-it('a wrong CVV: the form keeps the rest, asks for the CVV again, and sends another payment', async () => {
+it('after a wrong CVV the form keeps the other fields, requires the CVV again, and sends another payment', async () => {
   const page = await newTab();
   const references: string[] = [];
   page.on('request', (request) => {
@@ -67,7 +67,7 @@ it('a wrong CVV: the form keeps the rest, asks for the CVV again, and sends anot
   expect(new Set(references).size).toBe(2);
 });
 
-it('a decline without a reason keeps the form too, and a reload shows the decline as well', async () => {
+it('after a decline without a reason the form keeps its fields too, and a reload still shows the decline', async () => {
   const page = await newTab();
   await fillCard(page, DECLINED);
   await payButton(page).click();
@@ -79,7 +79,7 @@ it('a decline without a reason keeps the form too, and a reload shows the declin
   expect(await typed(page)).toEqual(['', '', '', '']);
 });
 
-it('on another device: a half-typed card stays, and the page does not blame its bank', async () => {
+it('after a decline on another device a half-typed card stays, and the page does not name the payer’s bank as the reason', async () => {
   const [first, second] = [await newTab(), await newTab()];
   await first.bringToFront();
   await first.getByLabel('Card number').fill('4242 4242');

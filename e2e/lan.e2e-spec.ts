@@ -110,7 +110,7 @@ describe.each([
     await screenshot(page, `${name}-2-order-paid`);
   });
 
-  it("leads over the bank's page, and back", async () => {
+  it("leads the payer to the bank's page and back", async () => {
     await checkOut();
     await fillCard(page, '4000 0000 0000 3220');
     await payButton(page).click();
@@ -214,7 +214,7 @@ describe.each([
 });
 
 describe('off the network again', () => {
-  it('everything listens on this machine only, as before, and the certificate is kept', async () => {
+  it('all servers listen only on this machine, as before, and the certificate is kept', async () => {
     const platform = await startOnNetwork('embedded');
     const onNetwork = platform.demo;
     const keyFile = join(platform.dataDir, 'tls', 'key.pem');

@@ -90,7 +90,7 @@ describe.each([
     expect([references.length, new Set(references).size]).toEqual([3, 1]);
   });
 
-  it('the network fails, and returns', async () => {
+  it('the network fails and recovers', async () => {
     await seesHeading(page, 'Pay by card');
     await fillCard(page, APPROVED);
     await context.setOffline(true);
@@ -187,7 +187,7 @@ describe.each([
     expect(streams.length).toBeGreaterThan(0);
   });
 
-  it('a slow payment: the page says so, and what to do', async () => {
+  it('a slow payment: the page shows that it is slow, and what the payer can do', async () => {
     await page.clock.install();
     await page.goto(url);
     await onPosts(() => Promise.resolve());
@@ -203,7 +203,7 @@ describe.each([
     const BANK = 'Is this payment yours?';
     const confirm = (): Promise<void> => page.getByRole('button', { name: 'Confirm the payment' }).click();
 
-    it('confirmed: paid', async () => {
+    it('the payer confirms: the payment succeeds', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       expect(standing()).toBe(0);
@@ -212,7 +212,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('refused: the page says so, and accepts another card', async () => {
+    it('the verification is refused: the page shows it, and accepts another card', async () => {
       await pay(VERIFIED);
       await page.getByRole('button', { name: 'It is not mine' }).click();
       await seesText('Your bank could not verify you');
@@ -221,7 +221,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('left: the page leads there again, or accepts another card; a later confirmation charges nothing', async () => {
+    it('the payer leaves the bank’s page: our page links to it again, or accepts another card; a later confirmation charges nothing', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const bank = page.url();
@@ -235,7 +235,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('confirmed elsewhere: the waiting page shows the payment by itself', async () => {
+    it('the payer confirms elsewhere: the waiting page shows the payment by itself', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const bank = page.url();
@@ -245,7 +245,7 @@ describe.each([
       await isPaidOnce();
     });
 
-    it('never finished: failed after 15 minutes, and the page shows it', async () => {
+    it('the payer never finishes: the payment fails after 15 minutes, and the page shows it', async () => {
       await pay(VERIFIED);
       await seesHeading(page, BANK);
       const past = new Date(Date.now() - 1_000);

@@ -70,12 +70,12 @@ const isCharged = (): Promise<unknown> =>
     Promise.resolve(platform.charges().some((line) => line.amount === amount && line.outcome === 'approved')),
   );
 
-it('the form has ways out, so that their absence proves something', async () => {
+it('the form has ways out, so their absence in the next tests proves something', async () => {
   await seesHeading(page, 'Pay by card');
   expect((await visibleExits(page)).join()).toContain('Back to store');
 });
 
-it('while the request runs, and when it is slow', async () => {
+it('no link or button is visible while the request runs, or when it is slow', async () => {
   await page.clock.install();
   await page.goto(url);
   await page.route('**/payments', () => Promise.resolve());
@@ -89,7 +89,7 @@ it('while the request runs, and when it is slow', async () => {
   await expectNoExit('This is taking longer than usual');
 });
 
-it('while the card is still being encrypted', async () => {
+it('no link or button is visible while the card is still being encrypted', async () => {
   await page.evaluate(() => {
     crypto.subtle.encrypt = () => new Promise<never>(() => undefined);
     crypto.subtle.generateKey = () => new Promise<never>(() => undefined);
@@ -98,14 +98,14 @@ it('while the card is still being encrypted', async () => {
   await expectNoExit('Sending your payment…');
 });
 
-it('while the page is offline', async () => {
+it('no link or button is visible while the page is offline', async () => {
   await fillCard(page, APPROVED);
   await context.setOffline(true);
   await payButton(page).click();
   await expectNoExit('You are offline');
 });
 
-it('while it is unknown whether the request arrived', async () => {
+it('no link or button is visible while it is unknown whether the request arrived', async () => {
   let sent = 0;
   await page.route('**/payments', (route) => (++sent === 1 ? route.abort('connectionreset') : Promise.resolve()));
   await page.route('**/state', (route) => route.abort('connectionreset'));
@@ -115,7 +115,7 @@ it('while it is unknown whether the request arrived', async () => {
   expect(await visibleExits(page)).toEqual([]);
 });
 
-it('while the acquirer processes it: in this tab, after a reload, in another tab, and after the back button', async () => {
+it('no link or button is visible while the acquirer processes the payment: in this tab, after a reload, in another tab, and after the back button', async () => {
   await pay(page, ANSWER_LOST);
   await expectNoExit('Confirming with your bank…');
   await page.reload();
@@ -127,7 +127,7 @@ it('while the acquirer processes it: in this tab, after a reload, in another tab
   await expectNoExit('Confirming with your bank…', second);
 });
 
-it('while another tab pays: also with a half-typed card, until that try has failed', async () => {
+it('no link or button is visible while another tab pays, also with a half-typed card, until that payment has failed', async () => {
   await page.getByLabel('Card number').fill('4242 4242');
   const become = (state: string): Promise<string> =>
     states.update(
@@ -144,7 +144,7 @@ it('while another tab pays: also with a half-typed card, until that try has fail
   await back.waitFor({ state: 'visible', timeout: 20_000 * PATIENCE });
 });
 
-it('while the bank asks who is paying: the bank’s page, or another card', async () => {
+it('while the bank requires a verification, the only ways out are the bank’s page and another card', async () => {
   await page.goto(await states.paidWith(VERIFIED));
   await seesHeading(page, 'Confirm the payment with your bank');
   expect((await visibleExits(page)).map((each) => each.split(' ').slice(1).join(' ').trim())).toEqual([

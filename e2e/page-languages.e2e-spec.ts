@@ -75,7 +75,7 @@ async function lookAt(page: Page, name: string): Promise<unknown[]> {
 describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) => {
   const { tag, messages } = language;
 
-  it('the form with errors, a decline and the receipt', async () => {
+  it('the page shows the form with errors, a decline and the receipt', async () => {
     const page = await newPage(await states.open({ locale: `${tag}-ZA`, amount: 123_456_789 }));
     expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir])).toEqual([
       tag,
@@ -105,7 +105,7 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
     expect(await lookAt(page, `succeeded-${tag}`)).toEqual([]);
   });
 
-  it('a slow payment, the verification, and finished sessions', async () => {
+  it('the page shows a slow payment, the verification, and finished sessions', async () => {
     const closed = { cancelled: await states.cancelled(), expired: await states.expired() };
     for (const [name, url] of [
       ['processing', await states.processing()],

@@ -154,7 +154,7 @@ describe('a till', () => {
     await screenshot(second, 'till-phone-3-second');
   });
 
-  it('with a printed code: the page waits for a basket, and opens its invoice', async () => {
+  it('with a printed code: the page waits for a basket, then opens the invoice of the basket', async () => {
     const siteReference = `TILL-${randomInt(1e9)}`;
     const made = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
     const code = await made.text();
@@ -251,7 +251,7 @@ describe('the payer', () => {
   });
 });
 
-describe('paid by two at the same moment', () => {
+describe('an invoice that two payers pay at the same moment', () => {
   /** Pays over the main API; returns true if this payment succeeded. */
   async function payAsPartner(invoiceReference: string): Promise<boolean> {
     const card = {
@@ -274,7 +274,7 @@ describe('paid by two at the same moment', () => {
     return (await heading.innerText()) === PAID;
   };
 
-  it('a phone and a partner: one charge, and the other sees that it is already paid', async () => {
+  it('a phone and a partner: one is charged, and the other sees that the invoice is already paid', async () => {
     const winners = new Set<string>();
     for (let race = 0; race < MAX_RACES && winners.size < 2; race++) {
       const { code, reference } = await newInvoice(platform);
@@ -295,7 +295,7 @@ describe('paid by two at the same moment', () => {
     expect([...winners].sort()).toEqual(['partner', 'phone']);
   });
 
-  it('two phones: one charge, and the other sees that it is already paid', async () => {
+  it('two phones: one is charged, and the other sees that the invoice is already paid', async () => {
     const { code, reference } = await newInvoice(platform);
     const phones = [await scan(code), await scan(code)];
     for (const phone of phones) await fillCard(phone, '4242 4242 4242 4242');

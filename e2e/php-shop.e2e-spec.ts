@@ -79,7 +79,7 @@ async function buy(): Promise<{ page: string; id: string }> {
 const pay = async (page: string, card?: string) =>
   sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(page, card));
 
-it('sells: after a decline and another visit, a verified webhook sets the order to paid', async () => {
+it('after a decline and another visit, a verified webhook sets the order of the PHP shop to paid', async () => {
   const { page, id } = await buy();
   expect((await pay(page, DECLINED)).state).toBe('declined');
   expect(await orderPage(id)).toContain('is not paid yet');
@@ -89,7 +89,7 @@ it('sells: after a decline and another visit, a verified webhook sets the order 
   await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
 });
 
-it('creates another session when the order’s was cancelled', async () => {
+it('the PHP shop creates another session when the order’s session was cancelled', async () => {
   const { page, id } = await buy();
   await clientOf(platform).cancelSession(new URL(page).searchParams.get('sessionId')!);
   const next = await waitUntil('the cancellation', 10_000 * PATIENCE, async () => {
@@ -100,7 +100,7 @@ it('creates another session when the order’s was cancelled', async () => {
   await waitUntil('the webhook', 20_000 * PATIENCE, async () => (await orderPage(id)).includes('is paid: '));
 });
 
-it('rejects a forged webhook, and one with another amount', async () => {
+it('the PHP shop rejects a forged webhook, and a webhook with another amount', async () => {
   const { id } = await buy();
   const post = (headers: Record<string, string>, body: string) =>
     fetch(`${shopUrl}/webhook`, { method: 'POST', headers, body }).then(({ status }) => status);

@@ -14,7 +14,7 @@ import { sharedPlatform } from './platform/shared-platform.js';
 
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-describe('on a platform of its own', () => {
+describe('the reconciliation, on a separate platform', () => {
   let platform: Platform;
   let merchantId: number;
   const [approved, declined] = ['4242424242424242', '4000000000000002'];
@@ -52,7 +52,7 @@ describe('on a platform of its own', () => {
     });
   }
 
-  it('agrees, and prints a row for the merchant', async () => {
+  it('finds no difference, and prints a row for the merchant', async () => {
     const output = await agree();
     expect(output).toMatch(/merchantId +mode +payments +processed +failed +pending +unknown +refunds +refunded/);
     expect(output).toMatch(new RegExp(`^${merchantId} +test +2 +24690 +1 +0 +0 +1 +500 `, 'm'));
@@ -89,25 +89,28 @@ describe('on a platform of its own', () => {
     ['stream', 'merchant_retrieval.notices', `type = 'refund'`, `site_id = 9`],
     ['retrieval', 'merchant_retrieval.payments', `status = 1`, 'tendered_amount = 7'],
     ['sessions', 'hosted_gateway.hosted_payments', 'true', `snapshot = snapshot || '{"amount": 7}'`],
-  ])('names an altered, then a deleted row of %s; and agrees when it is restored', async (book, table, where, set) => {
-    const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
-    await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
-    for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
-      await byHand(statement);
-      const { code, output } = await reconcile();
-      expect([code, output]).toEqual([
-        1,
-        expect.stringMatching(new RegExp(`^svc: ${book} has .*docs/reconciliation.md`, 'm')),
-      ]);
-      await byHand(`DELETE FROM ${table}`);
-      await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
-    }
-    await byHand('DROP TABLE public.kept').catch(() => undefined);
-    await platform.sql('DROP TABLE IF EXISTS public.kept');
-    await agree();
-  });
+  ])(
+    'names an altered, then a deleted row of %s; and finds no difference after the row is restored',
+    async (book, table, where, set) => {
+      const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
+      await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
+      for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
+        await byHand(statement);
+        const { code, output } = await reconcile();
+        expect([code, output]).toEqual([
+          1,
+          expect.stringMatching(new RegExp(`^svc: ${book} has .*docs/reconciliation.md`, 'm')),
+        ]);
+        await byHand(`DELETE FROM ${table}`);
+        await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
+      }
+      await byHand('DROP TABLE public.kept').catch(() => undefined);
+      await platform.sql('DROP TABLE IF EXISTS public.kept');
+      await agree();
+    },
+  );
 
-  it('names a line that was added to the acquirer’s books, and agrees when it is removed', async () => {
+  it('names a line that was added to the acquirer’s books, and finds no difference after the line is removed', async () => {
     const file = join(platform.dataDir, 'acquirer', 'charges.jsonl');
     const [line] = readFileSync(file, 'utf8')
       .split('\n')
@@ -137,7 +140,7 @@ describe('on a platform of its own', () => {
   });
 });
 
-it('queries the other services over RabbitMQ, for one merchant only', async () => {
+it('the reconciliation of one merchant queries the other services over RabbitMQ', async () => {
   const platform = await sharedPlatform('distributed');
   const site = await onboardMerchant(platform, 'Reconciled Books');
   const { redirectUrl } = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));

@@ -35,7 +35,7 @@ it.each([
   await context.close();
 });
 
-it('links from the list to every document', async () => {
+it('the list links to every document', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(`${platform.demo.apiUrl}/reference`);

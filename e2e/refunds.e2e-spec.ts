@@ -98,7 +98,7 @@ describe('kill -9 of all services during refunds', () => {
   const states = async (): Promise<string[]> =>
     (await platform.sql<{ state: string }>('SELECT state FROM payment_processor.refunds')).map(({ state }) => state);
 
-  it('loses and duplicates none', async () => {
+  it('loses and duplicates no refund', async () => {
     const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => payForRefund(platform)));
     const calls = payments.flatMap((payment): RefundCall[] =>
       Array.from({ length: REFUNDS_OF_EACH }, (_, nth) => ({ payment, key: randomUUID(), amount: 1_000 + nth })),

@@ -43,7 +43,7 @@ async function expectGood(name: string): Promise<void> {
 
 it('the shop', () => expectGood('window'));
 
-it('an unpaid order says so, and does not wait for a payment', async () => {
+it('the page of an unpaid order shows that it is unpaid, and does not wait for a payment', async () => {
   await page.getByRole('button', { name: 'Check out' }).click();
   await page.getByRole('link', { name: 'Back to store' }).click();
   await page.getByText('You came back without paying.').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
@@ -51,7 +51,7 @@ it('an unpaid order says so, and does not wait for a payment', async () => {
   await expectGood('left');
 });
 
-it('an order that is paid later shows it by itself, without a reload', async () => {
+it('the page of an order that is paid later shows the payment without a reload', async () => {
   await page.getByRole('button', { name: 'Check out' }).click();
   await seesHeading(page, 'Pay by card');
   const paying = await context.newPage();

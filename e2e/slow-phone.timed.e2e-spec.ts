@@ -67,7 +67,7 @@ async function timesOf(page: Page): Promise<Pick<Load, 'paintMs' | 'usableMs'>> 
   return { paintMs: Math.round(paintMs), usableMs: Math.round(usableMs) };
 }
 
-it('paints and can be used soon enough', async () => {
+it('the page paints and can be used soon enough', async () => {
   const against = process.env['SVC_SLOW_PHONE_AGAINST'];
   const pages = { 'this page': await states.open(), ...(against === undefined ? {} : { 'the other': against }) };
   const views: { readonly of: string; readonly first: Load; readonly again: Load }[] = [];

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 it(
-  'loses and duplicates no basket, through an outage and three kill -9',
+  'the transformer loses and duplicates no basket during an outage and three kill -9',
   async () => {
     await day.trade();
     const polled = await day.stopPolling();

@@ -182,14 +182,14 @@ async function expectEventsDelivered(): Promise<void> {
   );
 }
 
-test('with all services', async () => {
+test('payments work while all services run', async () => {
   await rounds('warm-up', WARM_UP);
   timings.delete('warm-up');
   await rounds('all there');
   await expectEventsDelivered();
 });
 
-test('with the others frozen, and after a restart without them', async () => {
+test('payments work while the other services are frozen, and after a restart without them', async () => {
   await createSessions(ROUNDS);
   freeze(...UNAVAILABLE.map((app) => platform.process(app).pid));
   await expectRoundsAsBefore('frozen');
@@ -204,7 +204,7 @@ test('with the others frozen, and after a restart without them', async () => {
   await expectEventsDelivered();
 });
 
-test('with the others killed and not restarted', async () => {
+test('payments work while the other services are killed and not restarted', async () => {
   await createSessions(ROUNDS);
   const before = UNAVAILABLE.map((app) => platform.process(app));
   // The supervisor would restart them at once, so it is stopped.

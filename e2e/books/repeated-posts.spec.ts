@@ -127,13 +127,13 @@ describe('a POST is not justified', () => {
     expect(findUnjustifiedPosts(posts, attempts, interruptions)).toEqual([`one: ${fault}`]);
   });
 
-  it('when there is none for a recorded attempt', () => {
+  it('when a recorded attempt has no POST', () => {
     expect(findUnjustifiedPosts([], [attempt(0.5)])).toEqual([
       'one: no POST for the attempt of 2026-01-05T12:00:00.500Z',
     ]);
   });
 
-  it('by a fault of another notification', () => {
+  it('because another notification has a fault', () => {
     const other = { webhookId: 'other' };
     expect(findUnjustifiedPosts([post(0), post(0, other)], [aborted(0, other)])).toEqual([
       'one: POST 1 of 1 is not recorded',

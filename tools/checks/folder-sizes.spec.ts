@@ -21,11 +21,11 @@ test.each([
   expect(overfull([...files('libs/a/src', 10), ...more], {})).toEqual([]);
 });
 
-test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])('%s may hold more', (folder) => {
+test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])('the folder %s may hold more files', (folder) => {
   expect(overfull(files(folder, 11), {})).toEqual([]);
 });
 
-test('an exception allows a folder to hold more, until it is no longer needed', () => {
+test('an exception allows a folder to hold more files, until it is no longer needed', () => {
   expect(overfull(files('tools/a', 11), { 'tools/a': 'a reason' })).toEqual([]);
   expect(overfull(files('tools/a', 10), { 'tools/a': 'a reason' })).toEqual([
     'tools/a holds at most 10 files: remove its exception',

@@ -6,7 +6,7 @@ it.each([
   [['--changed', 'v1', 'libs/b'], { paths: ['libs/b'], changedSince: 'v1' }],
   [['--changed', 'libs/b', '--list'], { paths: ['libs/b'], changedSince: 'main', isList: true }],
   [['apps/a', '--only', '3,17'], { paths: ['apps/a'], only: [3, 17] }],
-])('understands %j', (args, options) => {
+])('parses the options %j', (args, options) => {
   expect(parseOptions(args)).toMatchObject(options);
 });
 
@@ -16,6 +16,6 @@ it.each([
   [['apps/a', '--only'], '--only takes numbers of --list'],
   [['apps/a', '--only', '0'], '--only takes numbers of --list'],
   [['apps/a', '--fast'], 'there is no option --fast'],
-])('refuses %j', (args, reason) => {
+])('refuses the options %j', (args, reason) => {
   expect(() => parseOptions(args)).toThrow(reason);
 });

@@ -9,18 +9,18 @@ describe('the score of a folder', () => {
     expect(score).toEqual({ folder: 'libs/sdk', killed: 3, survived: 2, percent: 60 });
   });
 
-  it('leaves out what was ignored and what did not compile', () => {
+  it('omits ignored mutants and those that did not compile', () => {
     const score = scoreOf('libs/sdk', mutants('Killed', 'Ignored', 'CompileError', 'RuntimeError'));
     expect(score).toMatchObject({ killed: 1, survived: 0, percent: 100 });
   });
 
-  it('is full where there is nothing to mutate', () => {
+  it('is full for a folder without mutants', () => {
     expect(scoreOf('libs/sdk', []).percent).toBe(100);
   });
 });
 
 describe('the table', () => {
-  it('names each folder that falls short, and rounds none of them up', () => {
+  it('names each folder with a score that is too low, and rounds no score up', () => {
     const scores = [
       { folder: 'libs/kernel', killed: 900, survived: 100, percent: 90 },
       { folder: 'libs/sdk', killed: 8_999, survived: 1_001, percent: 89.99 },

@@ -68,7 +68,7 @@ describe('an event is read by older consumers, and by newer ones in a replay', (
     expect(changes(EVENT, before, after)).toEqual([]);
   });
 
-  it('says each change once', () => {
+  it('reports each change once', () => {
     expect(changes(EVENT, a(text), object({}))).toEqual(['event x.made.v1.a is gone']);
   });
 });
@@ -114,7 +114,7 @@ describe('the reply of a command is read by an older service', () => {
   });
 });
 
-test('a command that is gone', () => {
+test('a removed command is a breaking change', () => {
   expect(breakingChanges({ components: { messages: { [REQUEST]: { payload: text } } } }, {})).toEqual([
     'command make-x.v1 request is gone',
   ]);

@@ -162,7 +162,7 @@ describe('breaking changes', () => {
     expect(found.join('\n')).toContain(change);
   });
 
-  it('a field that is gone from a webhook or an event', () => {
+  it('a field that was removed from a webhook or an event', () => {
     const webhook = (schema: object) => ({
       webhooks: { paid: { post: { requestBody: { content: { 'application/json': { schema } } } } } },
     });

@@ -15,18 +15,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('its types are correct for every kind of import', async () => {
+test('the types of the SDK package are correct for every kind of import', async () => {
   const checked = await checkPackage(createPackageFromTarballData(tarball));
   expect(checked).toMatchObject({ packageName: '@svc/sdk', problems: [] });
   expect(Object.keys((checked as { entrypoints: object }).entrypoints)).toEqual(['.', './card', './package.json']);
 });
 
-test('publint finds no problem', async () => {
+test('publint finds no problem in the SDK package', async () => {
   const { messages } = await publint({ pkgDir: staged, pack: 'npm', strict: true });
   expect(messages).toEqual([]);
 });
 
-test('it contains the necessary files and no others', () => {
+test('the SDK package contains the necessary files and no others', () => {
   const names = createPackageFromTarballData(tarball)
     .listFiles()
     .map((file) => file.replace('/node_modules/@svc/sdk/', ''));
@@ -40,7 +40,7 @@ test('it contains the necessary files and no others', () => {
   expect(names.filter((file) => file.includes('spec'))).toEqual([]);
 });
 
-test('its documents link only to files in the package', () => {
+test('the documents of the SDK package link only to files in the package', () => {
   for (const file of ['README.md', 'webhooks.md'])
     expect(readFileSync(join(staged, file), 'utf8')).not.toMatch(/\]\((\.\.|\/)/);
 });

@@ -18,12 +18,12 @@ it.each([
   ['expires_at', 'expiry'],
   ['signsFrom', 'expiry'],
   ['at', 'expiry'],
-])('%s guards by %s', (name, guard) => {
+])('the name %s guards by %s', (name, guard) => {
   expect(guardOfName(name)).toBe(guard);
 });
 
 it.each(['merchantName', 'statusCode', 'sqlState', 'id', 'amount', 'from', 'attempts', 'cancel_url', ''])(
-  '%s guards nothing',
+  'the name %s guards nothing',
   (name) => {
     expect(guardOfName(name)).toBeUndefined();
   },

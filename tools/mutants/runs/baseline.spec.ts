@@ -44,7 +44,7 @@ describe('the sites of a spec', () => {
   });
 });
 
-it('are ordered by nearness to the code, then by speed', () => {
+it('the specs are ordered by nearness to the code, then by speed', () => {
   const specs = [
     ['apps/x/src/b/b.spec.ts', 1],
     ['apps/x/src/a/slow.spec.ts', 9],

@@ -108,7 +108,7 @@ it('calls a mutant invalid if PostgreSQL cannot run it, unless the test provokes
   }
 });
 
-it('gives up a spec in which no test can run', () => {
+it('abandons a spec in which no test can run', () => {
   const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, { lines: [], end: 'ended', error: 'broken' });
   judge.judgeAlone(judge.next()!, { lines: [], end: 'ended', error: 'broken' }, true);

@@ -69,7 +69,7 @@ describe('./svc admin', () => {
     ],
   ])('%s', async (line, call) => expect(await requestsOf(line)).toEqual([call]));
 
-  it('changes one feature, and one grant, and leaves the others as they are', async () => {
+  it('changes one feature and one grant, and does not change the others', async () => {
     const merchant = {
       features: { tip: { enabled: true }, orderReference: { label: 'Table' } },
       grants: [{ organisationId: 'other', vouchers: true, externalPayments: false }],
@@ -84,7 +84,7 @@ describe('./svc admin', () => {
     });
   });
 
-  it('sets the fees of one mode, and leaves the other as it is', async () => {
+  it('sets the fees of one mode, and does not change those of the other mode', async () => {
     const fees = { test: { basisPoints: 100, fixedAmount: 0 } };
     const answers = { 'GET /merchants/1001': { fees } };
     expect((await requestsOf('merchants fee 1001 290 150 --live', answers))[1]).toBe(
@@ -103,7 +103,7 @@ describe('./svc admin', () => {
       return command.run({ ...NO_TEXT, call }, readInput(command, args.slice(2)));
     };
 
-    it('page by page, and adds up', async () => {
+    it('page by page, and adds up the results', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
       const answers = {
         [first]: page({ sealNumber: 2, more: true }),
@@ -243,7 +243,7 @@ describe('./svc admin', () => {
     expect(await requestsOf('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
   });
 
-  it('replays many notifications, page after page, and adds up', async () => {
+  it('replays many notifications, page after page, and adds up the results', async () => {
     const pages = [
       { replayed: 998, skipped: 2, after: ORGANISATION },
       { replayed: 5, skipped: 0, after: null },

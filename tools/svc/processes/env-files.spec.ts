@@ -68,7 +68,7 @@ describe('the environment files', () => {
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
     ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
-  ])('pass %s of the caller to %s alone', (name, app) => {
+  ])('pass the variable %s of the caller only to %s', (name, app) => {
     const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
     expect(
       Object.entries(variables)

@@ -66,7 +66,7 @@ describe('the sum of a test run', () => {
   });
 });
 
-describe('the table of where the time went', () => {
+describe('the table of times', () => {
   const fast = file({ passed: 5 });
   const slow = file({ project: 'integration', path: 'slow.int-spec.ts', seconds: 9.5, failed: 1 });
 
