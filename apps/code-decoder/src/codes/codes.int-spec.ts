@@ -15,7 +15,7 @@ beforeAll(async () => {
   const settings = {
     name: 'simulated',
     mode: 'test',
-    baseUrl: `${await provider.listen({ host: '127.0.0.1' })}/code-provider`,
+    baseUrl: `${await provider.listen({ host: '127.0.0.1', port: 0 })}/code-provider`,
     apiKey: 'simulated-code-provider',
     timeoutMs: 1_000,
     hosts: ['pay.simulated-provider.example/'],
