@@ -1,6 +1,6 @@
 /**
  * A thousand concurrent refunds of one payment, on both deployments: the acquirer never refunds more than the payment, and
- * one key is one refund. Distributed, every other call goes to another process of payment-processor.
+ * one key is one refund. In distributed mode, every second call uses another process of payment-processor.
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';

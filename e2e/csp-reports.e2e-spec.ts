@@ -1,6 +1,7 @@
 /**
  * A foreign resource gets into a payer's page: the browser blocks it and reports it to the platform, which counts it in its
- * metrics. With `report-uri`, as browsers without the Reporting API do; the others send reports later, and only over HTTPS.
+ * metrics. The test uses `report-uri`, like browsers without
+ * the Reporting API. Other browsers send reports later, and only over HTTPS.
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';

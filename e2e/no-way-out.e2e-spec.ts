@@ -1,6 +1,6 @@
 /**
- * While a charge is possible, no link on the page leads away: the shop would show an unpaid order, and the payer might pay again
- * elsewhere. In each state after Pay and before the outcome, and between two states.
+ * While a charge is possible, no link on the page leads away. Otherwise the shop would show an unpaid order, and the payer
+ * might pay a second time. The tests check each state after Pay and before the outcome, and the time between two states.
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

@@ -1,7 +1,7 @@
 /**
  * Paying with a phone from a desktop: the code is read from a picture of the screen, in both themes. Then the same payment
  * by a partner's customer. Every open page shows the payment by itself. Each service has its own process, over RabbitMQ, so
- * news must travel between them.
+ * events must reach all of them.
  */
 import { randomUUID } from 'node:crypto';
 import { PartnerClient } from '@svc/sdk';

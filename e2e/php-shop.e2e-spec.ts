@@ -1,4 +1,4 @@
-/** The client that shops in PHP copy, and the one-file shop that uses it. */
+/** The PHP client that merchants copy into their shop, and the one-file shop that uses it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

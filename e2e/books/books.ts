@@ -74,7 +74,7 @@ export class Books {
     });
   }
 
-  /** The next status query to the acquirer may be a minute away: it was unavailable, or the process that had to ask was killed. */
+  /** The next status query to the acquirer may be a minute away: it was unavailable, or the process that queries it was killed. */
   async makeStatusQueriesDue(): Promise<void> {
     const now = new Date();
     await this.platform.sql(

@@ -14,7 +14,8 @@ export interface FocusRing {
 export async function focusRings(page: Page): Promise<FocusRing[]> {
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   const rings = new Map<string, FocusRing>();
-  // After the last element the focus goes to the browser itself, then to the first: once around, from any start.
+  // After the last element the focus moves to the browser itself, then to the first element.
+  // So one round visits all elements, from any start.
   for (let times = 0; times < 2;) {
     await page.keyboard.press('Tab');
     const ring = await page.evaluate(ringOfFocused);
