@@ -58,7 +58,7 @@ describe('results that arrive together are recorded', () => {
   test.each([
     ['success', 2, 'one alone, then the rest at once'],
     ['failed', 4, 'each alone'],
-  ] as const)('of a %s in %d statements: %s', async (state, statements, _) => {
+  ] as const)('for a %s in %d statements: %s', async (state, statements, _) => {
     for (let count = 0; count < 4; count++) await recorded(state);
     const leased = await lease();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
@@ -102,7 +102,7 @@ describe('results that arrive together are recorded', () => {
   });
 });
 
-describe('is logged', () => {
+describe('the log contains', () => {
   const TRIED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
   const OPEN = 'endpoint is failing: circuit breaker opened';
@@ -126,7 +126,7 @@ describe('is logged', () => {
     expect(await logged()).toEqual(messages);
   });
 
-  test('that a circuit opens, when it does', async () => {
+  test('the opening of a circuit', async () => {
     receiver.behaves(answers(500));
     await circuit(3, null);
     await recorded();
@@ -136,7 +136,7 @@ describe('is logged', () => {
     expect(await logged()).toEqual([TRIED, OPEN]);
   });
 
-  test('nothing more when the probe of an open circuit fails', async () => {
+  test('only the result if the probe of an open circuit fails', async () => {
     receiver.behaves(answers(500));
     await circuit(5, later(0));
     await recorded();
