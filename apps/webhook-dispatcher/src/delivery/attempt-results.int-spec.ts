@@ -119,7 +119,7 @@ describe('the log contains', () => {
     ['refused for now', 500, 0, [TRIED]],
     ['refused the twelfth time', 500, 11, [GIVEN_UP]],
     ['refused for ever', 410, 0, [GIVEN_UP]],
-  ])('that it was %s', async (_, status, position, messages) => {
+  ])('the result %s', async (_, status, position, messages) => {
     receiver.behaves(answers(status));
     const id = await recorded();
     await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, position]);

@@ -165,14 +165,17 @@ describe('an endpoint that', () => {
     ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
     ['of a length nobody has', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
-  ])('acknowledges with an endless response %s counts as delivered, and 64 KiB of the response are read', async (_, first, piece) => {
-    let sent = 0;
-    const url = await endless(first, piece, (bytes) => (sent += bytes));
-    const answer = await post(newClient(), url);
-    expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
-    // As much as the kernel buffers for both ends of a connection.
-    expect(sent).toBeLessThan(32 * 2 ** 20);
-  });
+  ])(
+    'acknowledges with an endless response %s counts as delivered, and 64 KiB of the response are read',
+    async (_, first, piece) => {
+      let sent = 0;
+      const url = await endless(first, piece, (bytes) => (sent += bytes));
+      const answer = await post(newClient(), url);
+      expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
+      // As much as the kernel buffers for both ends of a connection.
+      expect(sent).toBeLessThan(32 * 2 ** 20);
+    },
+  );
 
   it('sends its response byte by byte is disconnected when the time of the attempt ends', async () => {
     const answer = await post(

@@ -82,11 +82,14 @@ test.each([
   ['a closed circuit of its endpoint', 7, ENDPOINT, null, 'pending, leased'],
   ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
   ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
-] as const)('with %s, a notification is recorded in the expected state', async (_, merchantId, endpoint, opensInMs, expected) => {
-  await query(
-    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+] as const)(
+  'with %s, a notification is recorded in the expected state',
+  async (_, merchantId, endpoint, opensInMs, expected) => {
+    await query(
+      `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-    [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
-  );
-  expect(await record(randomUUID(), 'success')).toBe(expected);
-});
+      [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
+    );
+    expect(await record(randomUUID(), 'success')).toBe(expected);
+  },
+);
