@@ -15,7 +15,7 @@ afterAll(() => api?.stop());
 const messagesOf = ({ text }: Answer): string[] =>
   (JSON.parse(text) as { errors: { message: string }[] }).errors.map(({ message }) => message);
 
-test('a page whose session has expired', async () => {
+test('the message on the page of an expired session', async () => {
   const sessionId = await two.newSession('site 1');
   const { text: page } = await api.callHosted({ method: 'GET', path: `/pay?sessionId=${sessionId}` });
   const body = { reference: randomUUID(), try: 1, encryptedCard: await encrypt(page, sessionId, 1) };
@@ -24,14 +24,14 @@ test('a page whose session has expired', async () => {
   expect(messagesOf(answer)).toEqual(['The card was encrypted for another page. Reload the page and try again.']);
 });
 
-test('a requestId whose session has expired', async () => {
+test('the message for the requestId of an expired session', async () => {
   const call = { method: 'POST', path: '/api/v3.1/sessions', body: aSession() };
   expect((await two.as('site 1', call)).status).toBe(201);
   api.clock.advance(30 * 60_000);
   expect(JSON.parse((await two.as('site 1', call)).text)).toMatchObject({ sessionState: 'expired' });
 });
 
-test('an invoice that has expired', async () => {
+test('the message for an expired invoice', async () => {
   const { merchantId, siteId } = two.numbers.get('site 1')!;
   const { reference } = await two.newInvoice();
   api.clock.advance(60 * 60_000);
@@ -41,7 +41,7 @@ test('an invoice that has expired', async () => {
   expect(JSON.parse(answer.text)).toMatchObject({ code: 'payable.expired', type: '/errors/payable.expired' });
 });
 
-test('the live key for what a test key made', async () => {
+test('the message for a live key on data of a test key', async () => {
   const sessionId = await two.newSession('site 1');
   const answer = await two.as('site 1 live', { method: 'GET', path: `/api/v3.1/sessions/${sessionId}` });
   expect(messagesOf(answer)).toEqual(['There is no such session of this merchant, site and mode (test or live).']);

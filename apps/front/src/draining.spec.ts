@@ -29,7 +29,7 @@ test('draining waits for the requests in flight, and each of them is counted onc
   draining.resume('identity');
 });
 
-describe('waiting is bounded', () => {
+describe('waiting is limited', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
@@ -42,19 +42,19 @@ describe('waiting is bounded', () => {
     return [before, isSettled];
   };
 
-  it('for a draining app to 20 s', async () => {
+  it('to 20 s for a draining app', async () => {
     const draining = new AppDraining();
     await draining.drain('identity');
     expect(await isSettledAfter(draining.enter('identity'), 20_000)).toEqual([false, true]);
   });
 
-  it('for requests in flight to 10 s', async () => {
+  it('to 10 s for requests in flight', async () => {
     const draining = new AppDraining();
     await draining.enter('identity');
     expect(await isSettledAfter(draining.drain('identity'), 10_000)).toEqual([false, true]);
   });
 
-  it('and an early end leaves no timer', async () => {
+  it('and leaves no timer if it ends early', async () => {
     const draining = new AppDraining();
     const leave = await draining.enter('identity');
     const closed = draining.drain('identity');
@@ -66,7 +66,7 @@ describe('waiting is bounded', () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('draining twice is draining once: one resume admits the requests that wait', async () => {
+  it('after draining twice: a single resume admits the waiting requests', async () => {
     const draining = new AppDraining();
     await draining.drain('identity');
     const waiting = draining.enter('identity');

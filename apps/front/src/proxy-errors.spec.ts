@@ -18,7 +18,7 @@ test.each([
   ['an address that the library cannot parse', { statusCode: 400 }, 404],
   ['a body that is too large', { statusCode: 413 }, 413],
   ['any other error', new Error('x'), 502],
-])('%s: %p has a status', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
+])('after "%s" the error %p has a status', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
 
 test('every app of the route table has an upstream to configure', () => {
   const config = Object.assign(new FrontConfig(), {

@@ -10,7 +10,7 @@ import {
 import { ADMIN_KEY, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../test/identity.js';
 import { PasswordQueue } from './users/password-queue.js';
 
-// The Authentication endpoints against the one list of what they are (test/authentication-rows.ts).
+// Tests the Authentication endpoints against the list in test/authentication-rows.ts.
 
 // Each password costs 40 ms of a processor, more on a busy machine.
 const PASSWORD = 'correct horse battery';
@@ -76,7 +76,7 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     return { status: answer.statusCode, text: answer.body };
   };
 
-  it('answers with exactly these fields, and the same again', async () => {
+  it('responds with exactly these fields, and repeats the response for a repeated request', async () => {
     const answer = await send({ ...body, unknown: 'field', more: [{ of: 'them' }] });
     expect(answer.status).toBe(row.status);
     expect(answer.body).toEqual(shapeOf(row.answer));
@@ -180,14 +180,14 @@ function shapeOfField(type: FieldType): unknown {
   return type === 'seconds' ? { asymmetricMatch: Number.isSafeInteger } : expect.stringMatching(SHAPES[type]!);
 }
 
-describe('A5: known and unknown', () => {
+describe('A5: known and unknown emails', () => {
   let identity: TestService;
   beforeAll(async () => {
     identity = await startIdentity();
   });
   afterAll(() => identity.stop());
 
-  it('cost the same: as many statements, and one password compared under the same parameters', async () => {
+  it('need the same time: as many statements, and one password comparison with the same parameters', async () => {
     const partner = await aPartner(identity);
     const call = clientOf(identity, partner, await logIn(identity, partner));
     for (const email of ['customer@example.com', 'user@example.com', 'other@example.com']) {
@@ -222,7 +222,7 @@ describe('A5: known and unknown', () => {
   });
 });
 
-test('a parameter of a path is bounded, and one that cannot be an id is not found', async () => {
+test('a path parameter has a maximum length, and a value that cannot be an id is a 404', async () => {
   const identity = await startIdentity();
   const admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
   const statusOf = async (id: string) => (await admin('GET', `/admin/v1/organisations/${id}`)).status;

@@ -3,11 +3,11 @@ import { changedSettings } from './changed-settings.js';
 const SETTINGS = { name: 'Shop', requireApiKey: true, allowedHosts: ['a.example'] };
 
 describe('changedSettings', () => {
-  it('are none between equal settings', () => {
+  it('is empty for equal settings', () => {
     expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBeUndefined();
   });
 
-  it('are the changed settings alone, before and after', () => {
+  it('contains only the changed settings, before and after', () => {
     const after = { ...SETTINGS, requireApiKey: false, allowedHosts: ['b.example'] };
     expect(changedSettings(SETTINGS, { ...SETTINGS, name: 'Till' })).toEqual({
       before: { name: 'Shop' },

@@ -7,6 +7,6 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 
-test('has entities that are exactly the migrated tables', async () => {
+test('the entities match the migrated tables exactly', async () => {
   expect(await columnDrift(identity.dataSource)).toEqual([]);
 });

@@ -68,7 +68,7 @@ afterEach(async () => {
   older = undefined;
 });
 
-/** As A6 has it. Each look is later than what is kept for a second. */
+/** Within the limit of A6. Each check is later than the cache time of a second. */
 const isRefused = (what: string, look: () => Promise<unknown>) =>
   waitUntil(`${what} to be refused`, 5_000, async () => {
     verifying.clock.advance(1_000);
@@ -81,7 +81,7 @@ async function holdBack(): Promise<void> {
   older = await openOlderTransaction();
 }
 
-test("a merchant's key", async () => {
+test('a revoked merchant key is rejected', async () => {
   const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Shop' })).body;
   const sites = `/admin/v1/merchants/${merchantId}/sites`;
   const { siteId } = (await admin('POST', sites, { siteReference: 'till', name: 'Till' })).body;
@@ -97,7 +97,7 @@ test("a merchant's key", async () => {
   expect(received).toContainEqual({ type: SigningSecretChangedV1.name, aggregateId: keyId, revoked: true });
 });
 
-test("a partner's key", async () => {
+test('a revoked partner key is rejected', async () => {
   const { organisationId, keyId, apiKey } = await aPartner(identity);
   const look = () => verifying.service.app.get(PartnerCredentials).getPartnerKey(apiKey);
   await holdBack();
@@ -106,14 +106,14 @@ test("a partner's key", async () => {
   expect((await admin('DELETE', `/admin/v1/organisations/${organisationId}/keys/${keyId}`)).status).toBe(204);
   await isRefused('the key', look);
 
-  // The relay publishes the revocation again, and what came before it: neither opens anything.
+  // The relay publishes the revocation and the earlier events again: the key stays rejected.
   await older?.end();
   await identity.relay();
   expect(await identity.service.app.get(Relay).isCaughtUp()).toBe(true);
   await isRefused('the key', look);
 });
 
-test('a key of tokens that leaked; the one that takes its place is known at once', async () => {
+test('a withdrawn token key is rejected, and its replacement is known at once', async () => {
   const [{ kid }] = (await admin('GET', '/admin/v1/token-keys')).body.tokenKeys as [{ kid: string }];
   const credentials = verifying.service.app.get(PartnerCredentials);
   await holdBack();
@@ -143,7 +143,7 @@ test('a webhook secret', async () => {
   expect(received).toContainEqual({ type: WebhookSecretChangedV1.name, ...revoked });
 });
 
-test('the heartbeat arrives as a revocation would', async () => {
+test('the heartbeat arrives as fast as a revocation', async () => {
   await holdBack();
   await identity.service.app.get(SendHeartbeat).runOnce();
   const [row] = await verifying.dataSource.query<{ sentAt: Date }[]>('SELECT sent_at AS "sentAt" FROM heartbeats');

@@ -69,7 +69,7 @@ async function expectAllOnce(): Promise<void> {
   expect(await recorded()).toEqual(Array.from({ length: published }, (_, nr) => nr));
 }
 
-test('forward, side by side, back and forward again: each event of the new type has its effect once', async () => {
+test('rollout, two releases side by side, rollback and rollout again: each event of the new type is handled once', async () => {
   // Published before the newer release is there: it requests them, and the older one reads replays.
   await publish(150);
   const newer = await services.start(newerRelease, env);

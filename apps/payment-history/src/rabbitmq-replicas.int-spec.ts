@@ -154,7 +154,7 @@ test('a rebuild by two replicas during payments: reads continue, it begins once,
   })();
   try {
     await middle.reached;
-    // Payments go on, and none of them waits behind the past.
+    // Payments continue, and none of them waits for the replay.
     const meanwhile = Array.from({ length: 50 }, (_, i) => aPaymentOfOurs(PAYMENTS + i));
     await pay(...meanwhile);
     await waitUntil('the last of them', 10_000, () => isReadable(replica, meanwhile.at(-1)!));

@@ -46,7 +46,7 @@ const refusalOf = (form: unknown): DomainError => {
 const after = (minutes: number): Date => new Date(anOrder.createdAt.getTime() + minutes * 60_000);
 
 describe('readCheckout', () => {
-  it('takes quantities from the form, and names and prices from the shop alone', () => {
+  it('takes quantities from the form, and names and prices only from the shop', () => {
     const form = { checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '3', 'price-enamel-mug': '1', 'quantity-gold': '9' };
     expect(readCheckout(form).lines).toEqual([
       { productId: 'enamel-mug', name: 'Enamel Mug', quantity: 3, unitPriceCents: 9_900 },
@@ -96,7 +96,7 @@ describe('readCheckout', () => {
     },
   );
 
-  it('refuses a checkout of nothing', () => {
+  it('refuses an empty checkout', () => {
     expect(refusalOf({ checkoutId: CHECKOUT_ID, 'quantity-enamel-mug': '0' }).message).toBe('Choose something first.');
   });
 
@@ -123,7 +123,7 @@ describe('isSessionUsable', () => {
     ['a millisecond before', 27 - 1 / 60_000, 0, true],
     ['about to expire', 27, 0, false],
     ['used up after five attempts', 1, 5, false],
-  ])('a session that is %s', (_, minutes, tries, usable) => {
+  ])('returns whether a session that is %s is usable', (_, minutes, tries, usable) => {
     expect(isSessionUsable(anOrder, Array(tries).fill(aFailedTry), after(minutes))).toBe(usable);
   });
 
@@ -145,7 +145,7 @@ describe('orderNumberFrom', () => {
     ['order-1001', undefined],
     ['ORDER-9999999999999999', undefined],
     ['', undefined],
-  ])('%p is %p', (text, number) => expect(orderNumberFrom(text)).toBe(number));
+  ])('reads %p as %p', (text, number) => expect(orderNumberFrom(text)).toBe(number));
 });
 
 describe('formatZar', () => {
@@ -155,10 +155,10 @@ describe('formatZar', () => {
     [12_345, 'R 123.45'],
     [123_450, 'R 1 234.50'],
     [100_000_000_000, 'R 1 000 000 000.00'],
-  ])('%p cents', (cents, text) => expect(formatZar(cents)).toBe(text));
+  ])('formats %p cents', (cents, text) => expect(formatZar(cents)).toBe(text));
 });
 
-test('an order costs what its lines cost, and is known by its number', () => {
+test('the total of an order is the sum of its lines, and an order is identified by its number', () => {
   const line = { productId: 'a', name: 'A', quantity: 2, unitPriceCents: 150 };
   expect(totalOf([line, { ...line, quantity: 3, unitPriceCents: 7 }])).toBe(321);
   expect(totalOf([])).toBe(0);
@@ -175,14 +175,14 @@ describe('the products', () => {
 });
 
 describe('sessionRequestFor', () => {
-  it('has the customer come back to where they came from, and the platform tell the shop where it is', () => {
+  it('contains the return address for the customer, and the notification address of the shop', () => {
     const request = sessionRequestFor(anOrder, 'https://192.168.1.5:7302', 'http://127.0.0.1:7302');
     expect(request.returnUrl).toBe(`https://192.168.1.5:7302/return?orderId=${anOrder.orderId}`);
     expect(request.cancelUrl).toBe(`https://192.168.1.5:7302/cancelled?orderId=${anOrder.orderId}`);
     expect(request.notificationUrl).toBe('http://127.0.0.1:7302/webhooks/svc');
   });
 
-  it('asks for the whole order, and for another session by its number', () => {
+  it('contains the total of the order, and a new requestId for another session', () => {
     const lines = [{ productId: 'a', name: 'Mug', quantity: 2, unitPriceCents: 9_900 }];
     const order = { ...anOrder, lines, totalCents: 19_800, sessionNumber: 3 };
     expect(sessionRequestFor(order, 'https://shop.example', 'https://shop.example')).toMatchObject({

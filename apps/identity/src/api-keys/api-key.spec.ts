@@ -39,7 +39,7 @@ describe('recognisablePrefix', () => {
     'svc_test__abcdef',
     'svc_1_site_abcdef',
     'svc_test_1_abcdef',
-  ])('refuses %j, which is no key, so that nothing else is ever written down in part', (text) => {
+  ])('refuses %j, which is not a key, so that logs contain parts of keys only', (text) => {
     expect(() => recognisablePrefix(text)).toThrow('not an API key');
   });
 });
@@ -56,7 +56,7 @@ describe('successorOf', () => {
     expect(successorOf({ keyId: 'z', mode: 'test' }, keys)?.keyId).toBe('b');
   });
 
-  it('is never the key that leaves', () => {
+  it('is never the key that is revoked', () => {
     expect(successorOf({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
   });
 
@@ -66,7 +66,7 @@ describe('successorOf', () => {
 });
 
 describe('the events of a key', () => {
-  it('to everybody: its hash, not the sealed form', () => {
+  it('contain the hash for other services, and not the encrypted key', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
@@ -81,7 +81,7 @@ describe('the events of a key', () => {
     });
   });
 
-  it('to webhook-dispatcher: the sealed form, not the hash', () => {
+  it('contain the encrypted key for webhook-dispatcher, and not the hash', () => {
     const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
     expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
@@ -97,7 +97,7 @@ describe('the events of a key', () => {
     });
   });
 
-  it('leaves the site out for a merchant key', () => {
+  it('contain no site for a merchant key', () => {
     const key: ApiKey = { ...KEY, kind: 'merchant', siteId: null };
     for (const { payload } of [apiKeyChanged(key), signingKeyChanged(key)]) {
       expect(payload).not.toHaveProperty('siteId');
@@ -105,7 +105,7 @@ describe('the events of a key', () => {
     }
   });
 
-  it('to an administrator: neither', () => {
+  it('contain neither the hash nor the encrypted key for an administrator', () => {
     const revoked = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
     expect(toApiKeyView(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
     expect(toApiKeyView(KEY)).toStrictEqual({

@@ -94,7 +94,7 @@ describe('API keys', () => {
     },
   );
 
-  it('keeps a key nowhere in the database', async () => {
+  it('stores no key in clear text in the database', async () => {
     const planted = 'a text that is found where it is kept';
     await admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: planted });
     const { apiKey } = await create(ofSite);
@@ -139,7 +139,7 @@ describe('API keys', () => {
     expect(await open(secrets[1]!.payload.sealed)).toBe(first.apiKey);
   });
 
-  it('has a primary key for each owner and mode', async () => {
+  it('has one primary key for each owner and mode', async () => {
     const made = [await create(ofSite, 'test'), await create(ofSite, 'live')];
     const merchants = await create(ofMerchant, 'test');
     expect((await primaries(ofSite)).toSorted()).toEqual(made.map(({ keyId }) => keyId).toSorted());
@@ -156,7 +156,7 @@ describe('API keys', () => {
     }
   });
 
-  it('is held to one primary key by the database too', async () => {
+  it('has a database constraint that allows only one primary key', async () => {
     for (const path of [ofSite, ofMerchant]) {
       await create(path);
       await create(path);
@@ -167,7 +167,7 @@ describe('API keys', () => {
     }
   });
 
-  it('revokes a key, once, and tells everybody', async () => {
+  it('revokes a key once, and publishes the revocation', async () => {
     const { keyId } = await create(ofMerchant);
     test.clock.advance(1000);
     for (let i = 0; i < 2; i++) {
@@ -187,7 +187,7 @@ describe('API keys', () => {
     expect(await list(ofMerchant)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
   });
 
-  it('lets the newest of the same mode take over when the primary one is revoked', async () => {
+  it('makes the newest key of the same mode primary when the primary key is revoked', async () => {
     const [first, second, third] = [await create(ofSite), await create(ofSite), await create(ofSite)];
     const live = await create(ofSite, 'live');
     await admin('DELETE', `${ofSite}/${first.keyId}`);
@@ -211,7 +211,7 @@ describe('API keys', () => {
     expect(await primaries(ofSite)).toHaveLength(1);
   });
 
-  it('has at most ten valid keys of an owner and mode', async () => {
+  it('has at most ten valid keys for each owner and mode', async () => {
     for (let i = 0; i < 9; i++) await create(ofSite);
     const answers = await Promise.all([1, 2].map(() => admin('POST', ofSite, { mode: 'test' })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
@@ -230,7 +230,7 @@ describe('API keys', () => {
     },
   );
 
-  it('finds no key of a stranger', async () => {
+  it('does not find a key of another owner', async () => {
     const siteKey = await create(ofSite);
     const merchantKey = await create(ofMerchant);
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;

@@ -33,7 +33,7 @@ const revoke = async (owner: string, keyId: string): Promise<number> =>
   (await admin('DELETE', `${owner}/keys/${keyId}`)).status;
 const owners = (): string[] => [two.merchant, two.site, two.sibling, two.other, two.sites.foreign];
 
-test('a key is listed and revoked by its own merchant or site alone', async () => {
+test('a key is listed and revoked only by its own merchant or site', async () => {
   const keys = new Map<string, string>();
   for (const owner of owners()) keys.set(owner, await newKey(owner));
   for (const owner of owners()) expect((await listed(owner)).map(({ keyId }) => keyId)).toEqual([keys.get(owner)]);
@@ -47,7 +47,7 @@ test('a key is listed and revoked by its own merchant or site alone', async () =
   expect(events.map(({ payload }) => payload.keyId)).toEqual([keys.get(two.site)]);
 });
 
-test('the primary key is one of each owner in each mode: a new one, and the end of one, change no other', async () => {
+test('each owner has its own primary key in each mode: creating or revoking one changes no other', async () => {
   const primaries = async (): Promise<Record<string, string>> => {
     const found: Record<string, string> = {};
     for (const owner of owners())
@@ -61,13 +61,13 @@ test('the primary key is one of each owner in each mode: a new one, and the end 
   expect(await primaries()).toEqual({ ...before, [`${two.site} test`]: newer });
   expect(await revoke(two.site, newer)).toBe(204);
   expect(await primaries()).toEqual(before);
-  // The last of a mode has no successor in the other one.
+  // The last key of a mode has no successor in the other mode.
   expect(await revoke(two.site, before[`${two.site} test`]!)).toBe(204);
   const { [`${two.site} test`]: _, ...others } = before;
   expect(await primaries()).toEqual(others);
 });
 
-test('the successor of a primary key is the newest that is valid', async () => {
+test('the successor of a primary key is the newest valid key', async () => {
   const [first, second, third, fourth] = [
     await newKey(two.site),
     await newKey(two.site),
@@ -87,7 +87,7 @@ test('the successor of a primary key is the newest that is valid', async () => {
   });
 });
 
-test('ten are valid of an owner in a mode, whatever others have and what was revoked', async () => {
+test('an owner may have ten valid keys in a mode; keys of others and revoked keys do not count', async () => {
   for (const owner of [two.merchant, two.sibling]) for (let count = 0; count < 10; count++) await newKey(owner);
   for (let count = 0; count < 10; count++) await newKey(two.site, 'live');
   const keys: string[] = [];

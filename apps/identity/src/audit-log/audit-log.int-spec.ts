@@ -23,7 +23,7 @@ describe('the audit log', () => {
     return after;
   };
 
-  it('has an entry for every change: who, when, in which request, from what to what', async () => {
+  it('has an entry for every change, with the actor, the time, the request, and the values before and after', async () => {
     const begin = await end();
     const created = await admin('POST', '/admin/v1/merchants', { name: 'Merchant' });
     const { merchantId } = created.body;
@@ -118,7 +118,7 @@ describe('the audit log', () => {
     ['UPDATE', `UPDATE audit_log SET actor = 'somebody else'`],
     ['DELETE', `DELETE FROM audit_log`],
     ['TRUNCATE', `TRUNCATE audit_log`],
-  ])('refuses %s, whoever makes it', async (_, statement) => {
+  ])('refuses %s by every database user', async (_, statement) => {
     await admin('POST', '/admin/v1/merchants', { name: 'Merchant' });
     const before = await read(0);
     expect(before.entries).not.toEqual([]);
@@ -137,7 +137,7 @@ describe('the audit log', () => {
     expect(seen).toEqual(names);
   });
 
-  it('shows no entry before an earlier one that is still being committed, so that a reader misses none', async () => {
+  it('shows no entry before an earlier one that is not yet committed, so that a reader misses none', async () => {
     const begin = await end();
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
     const author = { actor: 'admin:slow', requestId: 'slow' };

@@ -4,7 +4,7 @@ import { startIdentity } from '../../test/identity.js';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-describe('the pages of errors', () => {
+describe('the error pages', () => {
   let test: TestService;
 
   beforeAll(async () => void (test = await startIdentity()));
@@ -36,7 +36,7 @@ describe('the pages of errors', () => {
     for (const code of CODES) expect(body).toContain(`href="/errors/${code}"`);
   });
 
-  it('run no script, load nothing, and are kept by caches', async () => {
+  it('have no script and no external resources, and may be cached', async () => {
     for (const path of ['/errors', '/errors/payable.paid']) {
       const { headers, body } = await open(path);
       expect(headers['content-security-policy']).toMatch(
@@ -50,7 +50,7 @@ describe('the pages of errors', () => {
   it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])('are not at %s', async (path) => {
     const { status, body, headers } = await httpClient(test.service)('GET', path);
     expect([status, body.code]).toEqual([404, 'resource.not-found']);
-    // A page of the next release is not kept as missing.
+    // Clients do not cache the 404 of a page that the next release may add.
     expect(headers['cache-control']).toBe('no-store');
   });
 });
@@ -58,7 +58,7 @@ describe('the pages of errors', () => {
 it.each<[Record<string, string>, string]>([
   [{}, '/errors/resource.not-found'],
   [{ SVC_ERROR_PAGES_URL: 'https://api.example/errors' }, 'https://api.example/errors/resource.not-found'],
-])('with %j an error leads to %s, in its body and beside it', async (env, page) => {
+])('with %j an error has the address %s, in its body and in its Link header', async (env, page) => {
   const test = await startIdentity({ env });
   const { headers, body } = await httpClient(test.service)('GET', '/nothing');
   expect([body.type, headers['link']]).toEqual([page, `<${page}>; rel="help"`]);

@@ -9,6 +9,9 @@ test.each([
   [110, 3],
   [9_999, 1_980],
   [10_000, undefined],
-])('after %d failures of an address, %p customers must have logged in from it', (failures, customers) => {
-  expect(requiredCustomers(failures)).toBe(customers);
-});
+])(
+  'after %d failures of an address, %p customers must have logged in from it before the next login',
+  (failures, customers) => {
+    expect(requiredCustomers(failures)).toBe(customers);
+  },
+);

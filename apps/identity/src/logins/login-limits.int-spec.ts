@@ -34,10 +34,10 @@ const failFrom = async (address: string, count: number) => {
   for (let i = 0; i < count; i++) await (await limits.begin(owner(), `${randomUUID()}@example.com`, address)).failed();
 };
 
-test('gives an address five more failures for each customer who logged in from it within a day', async () => {
+test('allows an address five more failures for each customer who logged in from it within a day', async () => {
   await aCustomer('thandi@example.com');
   await aCustomer('sipho@example.com');
-  // A customer counts once: logging in again and again with one account gains no further guesses.
+  // A customer counts once: repeated logins with one account allow no further guesses.
   for (const email of ['thandi@example.com', 'sipho@example.com', 'thandi@example.com', 'thandi@example.com'])
     expect((await login(email, PASSWORD)).status).toBe(200);
   identity.clock.advance(24 * 60 * 60_000 - 60_000);
@@ -45,19 +45,19 @@ test('gives an address five more failures for each customer who logged in from i
   await failFrom(ADDRESS, 109);
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   expect((await login('unknown@example.com', PASSWORD)).status).toBe(401);
-  // The same to everybody, whatever the email and the password.
+  // The response is the same for every email and password.
   for (const [email, password] of [
     ['thandi@example.com', PASSWORD],
     ['sipho@example.com', 'wrong password'],
     ['unknown@example.com', PASSWORD],
   ] as const)
     expect(await login(email, password)).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
-  // Another address is not held up, nor does it have customers.
+  // Another address is not locked, and has no customers.
   await failFrom('203.0.113.9', 100);
   await expect(failFrom('203.0.113.9', 1)).rejects.toMatchObject({ code: 'request.rate-limited' });
 });
 
-test('forgets after a day that a customer logged in', async () => {
+test('stops counting the login of a customer after a day', async () => {
   await aCustomer('thandi@example.com');
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   identity.clock.advance(24 * 60 * 60_000);
@@ -76,7 +76,7 @@ const insertFailures = (address: string, count: number) =>
     [address, identity.clock.now(), count],
   );
 
-test('counts no customer of a day ago, also before the row is cleared', async () => {
+test('ignores a customer login of a day ago, even before its row is deleted', async () => {
   for (let i = 0; i < 30; i++) await (await limits.begin(owner(), `customer${i}@example.com`, ADDRESS)).succeeded();
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT address FROM login_successes GROUP BY address ORDER BY count(*) DESC LIMIT 1',
@@ -86,7 +86,7 @@ test('counts no customer of a day ago, also before the row is cleared', async ()
   await expect(failFrom(ADDRESS, 1)).rejects.toMatchObject({ code: 'request.rate-limited' });
 });
 
-test('counts no failure of a quarter of an hour ago, also before the row is cleared', async () => {
+test('ignores a failure of a quarter of an hour ago, even before its row is deleted', async () => {
   await failFrom(ADDRESS, 100);
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT subject AS address FROM login_failures GROUP BY subject ORDER BY count(*) DESC LIMIT 1',
@@ -96,7 +96,7 @@ test('counts no failure of a quarter of an hour ago, also before the row is clea
   await expect(failFrom(ADDRESS, 1)).resolves.toBeUndefined();
 });
 
-test('does not lock out many concurrent right passwords: a running login is not a failure of its address', async () => {
+test('allows many concurrent logins with right passwords: a login in progress does not count as a failure', async () => {
   const underWay = await Promise.all(
     Array.from({ length: 120 }, (_, i) => limits.begin(owner(), `customer${i}@example.com`, ADDRESS)),
   );
@@ -104,7 +104,7 @@ test('does not lock out many concurrent right passwords: a running login is not 
   expect(underWay).toHaveLength(120);
 });
 
-test('lets customers who mistype, each as often as an email may, lock none of the others out', async () => {
+test('allows customers to mistype up to the limit of an email, without a lock for other customers', async () => {
   for (let i = 0; i < 60; i++) {
     const email = `customer${i}@example.com`;
     for (let wrong = 0; wrong < 4; wrong++) await (await limits.begin(owner(), email, ADDRESS)).failed();
@@ -114,7 +114,7 @@ test('lets customers who mistype, each as often as an email may, lock none of th
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
 });
 
-test('has an end for every address, however many customers it has', async () => {
+test('has a maximum for every address, however many customers it has', async () => {
   await aCustomer('thandi@example.com');
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   const [row] = await identity.dataSource.query<[{ address: string }]>(

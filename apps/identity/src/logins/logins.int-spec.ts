@@ -33,7 +33,7 @@ const verify = async (token: string) => {
 };
 
 describe('POST /v1/auth/service/login', () => {
-  it('answers with a token that the published keys verify', async () => {
+  it('responds with a token that the published keys verify', async () => {
     const answer = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
     expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
     const { identityToken } = answer.body;
@@ -57,7 +57,7 @@ describe('POST /v1/auth/service/login', () => {
     expect(await logIn(identity, partner)).not.toBe(identityToken);
   });
 
-  it('takes the organisationId in either case', async () => {
+  it('accepts the organisationId in upper and lower case', async () => {
     const organisationId = partner.organisationId.toUpperCase();
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
   });
@@ -93,7 +93,7 @@ describe('POST /v1/auth/service/login', () => {
     }
   });
 
-  it('keeps test and live apart', async () => {
+  it('separates test and live mode', async () => {
     const { organisationId } = partner;
     const admin = adminOf(identity);
     const path = `/admin/v1/organisations/${organisationId}`;
@@ -133,7 +133,7 @@ describe('users and customers', () => {
     (await call('POST', '/v1/auth/customers/register', { userId: await aUser(email, names) })).body;
   const login = (email: string, password: string) => call('POST', '/v1/auth/customers/login', { email, password });
 
-  it('makes a user once for each email, whatever its case', async () => {
+  it('creates a user once for each email, in upper or lower case', async () => {
     const answer = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
     expect(answer).toMatchObject({ status: 201 });
     expect(answer.body).toEqual({ userId: expect.stringMatching(UUID) });
@@ -164,7 +164,7 @@ describe('users and customers', () => {
     });
   });
 
-  it('finds no user of a stranger, or of the other mode', async () => {
+  it('does not find a user of another organisation or mode', async () => {
     const userId = await aUser();
     const other = await aPartner(identity);
     const others = clientOf(identity, other, await logIn(identity, other));
@@ -173,7 +173,7 @@ describe('users and customers', () => {
       expect((await call('POST', '/v1/auth/customers/register', { userId: unknown })).status).toBe(404);
   });
 
-  it('logs a customer in, in whichever case the email is written', async () => {
+  it('logs a customer in with the email in upper or lower case', async () => {
     const { customerReference } = await aCustomer('thandi@example.com', { firstName: 'Thandi' });
     const answer = await login(' THANDI@example.com', PASSWORD);
     expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
@@ -239,7 +239,7 @@ describe('users and customers', () => {
         expect((await login(email, 'wrong password')).status).toBe(401);
         identity.clock.advance(60_000);
       }
-      // The right password is no failure, and forgives none.
+      // The right password does not count as a failure, and does not reset the count.
       const fifth = which === 'known' ? [PASSWORD, 'wrong password'] : ['wrong password'];
       const statuses = [];
       for (const password of fifth) statuses.push((await login(email, password)).status);
@@ -251,13 +251,13 @@ describe('users and customers', () => {
       identity.clock.advance(11 * 60_000 - 1);
       expect((await login(email, PASSWORD)).status).toBe(429);
       identity.clock.advance(1);
-      // The service token has run out meanwhile.
+      // The service token has expired meanwhile.
       call = clientOf(identity, partner, await logIn(identity, partner));
       expect((await login(email, PASSWORD)).status).toBe(whenNotLocked);
     },
   );
 
-  it('looks at five passwords of any number that are sent at once', async () => {
+  it('checks five passwords of any number that are sent concurrently', async () => {
     await aCustomer('thandi@example.com');
     const answers = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
     const statuses = answers.map(({ status }) => status);
@@ -265,7 +265,7 @@ describe('users and customers', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  it('locks an address without customers after a hundred failures, whatever the emails', async () => {
+  it('locks an address without customers after a hundred failures, for any emails', async () => {
     identity.clock.advance(15 * 60_000);
     const refresh = async () => clientOf(identity, partner, await logIn(identity, partner));
     const from = await refresh();
@@ -289,7 +289,7 @@ describe('users and customers', () => {
   });
 });
 
-test('tokens name a key that is published', async () => {
+test('each token names a published key', async () => {
   const { kid } = decodeProtectedHeader(await logIn(identity, partner));
   const answer = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
   expect(answer.headers['cache-control']).toBe('public, max-age=300');

@@ -8,14 +8,14 @@ const grant = (organisationId: string, vouchers: boolean, externalPayments: bool
   externalPayments,
 });
 
-describe('settings as they are kept', () => {
-  it('have no more than the settings', () => {
+describe('stored settings', () => {
+  it('contain only known settings', () => {
     expect(normaliseMerchantSettings({ ...SETTINGS, merchantId: 7, version: 2 } as MerchantSettings)).toStrictEqual(
       SETTINGS,
     );
   });
 
-  it('have each feature with the members that were given, in one order', () => {
+  it('contain each feature with its given members, in a fixed order', () => {
     const features = {
       tip: { enabled: false, more: 1 },
       orderReference: { required: true, editable: false, label: 'Table', more: 1 },
@@ -32,13 +32,13 @@ describe('settings as they are kept', () => {
     );
   });
 
-  it('leave out what is null or absent', () => {
+  it('omit null and absent values', () => {
     const features = { amount: { editable: null }, orderReference: {}, tip: null } as unknown;
     const settled = normaliseMerchantSettings({ ...SETTINGS, features: features as MerchantSettings['features'] });
     expect(settled.features).toStrictEqual({ amount: {}, orderReference: {} });
   });
 
-  it('have the grants that grant something, with the organisation in lower case', () => {
+  it('contain only grants with a permission, with the organisation in lower case', () => {
     const grants = [grant('A', true, false), grant('b', false, true), grant('c', true, true), grant('d', false, false)];
     expect(
       normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((each) => ({ ...each, more: 1 })) }).grants,
@@ -54,19 +54,19 @@ describe('settings as they are kept', () => {
     );
   });
 
-  it('have the fees of each mode that has some', () => {
+  it('contain the fees of each mode that has fees', () => {
     const terms = { basisPoints: 290, fixedAmount: 150 };
     const fees = { live: { ...terms, more: 1 }, test: null, more: 1 } as unknown as MerchantSettings['fees'];
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 
-  it('take a second grant that grants nothing', () => {
+  it('accept a second grant without a permission', () => {
     const grants = [grant('a', true, false), grant('A', false, false)];
     expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
   });
 });
 
-test('other services get the whole merchant and its version', () => {
+test('other services receive the whole merchant and its version', () => {
   const features = { tip: { enabled: true } };
   const grants = [grant('a', true, true)];
   const fees = { live: { basisPoints: 290, fixedAmount: 150 } };

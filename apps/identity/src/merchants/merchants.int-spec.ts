@@ -60,7 +60,7 @@ describe('merchants', () => {
     ]);
   });
 
-  it('finds no merchant for an unknown or invalid id', async () => {
+  it('responds 404 for an unknown or invalid id', async () => {
     for (const id of ['999', '0', '01001', '-1', '1e3', 'abc', '9'.repeat(30)]) {
       expect(await admin('GET', `${MERCHANTS}/${id}`)).toMatchObject({ status: 404, body: { status: 404 } });
       expect(await admin('PATCH', `${MERCHANTS}/${id}`, { name: 'Other' })).toMatchObject({ status: 404 });
@@ -115,7 +115,7 @@ describe('merchants', () => {
     expect(listed.map(({ merchantId }) => merchantId)).toEqual(listed.map(({ merchantId }) => merchantId).toSorted());
   });
 
-  it('counts the sites of the merchants of a page alone', async () => {
+  it('counts only the sites of the merchants on the page', async () => {
     const [merchantId] = await Promise.all(
       ['On the page', 'On another'].map(async (name) => {
         const merchant = (await admin('POST', MERCHANTS, { name })).body as { merchantId: number };
@@ -176,7 +176,7 @@ describe('merchants', () => {
     const anOrganisation = async () =>
       (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId as string;
 
-    it('are none at first; each change replaces them whole and is published once', async () => {
+    it('are empty at first; each change replaces all of them and is published once', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const organisationId = await anOrganisation();
       const features = {
@@ -234,7 +234,7 @@ describe('merchants', () => {
       expect(entry).toEqual({ before: { fees: test290 }, after: { fees: live310 } });
     });
 
-    it('keep no grant that allows nothing', async () => {
+    it('do not store a grant without a permission', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const grants = [{ organisationId: await anOrganisation() }];
       expect((await admin('PATCH', `${MERCHANTS}/${merchantId}`, { grants })).body.grants).toEqual([]);
@@ -264,7 +264,7 @@ describe('merchants', () => {
       ['grants[0].vouchers', { grants: [{ organisationId: crypto.randomUUID(), vouchers: 1 }] }],
       ['grants', { grants: [{ organisationId: crypto.randomUUID(), vouchers: true }] }],
       ['name', { name: null, features: {} }],
-    ])('refuse what is wrong with %s', async (field, body, fields = [field]) => {
+    ])('refuse an invalid value of %s', async (field, body, fields = [field]) => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
       expect(answer.status).toBe(400);
@@ -272,7 +272,7 @@ describe('merchants', () => {
       expect(await told(merchantId)).toHaveLength(1);
     });
 
-    it('name each organisation once', async () => {
+    it('refuse a second grant for an organisation', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const organisationId = await anOrganisation();
       const grants = [organisationId, organisationId.toUpperCase()].map((id) => ({

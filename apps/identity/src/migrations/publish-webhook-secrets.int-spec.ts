@@ -3,7 +3,7 @@ import { newTestDatabase } from '@svc/testing';
 import pg from 'pg';
 import { identityService } from '../index.js';
 
-test('webhook secrets of before are published once, without what signs', async () => {
+test('existing webhook secrets are published once, without the secret value', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   const before = identityService.migrations.filter(({ name }) => !name.startsWith('PublishWebhookSecrets'));

@@ -64,7 +64,7 @@ describe('organisations and their credentials', () => {
     });
   });
 
-  it('get keys that are shown once; the event contains their hash', async () => {
+  it('have keys that are shown once; the event contains their hash', async () => {
     const answer = await admin('POST', `${organisation}/keys`, { mode: 'live' });
     expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { keyId, apiKey } = answer.body;
@@ -86,7 +86,7 @@ describe('organisations and their credentials', () => {
     ]);
   });
 
-  it('get API tokens that are shown once and have no event', async () => {
+  it('have API tokens that are shown once and have no event', async () => {
     const answer = await admin('POST', `${organisation}/api-tokens`, { mode: 'test' });
     expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { tokenId, apiToken } = answer.body;
@@ -106,7 +106,7 @@ describe('organisations and their credentials', () => {
     expect(log).not.toContain(apiToken);
   });
 
-  it('have at most ten valid ones of a kind and mode, also when they are created concurrently', async () => {
+  it('have at most ten valid credentials of a kind and mode, even if they are created concurrently', async () => {
     const make = () => admin('POST', `${organisation}/keys`, { mode: 'test' });
     const answers = await Promise.all(Array.from({ length: 12 }, make));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
@@ -115,7 +115,7 @@ describe('organisations and their credentials', () => {
     expect((await admin('POST', `${organisation}/keys`, { mode: 'live' })).status).toBe(201);
   });
 
-  it('are found under their own id alone', async () => {
+  it('are found only by their own id', async () => {
     const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
     const other = (await admin('POST', PATH, { name: 'Other' })).body.organisationId as string;
     const calls = [NOBODYS, 'x', '1001'].flatMap((id) => [
@@ -135,7 +135,7 @@ describe('organisations and their credentials', () => {
     expect(found.map((one) => one.organisationId)).toEqual([organisationId]);
   });
 
-  it('leave a trace of every change', async () => {
+  it('have an audit entry for every change', async () => {
     const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
     const { tokenId } = (await admin('POST', `${organisation}/api-tokens`, { mode: 'test' })).body;
     await admin('PATCH', organisation, { name: 'Renamed' });
@@ -160,7 +160,7 @@ describe('organisations and their credentials', () => {
     expect(ours.every((entry) => !('merchantId' in entry))).toBe(true);
   });
 
-  it('are for administrators alone', async () => {
+  it('are accessible only to administrators', async () => {
     for (const path of [PATH, organisation, `${organisation}/keys`, `${organisation}/api-tokens`])
       expect((await httpClient(identity.service)('GET', path)).status).toBe(401);
   });

@@ -30,7 +30,7 @@ describe.each(KINDS)('credentials: $kind', ({ kind, id, other }) => {
       (one) => [one[id] as string, one['revoked'] as boolean],
     );
 
-  test('are listed and revoked by their own organisation and kind alone', async () => {
+  test('are listed and revoked only by their own organisation and kind', async () => {
     const [ours, theirs] = organisations;
     const [own, foreign] = [await newOne(ours), await newOne(theirs)];
     await newOne(ours, other);
@@ -41,7 +41,7 @@ describe.each(KINDS)('credentials: $kind', ({ kind, id, other }) => {
     expect([await listed(ours), await listed(theirs)]).toEqual([[[own, true]], [[foreign, false]]]);
   });
 
-  test('ten are valid of an organisation in a mode, whatever others have and what was revoked', async () => {
+  test('are limited to ten valid ones in a mode; those of others and revoked ones do not count', async () => {
     const [ours, theirs] = organisations;
     const made: string[] = [];
     for (let count = 0; count < 10; count++) {

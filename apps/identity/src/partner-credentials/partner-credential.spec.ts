@@ -25,11 +25,11 @@ test.each(['test', 'live'] as const)('an API token of mode %s is 32 random bytes
   expect(newApiToken(mode)).not.toBe(token);
 });
 
-test('an API token is looked up by its SHA-256, as sha256sum prints it', () => {
+test('an API token is found by its SHA-256, as sha256sum prints it', () => {
   expect(hashApiToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });
 
-test('an administrator sees neither hash nor organisation of a credential', () => {
+test("the administrator's view of a credential has neither its hash nor its organisation", () => {
   const shown = {
     credentialId: 'k-1',
     mode: 'test',
@@ -44,7 +44,7 @@ test('an administrator sees neither hash nor organisation of a credential', () =
   });
 });
 
-test('other services get the hash of an API key, and whether it is revoked', () => {
+test('other services receive the hash of an API key, and whether it is revoked', () => {
   const payload = { keyId: 'k-1', organisationId: 'o-1', mode: 'test', hash: 'f'.repeat(64) };
   const event = { type: { name: 'partner-key.changed.v1' }, aggregateId: 'k-1' };
   expect(partnerKeyChanged(CREDENTIAL)).toStrictEqual([
@@ -55,6 +55,6 @@ test('other services get the hash of an API key, and whether it is revoked', () 
   ]);
 });
 
-test('other services get nothing of an API token', () => {
+test('other services receive no data of an API token', () => {
   expect(partnerKeyChanged({ ...CREDENTIAL, kind: 'api-token' })).toEqual([]);
 });

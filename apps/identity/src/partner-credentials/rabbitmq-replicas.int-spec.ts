@@ -45,7 +45,7 @@ beforeAll(async () => {
     await replica.app.listen(0, '127.0.0.1');
     replicas.push(replica);
   }
-  // Last: an event without a bound queue would wait.
+  // Starts last, because an event without a bound queue would wait.
   const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
   identity = await services.start(identityService, await services.environment(identityService, settings));
 });
@@ -86,7 +86,7 @@ async function aKnownPartner() {
   return { key, aKey, isKnown, everywhere, statusAt };
 }
 
-test('a key that is revoked while four replicas serve is rejected by all of them within 5 s', async () => {
+test('a key that is revoked while four replicas run is rejected by all of them within 5 s', async () => {
   const took: number[] = [];
   for (let round = 0; round < 3; round++) {
     const partner = await aKnownPartner();
@@ -97,13 +97,13 @@ test('a key that is revoked while four replicas serve is rejected by all of them
       return statuses.size === 1 && statuses.has(401);
     });
     took.push(Date.now() - begin);
-    // And it stays refused.
+    // The key stays rejected.
     for (let i = 0; i < 50; i++) expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
   }
   expect(Math.max(...took)).toBeLessThan(5_000);
 });
 
-test('so is one that is revoked while a transaction in another database holds back the relay of identity', async () => {
+test('a revoked key is also rejected while a transaction in another database holds back the relay of identity', async () => {
   const partner = await aKnownPartner();
   const older = await openOlderTransaction();
   try {
@@ -113,7 +113,7 @@ test('so is one that is revoked while a transaction in another database holds ba
       const statuses = await partner.everywhere(partner.key.apiKey);
       return statuses.size === 1 && statuses.has(401);
     });
-    // The relay is held back all the while: a key that was made meanwhile is not known yet.
+    // The relay is still held back: a key that was created meanwhile is not yet known.
     expect(await partner.everywhere(waiting.apiKey)).toEqual(new Set([401]));
     await older.end();
     await partner.isKnown(waiting.apiKey);

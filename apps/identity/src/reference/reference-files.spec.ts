@@ -8,7 +8,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'svc-reference-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('finds pages and documents by their names, whole and compressed', () => {
+it('finds pages and documents by name, uncompressed and compressed', () => {
   writeFileSync(join(folder, 'index.html'), '<p>Hello</p>');
   const found = new ReferenceFiles(folder).find('index.html');
   expect(found?.contentType).toBe('text/html; charset=utf-8');
@@ -21,6 +21,6 @@ it.each(['LICENSE', '../secret.json', 'missing.html', '__proto__'])('finds nothi
   expect(new ReferenceFiles(folder).find(name)).toBeUndefined();
 });
 
-it('has no files in a program that was built without them', () => {
+it('has no files in a program that was built without the reference', () => {
   expect(new ReferenceFiles(join(folder, 'not-built')).find('index.html')).toBeUndefined();
 });

@@ -5,7 +5,7 @@ import { seal } from './seal.js';
 const SEALING_KEY = Buffer.alloc(32, 7).toString('base64url');
 
 describe('seal', () => {
-  it('hides a secret from all but the owner of the key', async () => {
+  it('encrypts a secret so that only the owner of the key can read it', async () => {
     const reader = await newSealedKeyPair('reader', SEALING_KEY);
     const stranger = await newSealedKeyPair('stranger', SEALING_KEY);
     const sealed = await seal('whsec_c2VjcmV0', reader.publicJwk);
@@ -18,7 +18,7 @@ describe('seal', () => {
     ).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
   });
 
-  it('looks different each time', async () => {
+  it('returns different text each time', async () => {
     const { publicJwk } = await newSealedKeyPair('reader', SEALING_KEY);
     expect(await seal('secret', publicJwk)).not.toBe(await seal('secret', publicJwk));
   });

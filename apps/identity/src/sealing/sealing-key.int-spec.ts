@@ -50,7 +50,7 @@ describe('the sealing key', () => {
     expect(await admin('POST', keys, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
-  it('is the newest, whatever order they come in and how often', async () => {
+  it('is the newest one, in any order and number of events', async () => {
     const [first, second, third] = [await publicJwk('first'), await publicJwk('second'), await publicJwk('third')];
     await publish(second, 2);
     expect(await sealsTo()).toBe('second');
@@ -61,14 +61,14 @@ describe('the sealing key', () => {
     expect(await sealsTo()).toBe('third');
   });
 
-  it('is the later of two that are both the first of their name, and the first of two of one moment', async () => {
+  it('is the later of two first versions with different names, and the first of two of the same time', async () => {
     await publish(await publicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publish(await publicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
     await publish(await publicJwk('of the same moment'), 1, '2026-03-01T11:00:00.000Z');
     expect(await sealsTo()).toBe('later');
   });
 
-  it('is not replaced by one that cannot be used, which is kept for a person to look at', async () => {
+  it('is not replaced by an unusable one, which becomes a dead letter', async () => {
     const usable = await publicJwk('usable');
     await publish(usable, 1);
     await publish({ ...usable, x: usable.y, kid: 'not on the curve' }, 2);

@@ -21,7 +21,7 @@ describe('canonicalHost', () => {
     ['[::1]', '[::1]'],
     ['2001:DB8:0:0:0:0:0:1', '[2001:db8::1]'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
-  ])('writes %s as %s, the way URLs do', (given, canonical) => {
+  ])('returns %s as %s, like URLs', (given, canonical) => {
     expect(canonicalHost(given)).toBe(canonical);
     expect(new URL(`https://${canonical}/`).hostname).toBe(canonical);
   });
@@ -80,7 +80,7 @@ describe('AreHosts', () => {
   }
   const problemsOf = (hosts: unknown) => validateSync(new Settings(hosts)).map(({ constraints }) => constraints);
 
-  it.each([[[]], [['shop.example', '::1']]])('takes %j', (hosts) => expect(problemsOf(hosts)).toEqual([]));
+  it.each([[[]], [['shop.example', '::1']]])('accepts %j', (hosts) => expect(problemsOf(hosts)).toEqual([]));
 
   it.each([[undefined], [null], ['shop.example'], [{}], [[7]], [['shop.example', 'shop.example:80']]])(
     'refuses %j',

@@ -27,7 +27,7 @@ describe('normaliseSiteSettings', () => {
     ]);
   });
 
-  it('takes a site without required key that lists a host', () => {
+  it('accepts a site without required key that lists a host', () => {
     const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
     expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
@@ -45,7 +45,7 @@ describe('normaliseSiteSettings', () => {
     ['https://shop.example/hook', false],
     ['https://shop.example:8443/hook', true],
     [null, false],
-  ])('takes the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
+  ])('accepts the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
     const settings: SiteSettings = { ...SETTINGS, webhookUrl, webhookEnabled };
     expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
@@ -64,7 +64,7 @@ describe('normaliseSiteSettings', () => {
     ]);
   });
 
-  it('keeps nothing that is no setting', () => {
+  it('omits values that are not settings', () => {
     const given = { ...SETTINGS, siteId: 7, version: 9 };
     expect(normaliseSiteSettings(given, URL_RULES)).toEqual(SETTINGS);
   });
@@ -74,19 +74,19 @@ describe('urlRulesOf', () => {
   it.each([
     ['development', true],
     ['production', false],
-  ])('of %s: a webhook on loopback without TLS is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
+  ])('for %s: a webhook on loopback without TLS is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
     expect(urlRulesOf({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
   });
 });
 
 describe('siteChanged', () => {
-  it('carries the webhook', () => {
+  it('contains the webhook', () => {
     const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
     const event = siteChanged({ merchantId: 1001, name: 'M' }, { ...SETTINGS, ...webhook, siteId: 5001, version: 3 });
     expect(event.payload).toMatchObject(webhook);
   });
 
-  it('carries the whole site, its merchant and its version', () => {
+  it('contains the whole site, its merchant and its version', () => {
     const { webhookUrl: _, ...published } = SETTINGS;
     const event = siteChanged({ merchantId: 1001, name: 'Merchant' }, { ...SETTINGS, siteId: 5001, version: 3 });
     expect(event).toEqual({

@@ -23,14 +23,14 @@ describe('sites', () => {
     merchant = `/admin/v1/merchants/${merchantId}`;
   });
 
-  /** As it is shown from then on: without its secrets. */
+  /** The site as later responses show it: without its secrets. */
   const create = async (fields: object = {}) => {
     const request = { name: 'Shop', siteReference: 'SHOP-1', ...fields };
     const { webhookSecrets, ...site } = (await admin('POST', `${merchant}/sites`, request)).body;
     expect(Object.keys(webhookSecrets)).toEqual(['test', 'live']);
     return site;
   };
-  /** An event has no address where there is none. */
+  /** An event omits a missing address. */
   const asPublished = ({ webhookUrl, ...site }: { webhookUrl: string | null }): object =>
     webhookUrl === null ? site : { ...site, webhookUrl };
   const published = async (siteId: number) =>
@@ -82,7 +82,7 @@ describe('sites', () => {
     ]);
   });
 
-  it('keeps the hosts of a keyless site as URLs show them', async () => {
+  it('stores the hosts of a site without required key in the format of URLs', async () => {
     const site = await create({
       requireApiKey: false,
       allowedHosts: ['Shop.Example', '::1', 'shop.example', '127.0.0.1'],
@@ -122,13 +122,13 @@ describe('sites', () => {
     expect((await admin('GET', merchant)).body.sites).toEqual([]);
   });
 
-  it('names every field that is wrong', async () => {
+  it('names every invalid field', async () => {
     const { body } = await admin('POST', `${merchant}/sites`, { keylessMode: 'x' });
     const fields = body.errors.map((error: { field: string }) => error.field);
     expect(fields.toSorted()).toEqual(['keylessMode', 'name', 'siteReference']);
   });
 
-  it('has one site for a reference of a merchant, also when two are created concurrently', async () => {
+  it('has one site for each reference of a merchant, even if two are created concurrently', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP-1' })),
     );
@@ -144,7 +144,7 @@ describe('sites', () => {
     expect(elsewhere.status).toBe(201);
   });
 
-  it('changes what was sent, keeps the rest and the other sites, and publishes the next version', async () => {
+  it('changes the given fields, keeps the others and the other sites, and publishes the next version', async () => {
     const site = await create();
     const sibling = await create({ siteReference: 'SHOP-2' });
     const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, {
@@ -161,7 +161,7 @@ describe('sites', () => {
     expect((await admin('GET', merchant)).body.sites).toEqual([changed, sibling]);
   });
 
-  it('has a webhook that is switched off and on without its address, and publishes each change (M6)', async () => {
+  it('can disable and enable a webhook without changing its address, and publishes each change (M6)', async () => {
     const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
     const site = await create(webhook);
     const path = `${merchant}/sites/${site.siteId}`;
@@ -201,7 +201,7 @@ describe('sites', () => {
     expect((await admin('GET', merchant)).body.sites).toEqual([site]);
   });
 
-  it('does not empty the hosts of a keyless site', async () => {
+  it('refuses to remove the last host of a site without required key', async () => {
     const site = await create({ requireApiKey: false, allowedHosts: ['shop.example'] });
     const answer = await admin('PATCH', `${merchant}/sites/${site.siteId}`, { allowedHosts: [] });
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
@@ -214,7 +214,7 @@ describe('sites', () => {
     expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'siteReference' }] } });
   });
 
-  it('loses no change of several concurrent ones', async () => {
+  it('loses none of several concurrent changes', async () => {
     const site = await create();
     const changes = [{ name: 'Renamed' }, { allowedHosts: ['a.example'] }, { keylessMode: 'live' }];
     await Promise.all(changes.map((change) => admin('PATCH', `${merchant}/sites/${site.siteId}`, change)));
@@ -225,7 +225,7 @@ describe('sites', () => {
     expect(events.at(-1)).toMatchObject(asPublished(after));
   });
 
-  it('finds no site of a stranger', async () => {
+  it('does not find a site of another merchant', async () => {
     const site = await create();
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
     for (const path of [`${other.merchantId}/sites/${site.siteId}`, `${merchantId}/sites/1`, `${merchantId}/sites/x`]) {
@@ -236,7 +236,7 @@ describe('sites', () => {
     });
   });
 
-  it('opens at most 1000 sites at a merchant', async () => {
+  it('allows at most 1000 sites for a merchant', async () => {
     await test.dataSource.query(
       `INSERT INTO sites (merchant_id, name, site_reference, require_api_key, allowed_hosts, keyless_mode, created_at, version)
        SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', $2, 1 FROM generate_series(1, 999) AS i`,

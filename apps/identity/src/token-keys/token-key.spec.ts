@@ -28,7 +28,7 @@ function aKey(kid: string, signsFromMs: number, createdMs = signsFromMs): TokenK
 }
 const now = (ms: number) => new Date(START + ms);
 
-test('the first key ever signs at once', () => {
+test('the first key signs at once', () => {
   expect(planRotation([], now(0))).toEqual({ nextSignsFrom: now(0), toWithdraw: [] });
 });
 
@@ -43,35 +43,35 @@ test('the next key is created once, ten minutes before the signing period of the
   expect(signingKeyAt([next, key], now(SIGNING_PERIOD_MS))?.kid).toBe('next');
 });
 
-test('the last key is withdrawn when the last token it signed has run out', () => {
+test('the last key is withdrawn when the last token it signed has expired', () => {
   const keys = [aKey('next', 1_000), aKey('last', 0)];
   expect(planRotation(keys, now(1_000 + WITHDRAW_AFTER_MS - 1)).toWithdraw).toEqual([]);
   expect(planRotation(keys, now(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
 });
 
-test('the durations are those that verifiers were promised (A2)', () => {
+test('the durations are those that verifiers expect (A2)', () => {
   expect([PUBLISH_AHEAD_MS, SIGNING_PERIOD_MS, WITHDRAW_AFTER_MS]).toEqual([600_000, 2_592_000_000, 960_000]);
   expect(nextSignsFrom(now(1))).toEqual(now(600_001));
 });
 
-test('a key that was withdrawn signs no more', () => {
+test('a withdrawn key signs no more tokens', () => {
   const [newer, older] = [{ ...aKey('newer', 1_000), withdrawnAt: now(1_500) }, aKey('older', 0)];
   expect(signingKeyAt([newer, older], now(2_000))?.kid).toBe('older');
   expect(signingKeyAt([newer], now(2_000))).toBeUndefined();
 });
 
-test('of keys that signed at any time the newest signs, in whatever order they come', () => {
+test('the newest of the keys that may sign is used, in any order of the keys', () => {
   const keys = [aKey('a', 1_000), aKey('c', 3_000), aKey('b', 2_000)];
   expect(signingKeyAt(keys, now(5_000))?.kid).toBe('c');
   expect(signingKeyAt([...keys].reverse(), now(5_000))?.kid).toBe('c');
 });
 
-test('only keys older than the signing one are withdrawn, however late it is', () => {
+test('only keys older than the signing key are withdrawn, however late the check is', () => {
   const keys = [aKey('next', 9_000_000_000), aKey('signing', 1_000), aKey('older', 0), aKey('oldest', -1)];
   expect(planRotation(keys, now(8_000_000_000)).toWithdraw.map(({ kid }) => kid)).toEqual(['older', 'oldest']);
 });
 
-test('other services get the public half, and whether it is withdrawn', () => {
+test('other services receive the public half, and whether it is withdrawn', () => {
   const key = aKey('k', 0);
   const event = { type: { name: 'token-key.changed.v1' }, aggregateId: 'k', aggregateVersion: 1 };
   const payload = { publicJwk: key.publicJwk };
@@ -80,7 +80,7 @@ test('other services get the public half, and whether it is withdrawn', () => {
   expect(withdrawn.payload).toStrictEqual({ ...payload, withdrawn: true });
 });
 
-test('a key is shown with its dates', () => {
+test('the view of a key has its dates', () => {
   expect(toTokenKeyViews([aKey('k', 1_000, 0)], now(1_000))).toStrictEqual([
     {
       kid: 'k',
@@ -91,7 +91,7 @@ test('a key is shown with its dates', () => {
   ]);
 });
 
-test('a key is next, signing or accepted', () => {
+test('the state of a key is next, signing or accepted', () => {
   const keys = [aKey('next', 2_000), aKey('signing', 1_000), aKey('last', 0)];
   expect(toTokenKeyViews(keys, now(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
     ['next', 'next'],
@@ -100,7 +100,7 @@ test('a key is next, signing or accepted', () => {
   ]);
 });
 
-test('whenever it is looked, every token that has not run out is of a key that is published, and was for ten minutes', () => {
+test('at any time, every valid token has a published key, which was published for ten minutes before it signed', () => {
   // Looks at the keys at any pace, signs a token each time, and asks about all tokens that are still good. Every other
   // look is near a change of keys, where a token may outlive what signed it.
   const seen = { nextKeys: 0, withdrawn: 0, tokensOfAKeyThatSignsNoMore: 0 };

@@ -42,7 +42,7 @@ describe('the keys of identity tokens', () => {
     ]);
   const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
-  it('rotate by themselves: published ten minutes before, withdrawn when the last token has run out', async () => {
+  it('rotate automatically: published ten minutes before use, withdrawn when the last token has expired', async () => {
     const partner = await aPartner(identity);
     const first = kidOf(await logIn(identity, partner))!;
     identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);
@@ -60,7 +60,7 @@ describe('the keys of identity tokens', () => {
     expect(kidOf(await logIn(identity, partner))).toBe(next);
     identity.clock.advance(WITHDRAW_AFTER_MS - 1 - 60_000);
     await look();
-    // The last token of the last key, in its last millisecond.
+    // The last token of the previous key, in its last valid millisecond.
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
     identity.clock.advance(-1_000);
     expect((await clientOf(identity, partner, last)('POST', '/v1/auth/users', user)).status).toBe(201);
@@ -102,7 +102,7 @@ describe('the keys of identity tokens', () => {
     expect((await admin('DELETE', `${PATH}/x`)).status).toBe(404);
   });
 
-  it('are one when several replicas start at once, and rest sealed', async () => {
+  it('are a single key when several replicas start concurrently, and are stored encrypted', async () => {
     const env = {
       SVC_ENVIRONMENT: 'development',
       SVC_LOG_LEVEL: 'silent',
@@ -122,7 +122,7 @@ describe('the keys of identity tokens', () => {
     expect(Buffer.from(row.sealed, 'base64').toString('latin1')).not.toMatch(/"d"|"kty"/);
   });
 
-  it('are listed for administrators only', async () => {
+  it('are listed only for administrators', async () => {
     for (const [method, path] of [
       ['GET', PATH],
       ['POST', PATH],

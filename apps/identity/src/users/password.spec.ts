@@ -1,7 +1,7 @@
 import { hashPassword, isPassword } from './password.js';
 import { PasswordQueue } from './password-queue.js';
 
-test('a password is known again, and no other is taken for it', async () => {
+test('a hash verifies its own password and no other', async () => {
   const hash = await hashPassword('correct horse battery');
   expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect(await isPassword('correct horse battery', hash)).toBe(true);
@@ -10,14 +10,14 @@ test('a password is known again, and no other is taken for it', async () => {
   expect(await hashPassword('correct horse battery')).not.toBe(hash);
 });
 
-test('a hash of another program with other parameters is valid', async () => {
+test('a hash of another program with other parameters is accepted', async () => {
   // The reference implementation: echo -n password | argon2 somesalt -id -t 2 -k 256 -p 1 -l 32
   const reference = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
   expect(await isPassword('password', reference)).toBe(true);
   expect(await isPassword('Password', reference)).toBe(false);
 });
 
-test('what looks the same is the same password, however it was typed', async () => {
+test('equivalent Unicode forms are the same password', async () => {
   expect(await isPassword('Zoe\u0308 loves caf\u00e9', await hashPassword('Zo\u00eb loves cafe\u0301'))).toBe(true);
 });
 
@@ -34,14 +34,14 @@ test.each([
   '$argon2id$v=19$m=256,t=2,p=100$c29tZXNhbHQ$abcd',
   '$argon2id$v=19$m=256,t=2,p=1$$abcd',
   '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$',
-])('%j is no hash of ours', async (hash) => {
+])('%j is not a valid password hash', async (hash) => {
   await expect(isPassword('password', hash)).rejects.toThrow('argon2id');
 });
 
 test('in a burst some requests wait, and those over the limit are rejected as retryable', async () => {
   const queue = new PasswordQueue();
   const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
-  // Two are at work at once; of each organisation 25 may wait, of all 100.
+  // Two run at once; 25 of each organisation and 100 in total may wait.
   const ask = (organisation: string, count: number) =>
     Array.from({ length: count }, () => queue.matches(organisation, 'password', hash));
   const outcomes = await Promise.allSettled([

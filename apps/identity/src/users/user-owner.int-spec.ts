@@ -26,7 +26,7 @@ const newUser = async (nth: number, email: string): Promise<string> => {
   return body.userId as string;
 };
 
-test('a user is registered as a customer by its own organisation and mode alone', async () => {
+test('a user is registered as a customer only by its own organisation and mode', async () => {
   const users = [
     await newUser(0, 'one@example.com'),
     await newUser(1, 'one@example.com'),
@@ -57,7 +57,7 @@ test('a customer is published once, with the name of its user', async () => {
   ]);
 });
 
-test('the same email has its own password and customer in each organisation and mode', async () => {
+test('the same email has a separate password and customer in each organisation and mode', async () => {
   const references: string[] = [];
   for (const [nth, client] of clients.entries()) {
     const userId = await newUser(nth, 'two@example.com');
@@ -74,7 +74,7 @@ test('the same email has its own password and customer in each organisation and 
     }
 });
 
-test('a user that is no customer logs in nowhere, though others of the organisation are', async () => {
+test('a user who is not a customer cannot log in, even if other users of the organisation can', async () => {
   await newUser(0, 'three@example.com');
   const { status } = await clients[0]!('POST', '/v1/auth/customers/login', {
     email: 'three@example.com',

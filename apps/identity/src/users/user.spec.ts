@@ -6,4 +6,4 @@ test.each([
   [' a@b.example\n', 'a@b.example'],
   ['\uff41@b.example', 'a@b.example'],
   ['ZOE\u0308@b.example', 'zo\u00eb@b.example'],
-])('%j is the account %j', (email, canonical) => expect(canonicalEmail(email)).toBe(canonical));
+])('the email %j is stored as %j', (email, canonical) => expect(canonicalEmail(email)).toBe(canonical));

@@ -24,11 +24,11 @@ const newSecret = async (site: string): Promise<string> =>
   (await admin('POST', `${site}/webhook-secrets`, { mode: 'test' })).body.secretId as string;
 const allOf = async (site: string): Promise<{ secretId: string; mode: string; revoked: boolean }[]> =>
   (await admin('GET', `${site}/webhook-secrets`)).body.secrets;
-/** Without the two that the site was made with. */
+/** Without the two secrets that were created with the site. */
 const listed = async (site: string): Promise<[string, boolean][]> =>
   (await allOf(site)).slice(0, -2).map(({ secretId, revoked }) => [secretId, revoked]);
 
-test('a secret is listed and revoked at its own site alone', async () => {
+test('a secret is listed and revoked only at its own site', async () => {
   const { site, sibling, foreign } = two.sites;
   const [own, siblings, others] = [await newSecret(site), await newSecret(sibling), await newSecret(foreign)];
   for (const wrong of [sibling, foreign, two.misplaced])
@@ -47,9 +47,9 @@ test('a secret is listed and revoked at its own site alone', async () => {
   ]);
 });
 
-test('five are valid of a site in a mode, whatever others have and what was revoked', async () => {
+test('a site may have five valid secrets in a mode; secrets of others and revoked ones do not count', async () => {
   const { site, sibling, foreign } = two.sites;
-  // One of each mode is there from the start.
+  // Each mode has one secret from the start.
   for (const other of [sibling, foreign]) for (let count = 0; count < 4; count++) expect(await create(other)).toBe(201);
   for (let count = 0; count < 4; count++) expect(await create(site, 'live')).toBe(201);
   const secrets: string[] = [];

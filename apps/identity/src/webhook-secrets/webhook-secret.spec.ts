@@ -7,7 +7,7 @@ import {
 } from './webhook-secret.js';
 
 describe('newWebhookSecret', () => {
-  it('is 32 bytes in base64 behind whsec_, another one each time', () => {
+  it('returns 32 random bytes in base64 with the prefix whsec_', () => {
     const secret = newWebhookSecret();
     expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
     expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
@@ -34,7 +34,7 @@ test('the view has the dates of creation and revocation, and not the encrypted s
   expect(toWebhookSecretView(REVOKED)).toStrictEqual({ ...shown, revoked: true, revokedUTCDate });
 });
 
-test('webhook-dispatcher gets the sealed form; a webhook secret is never primary', () => {
+test('webhook-dispatcher receives the encrypted secret; a webhook secret is never primary', () => {
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001, sealed: 'sealed' };
   const event = { type: { name: 'signing-secret.changed.v1' }, aggregateId: 's-1' };
   const both = { ...payload, purpose: 'webhook-secret', primary: false };
@@ -50,7 +50,7 @@ test('webhook-dispatcher gets the sealed form; a webhook secret is never primary
   });
 });
 
-test('the other services get its owner and mode, and nothing that opens or signs', () => {
+test('the other services receive its owner and mode, and no secret data', () => {
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001 };
   const event = { type: { name: 'webhook-secret.changed.v1' }, aggregateId: 's-1' };
   expect(webhookSecretChanged(SECRET)).toStrictEqual({

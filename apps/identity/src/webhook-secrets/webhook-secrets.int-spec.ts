@@ -28,7 +28,7 @@ describe('webhook secrets', () => {
     secrets = `${sites}/${siteId}/webhook-secrets`;
   });
 
-  /** After the two that the site was made with. */
+  /** After the two secrets that were created with the site. */
   const told = async () =>
     (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
   const toldAll = async () =>
@@ -64,7 +64,7 @@ describe('webhook secrets', () => {
     expect(await listed()).toEqual([{ secretId, mode: 'test', revoked: false, createdUTCDate }]);
   });
 
-  it('has several at a time and revokes each on its own, once', async () => {
+  it('has several secrets at a time and revokes each separately, once', async () => {
     const first = (await admin('POST', secrets, { mode: 'live' })).body;
     const second = (await admin('POST', secrets, { mode: 'live' })).body;
     for (let i = 0; i < 2; i++) {
@@ -105,7 +105,7 @@ describe('webhook secrets', () => {
     expect(await told()).toEqual([]);
   });
 
-  it('finds no secret of a stranger', async () => {
+  it('does not find a secret of another site', async () => {
     const { secretId } = (await admin('POST', secrets)).body;
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
     const stolen = `/admin/v1/merchants/${other.merchantId}/sites/${siteId}/webhook-secrets`;

@@ -48,7 +48,7 @@ test.each(BOOKS)('%s: a row belongs to its day from the first millisecond to the
   expect(lines.map(({ line }) => line!['paymentUTCDate']).toSorted()).toEqual([DAY.from, '2026-03-01T23:59:59.999Z']);
 });
 
-test('stream: a refund has a row of its own beside its payment, and no names', async () => {
+test('the stream book has a separate row for a refund, and no names', async () => {
   const payment = await payAt('2026-03-01T09:00:00.000Z');
   const refund = refundOf(payment, { refundReference: '019ca8d7-2d00-7000-8000-000000000001' });
   await retrieval.deliver(refund);
@@ -61,7 +61,7 @@ test('stream: a refund has a row of its own beside its payment, and no names', a
   expect(JSON.stringify(lines)).not.toContain('customer');
 });
 
-test('each book has the time since which it keeps rows', async () => {
+test('each book has its start time, from which it keeps rows', async () => {
   const [retrieved, stream] = await Promise.all(BOOKS.map((book) => digestOf(book, 1)));
   expect([retrieved!.keptSince, stream!.keptSince]).toEqual(['2025-12-01T10:05:00.000Z', '2026-02-25T10:05:00.000Z']);
 });

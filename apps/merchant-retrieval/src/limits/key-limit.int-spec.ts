@@ -5,7 +5,7 @@ let ours: Merchant;
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '3', SVC_RETRIEVAL_CALLS_PER_SECOND: '1' });
   ours = await aMerchant(retrieval);
-  // The limit goes by the process's own time: it stands still here.
+  // The limit uses the clock of the process, which is stopped in this test.
   const started = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(started);
 });
@@ -14,7 +14,7 @@ afterAll(async () => {
   await retrieval.stop();
 });
 
-test('a key that calls too often gets a 429 with Retry-After and RateLimit; other keys are not held up (M4)', async () => {
+test('a key that calls too often gets a 429 with Retry-After and RateLimit; other keys are not affected (M4)', async () => {
   const paths = [`/${ours.merchantId}/payments/X`, `/${ours.merchantId}/payments?externalReference=x`];
   const get = (nth: number, key: string) => retrieval.get(paths[nth % paths.length]!, { 'x-api-key': key });
   for (let call = 0; call < 3; call++) {
@@ -25,7 +25,7 @@ test('a key that calls too often gets a 429 with Retry-After and RateLimit; othe
   const { status, headers, text } = await get(3, ours.keys.merchant);
   expect([status, headers['retry-after'], headers['ratelimit']]).toEqual([429, '1', '"key";r=0;t=3']);
   expect(JSON.parse(text)).toMatchObject({ status: 429 });
-  // A key, however it is sent.
+  // The same key, in either header.
   const bearer = { authorization: `Bearer ${ours.keys.merchant}` };
   expect((await retrieval.get(paths[0]!, bearer)).status).toBe(429);
   expect((await get(0, ours.keys['site 1'])).status).toBe(200);

@@ -31,13 +31,13 @@ test('a key may call 20 times at once, then 5 times a second (M4)', () => {
   expect(allowed.filter(Boolean)).toHaveLength(20);
 });
 
-test('each key has its own', () => {
+test('each key has its own limit', () => {
   const limit = newLimit();
   for (let call = 0; call < 21; call++) limit.take('a');
   expect(limit.take('b')).toMatchObject({ isAllowed: true, remaining: 19 });
 });
 
-test('rate and burst are settings', () => {
+test('rate and burst are configurable', () => {
   const limit = newLimit({ SVC_RETRIEVAL_CALLS_PER_SECOND: 1, SVC_RETRIEVAL_BURST: 3 });
   expect(limit.policy).toBe('"key";q=3;w=3');
   const allowed = Array.from({ length: 4 }, () => limit.take('a'));

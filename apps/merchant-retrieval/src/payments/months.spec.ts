@@ -21,6 +21,6 @@ test.each([
   ['payments_default', '2026-07-02T00:00:00.000Z', false],
   ['payments_2026_03_old', '2026-07-02T00:00:00.000Z', false],
   ['old_payments_2026_03', '2026-07-02T00:00:00.000Z', false],
-])('%s is past the window at %s: %p', (partition, now, expected) =>
+])('the month %s is outside the window at %s: %p', (partition, now, expected) =>
   expect(isPastWindow(partition, new Date(now))).toBe(expected),
 );

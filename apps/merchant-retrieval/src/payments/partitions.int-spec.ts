@@ -46,7 +46,7 @@ test('a partition is dropped when its last day is outside the window, with its p
   expect(await retrieval.dataSource.query('SELECT 1 FROM payments')).toEqual([]);
 });
 
-test('a replica waits for its turn longer than for a lock that others wait behind', async () => {
+test('a replica waits longer for its turn than for a lock that blocks others', async () => {
   const { dataSource } = retrieval;
   const other = dataSource.createQueryRunner();
   await other.startTransaction();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const now = () => retrieval.clock.now();
-/** A new one of ours whose references nothing else has. */
+/** A new payment of this merchant with unique references. */
 async function made(over: Partial<PaymentSnapshot> = {}, at = now()): Promise<PaymentSnapshot> {
   const payment = paymentAt(ours, at, over);
   if (payment.source.kind === 'session') payment.source = { ...payment.source, merchantOrderId: randomUUID() };
@@ -35,7 +35,7 @@ const pathsOf = ({ merchantId, sites }: Merchant): readonly [string, string, str
 const references = async (path: string, key: string) =>
   (await retrieval.list(path, key)).map(({ paymentReference }) => paymentReference);
 
-test('each of the six endpoints answers with the whole model (M1)', async () => {
+test('each of the six endpoints returns every field of the model (M1)', async () => {
   const payment = await made();
   const [merchant, site] = pathsOf(ours);
   for (const owner of [merchant, site])
@@ -83,7 +83,7 @@ test('a partner’s failed payment of an invoice has its vouchers, its customer 
   expect(await retrieval.list(`${first}${lookUp}`, ours.keys.merchant)).toEqual([]);
 });
 
-describe('who may see a payment of site 1 (A7)', () => {
+describe('access to a payment of site 1 (A7)', () => {
   let payment: PaymentSnapshot;
   beforeEach(async () => (payment = await made()));
 
@@ -103,14 +103,14 @@ describe('who may see a payment of site 1 (A7)', () => {
       expect([await seen(merchant, ours.keys.live), await seen(first, ours.keys.live)]).toEqual([0, 0]);
       for (const path of [merchant, first]) expect(await seen(path, theirs.keys.merchant)).toBe(403);
       for (const path of [merchant, first]) expect(await seen(path, ours.keys.revoked)).toBe(401);
-      // Of another merchant: the path is the caller's own, the payment is not.
+      // A payment of another merchant, on the caller's own path.
       for (const path of pathsOf(theirs)) expect(await seen(path, theirs.keys.merchant)).toBe(0);
-      // Another merchant's site under one's own number is a site that one does not have.
+      // The site of another merchant under the caller's own merchant number does not exist.
       expect(await seen(`/${theirs.merchantId}/sites/${ours.sites[0]}`, theirs.keys.merchant)).toBe(0);
     }
   });
 
-  test('a live payment is seen with a live key alone', async () => {
+  test('a live payment is found only with a live key', async () => {
     const live = await made({ mode: 'live' });
     for (const owner of pathsOf(ours).slice(0, 2))
       for (const lookUp of lookUpsOf(live)) {
@@ -119,7 +119,7 @@ describe('who may see a payment of site 1 (A7)', () => {
       }
   });
 
-  test('no key, an unknown one and no key at all are an empty 401, whatever else is wrong', async () => {
+  test('an invalid, an unknown and a missing key are a 401 with an empty body, whatever else is wrong', async () => {
     const lookUps = [...lookUpsOf(payment), '/payments', `/invoices/${'x'.repeat(9_000)}/payments`];
     for (const owner of [...pathsOf(ours), '/x', '/x/sites/y'])
       for (const lookUp of lookUps)
@@ -137,7 +137,7 @@ describe('input (M3)', () => {
     return status === 200 ? body : [status, body.errors?.map(({ field }) => field)];
   };
 
-  test('ids are digits; every wrong one is named', async () => {
+  test('ids consist of digits; the error names every wrong id', async () => {
     for (const lookUp of ['/payments?externalReference=x', '/payments/X', '/invoices/x/payments']) {
       for (const wrong of ['x', '-1', '1.5', '1e3', '0x10', '9'.repeat(16), '%20', '१']) {
         expect(await get(`/${wrong}${lookUp}`)).toEqual([400, ['merchantId']]);
@@ -147,7 +147,7 @@ describe('input (M3)', () => {
     }
   });
 
-  test('an externalReference is given once, with 1 to 100 characters', async () => {
+  test('an externalReference occurs once, with 1 to 100 characters', async () => {
     for (const owner of pathsOf(ours).slice(0, 2)) {
       const wrong = ['', '?externalReference=', '?externalReference=a&externalReference=a', '?externalreference=a'];
       for (const query of [...wrong, `?externalReference=${'x'.repeat(101)}`])
@@ -157,7 +157,7 @@ describe('input (M3)', () => {
     }
   });
 
-  test('an unknown or malformed invoice or payment is an empty list; a payment is found in either case (C3)', async () => {
+  test('an unknown or malformed invoice or payment is an empty list; a payment is found in upper and lower case (C3)', async () => {
     const { paymentReference } = await made();
     for (const owner of pathsOf(ours).slice(0, 2)) {
       for (const text of ['x', '%00', 'x'.repeat(101), 'x'.repeat(9_000), randomUUID(), '%20'])
@@ -169,7 +169,7 @@ describe('input (M3)', () => {
     }
   });
 
-  test('a reference is compared exactly, and one that is used again finds all, newest first', async () => {
+  test('a reference is compared exactly, and a reused reference finds all its payments, newest first', async () => {
     const source = { ...paymentAt(ours, now()).source, merchantOrderId: 'Order 1/é' } as never;
     const payments = [0, -1_000, -1_000, -60_000].map((ms) =>
       paymentAt(ours, retrieval.clock.later(ms), { source, siteId: ours.sites[ms === 0 ? 0 : 1] }),
@@ -193,7 +193,7 @@ describe('input (M3)', () => {
 });
 
 describe('windows (M2)', () => {
-  test('a payment of exactly 24 hours is found by its references, and a millisecond later by its id alone', async () => {
+  test('a payment that is exactly 24 hours old is found by its references, and a millisecond later only by its id', async () => {
     const payment = await made();
     const [byInvoice, byReference, byId] = lookUpsOf(payment) as [string, string, string];
     const found = async (): Promise<boolean[]> => {
@@ -209,7 +209,7 @@ describe('windows (M2)', () => {
     expect(await found()).toEqual([false, false, true, false, false, true]);
   });
 
-  test('by id a payment is found for three calendar months, its first moment included', async () => {
+  test('a payment is found by id for three calendar months, including its first moment', async () => {
     const from = new Date(now());
     from.setUTCMonth(from.getUTCMonth() - 3);
     const inside = await made({}, from);
@@ -223,7 +223,7 @@ describe('windows (M2)', () => {
   });
 });
 
-test('a payment of an earlier release has the site’s reference of now, or none', async () => {
+test('a payment of an earlier release has the site’s current reference, or none', async () => {
   const old = paymentAt(ours, now());
   delete old.siteReference;
   await retrieval.deliver(paymentEvent(old));
@@ -236,7 +236,7 @@ test('a payment of an earlier release has the site’s reference of now, or none
   expect(await retrieval.list(other, ours.keys.merchant)).toMatchObject([{ siteReference: '' }]);
 });
 
-test('a payment keeps the site’s reference of when it was paid', async () => {
+test('a payment keeps the site’s reference of the time of payment', async () => {
   const payment = await made();
   await retrieval.deliver(
     anEvent(SiteChangedV1, String(ours.sites[0]), 2, {

@@ -45,7 +45,7 @@ const rows = (columns = 'payment_reference, version, tip_amount') =>
 const seen = async ({ paymentReference }: PaymentSnapshot) =>
   retrieval.list(`/${ours.merchantId}/payments/${paymentReference}`, ours.keys.merchant);
 
-test('of several versions the newest stays, in any order, in one batch and in several', async () => {
+test('the newest of several versions is kept, in any order, in one batch and in several', async () => {
   const payment = paymentAt(ours, retrieval.clock.now());
   const version = (number: number) => paymentEvent({ ...payment, tipAmount: number }, number);
   await retrieval.deliver(version(2), version(4), version(3));
@@ -58,7 +58,7 @@ test('of several versions the newest stays, in any order, in one batch and in se
   expect(await rows()).toEqual([{ payment_reference, version: 5, tip_amount: 5 }]);
 });
 
-test('a payment that is not final is not there', async () => {
+test('a payment that is not final is not stored', async () => {
   const payment = paymentAt(ours, retrieval.clock.now());
   for (const [type, state] of [
     [PaymentProcessingV1, 'processing'],
@@ -68,7 +68,7 @@ test('a payment that is not final is not there', async () => {
   expect(await seen(payment)).toEqual([]);
 });
 
-test('rows are written in the order of their references, in each copy: two replicas never wait in a circle', async () => {
+test('rows are written in the order of their references, in each copy, so that two replicas cause no deadlock', async () => {
   await retrieval.dataSource.query(
     `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
   );
@@ -90,7 +90,7 @@ describe('a rebuild', () => {
     return { status: answer.statusCode, body: (answer.body ? JSON.parse(answer.body) : {}) as RebuildState };
   };
 
-  test('from the log, while it serves, ends with what the events say; what is past the window is left out', async () => {
+  test('from the log, during reads, ends with the content of the events, without payments outside the window', async () => {
     await processor.service.startRelaying();
     const payments = Array.from({ length: 60 }, (_, nth) => paymentAt(ours, retrieval.clock.later(-nth * 86_400_000)));
     const old = paymentAt(ours, retrieval.clock.later(-93 * 86_400_000));
@@ -113,7 +113,7 @@ describe('a rebuild', () => {
     expect((await call('POST', 'another key of the same length 000')).status).toBe(401);
     expect(await call('POST')).toEqual({ status: 202, body: { serving: 1, building: 2 } });
     await waitUntil('the new copy to serve', 20_000, async () => {
-      // It serves meanwhile.
+      // The service is readable meanwhile.
       expect(await seen(payments[2]!)).toHaveLength(1);
       return (await call('GET')).body.building === null;
     });
@@ -131,7 +131,7 @@ describe('a rebuild', () => {
     expect(await rows('*')).toEqual(right.map((row) => ({ ...row, generation: 2 })));
   });
 
-  test('only the copy that serves is read; events go to it and to the one that is being built', async () => {
+  test('only the serving copy is read; events are written to it and to the one being built', async () => {
     const generations = retrieval.service.app.get(Generations);
     // No publisher answers the replay request, so the service itself does not let the copy serve.
     const begin = () =>

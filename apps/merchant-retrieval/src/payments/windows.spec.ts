@@ -3,7 +3,7 @@ import { rollingDay, threeMonths } from './windows.js';
 test.each([
   ['2026-03-02T10:00:00.123Z', '2026-03-01T10:00:00.123Z'],
   ['2026-03-01T00:00:00.000Z', '2026-02-28T00:00:00.000Z'],
-  // The clocks of Johannesburg, New York and Berlin are changed on some days; those of UTC never are.
+  // Some time zones have daylight saving time; UTC does not.
   ['2026-03-29T12:00:00.000Z', '2026-03-28T12:00:00.000Z'],
 ])('at %s the rolling day begins at %s', (now, from) =>
   expect(rollingDay(new Date(now)).from.toISOString()).toBe(from),
@@ -19,7 +19,7 @@ test.each([
   ['from a leap day', '2028-02-29T10:00:00.000Z', '2027-11-29T10:00:00.000Z'],
   ['a month of thirty days', '2026-07-31T00:00:00.000Z', '2026-04-30T00:00:00.000Z'],
   ['the first of a month', '2026-04-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-])('three months: %s %s', (...texts) => {
+])('the window of three months: %s %s', (...texts) => {
   const [now, from] = texts.slice(-2) as [string, string];
   const given = new Date(now);
   expect(threeMonths(given).from.toISOString()).toBe(from);

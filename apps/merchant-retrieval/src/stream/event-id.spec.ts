@@ -3,7 +3,7 @@ import { type Channel, eventIdOf, positionOf } from './event-id.js';
 
 const CHANNEL: Channel = { merchantId: 1001, siteId: 5001, mode: 'test' };
 
-test('an id contains its position, for its own channel only', () => {
+test('an id contains its position, and is valid only for its own channel', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (position) => {
       expect(positionOf(CHANNEL, eventIdOf(CHANNEL, position))).toBe(position);
@@ -11,7 +11,7 @@ test('an id contains its position, for its own channel only', () => {
   );
 });
 
-test('an id is one line without spaces, whatever is in it', () => {
+test('an id is one line without spaces, whatever it contains', () => {
   expect(eventIdOf({ merchantId: 999_999_999_999_999, siteId: 999_999_999_999_999, mode: 'live' }, 1)).toMatch(
     /^[A-Za-z0-9_-]{1,80}$/,
   );
@@ -39,8 +39,8 @@ test.each([
   ['other bytes', Buffer.from([0xff, 0xfe, 0x00]).toString('base64url')],
   ['no number', encoded('1.1001.5001.test.NaN')],
   ['a kilobyte', 'A'.repeat(1_024)],
-])('%s is no id', (_, text) => expect(positionOf(CHANNEL, text)).toBeUndefined());
+])('%s is not an id', (_, text) => expect(positionOf(CHANNEL, text)).toBeUndefined());
 
-test('random text is no id', () => {
+test('random text is not an id', () => {
   fc.assert(fc.property(fc.string(), (text) => expect(positionOf(CHANNEL, text)).toBeUndefined()));
 });

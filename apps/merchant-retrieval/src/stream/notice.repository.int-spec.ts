@@ -1,4 +1,4 @@
-/** Positions of notices, and what is read from them and removed. */
+/** Tests the positions of notices, and reads and deletes notices by position. */
 import { paymentEvent } from '@svc/testing';
 import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
@@ -47,7 +47,7 @@ const writtenOrder = () =>
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", mode FROM notice_positions ORDER BY ctid`,
   );
 
-test('each channel has its own positions, in the order of the events, however many come in one batch', async () => {
+test('each channel has its own positions, in the order of the events, for any number of events in a batch', async () => {
   const [first, second] = [mixed(), mixed()];
   await notices.insertNew(first);
   await notices.insertNew([...first.slice(3), ...second]);
@@ -63,7 +63,7 @@ test('each channel has its own positions, in the order of the events, however ma
   }
 });
 
-test('channels are locked in the order of their keys: two replicas never wait in a circle', async () => {
+test('channels are locked in the order of their keys, so that two replicas cause no deadlock', async () => {
   await notices.insertNew(mixed());
   expect(await writtenOrder()).toEqual(channels);
   await notices.insertNew(mixed());
@@ -73,7 +73,7 @@ test('channels are locked in the order of their keys: two replicas never wait in
   expect(await writtenOrder()).toEqual(channels);
 });
 
-test('a place is given what comes after it in its channel, in order, and nothing of another one', async () => {
+test('a reader receives the later notices of its channel, in order, and none of another channel', async () => {
   await notices.insertNew(mixed());
   const places = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
   const read = await notices.readAfter(places, 4);
@@ -85,7 +85,7 @@ test('a place is given what comes after it in its channel, in order, and nothing
   }
 });
 
-test('a place with nothing new is left out', async () => {
+test('a reader without new notices is omitted from the result', async () => {
   await notices.insertNew(mixed());
   const places = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
   expect(await notices.readAfter(places, 4)).toEqual(new Map());
@@ -93,7 +93,7 @@ test('a place with nothing new is left out', async () => {
   expect(await notices.readAfter([unknown], 4)).toEqual(new Map());
 });
 
-test('a position that was given out and not used is stepped over', async () => {
+test('a position that was assigned and not used is skipped', async () => {
   const channel = channels[0]!;
   await notices.insertNew([eventOf(channel)]);
   await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
@@ -103,7 +103,7 @@ test('a position that was given out and not used is stepped over', async () => {
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
 
-test('of two replicas that write the same events at once, one does', async () => {
+test('only one of two replicas that write the same events concurrently writes them', async () => {
   const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
   const first = await uncommitted(retrieval, events);
   const second = notices.insertNew([...events, eventOf(channels[0]!)]);

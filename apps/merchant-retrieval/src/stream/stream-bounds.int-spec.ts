@@ -1,4 +1,4 @@
-/** Who may read a stream, from which id, how many may, and what a reader that does not read costs. */
+/** Access to a stream, its starting ids, the limits on readers, and the cost of a reader that does not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
@@ -60,8 +60,8 @@ const noticeCount = async () =>
     ])
   )[0].count;
 
-describe('who may read it (A7)', () => {
-  test('the keys that may look the payments of the site up', async () => {
+describe('access to a stream (A7)', () => {
+  test('the keys that may look up the payments of the site can read its stream', async () => {
     const theirs = await aMerchant(retrieval);
     expect(await statusOf(ours.keys.merchant)).toBe(200);
     expect(await statusOf(ours.keys['site 1'])).toBe(200);
@@ -70,12 +70,12 @@ describe('who may read it (A7)', () => {
     expect(await statusOf(theirs.keys.merchant)).toBe(403);
     expect(await statusOf(ours.keys.revoked)).toBe(401);
     expect(await statusOf('none')).toBe(401);
-    // Another merchant's site under one's own number.
+    // The site of another merchant under the caller's own merchant number.
     expect(await statusOf(theirs.keys.merchant, undefined, pathOf(theirs.merchantId, ours.sites[0]))).toBe(404);
     expect(await statusOf(ours.keys.merchant, undefined, pathOf('x', 'y'))).toBe(400);
   });
 
-  test('only what was paid at the site, in the mode of the key', async () => {
+  test('a stream contains only payments of its site, in the mode of the key', async () => {
     const live = await open(ours.keys.live);
     const second = await open(ours.keys.merchant, undefined, ourPath(1));
     const [atFirst, atSecond, paidLive] = payments(3) as [never, never, never];
@@ -93,7 +93,7 @@ describe('who may read it (A7)', () => {
 });
 
 describe('Last-Event-ID', () => {
-  test('that is malformed, of another site, of another mode or of another merchant is a 400', async () => {
+  test('a malformed id, or one of another site, mode or merchant, is a 400', async () => {
     const foreign = [{ siteId: ours.sites[1] }, { mode: 'live' as const }, { merchantId: ours.merchantId + 1 }];
     const ids = ['x', '0', ...foreign.map((other) => eventIdOf(channel(other), 0))];
     for (const id of ids) {
@@ -102,11 +102,11 @@ describe('Last-Event-ID', () => {
       expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'Last-Event-ID' }] });
     }
     expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 0))).toBe(200);
-    // Given out by a database that was restored since.
+    // An id of a database that has been restored since.
     expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 1))).toBe(410);
   });
 
-  test('that is older than what is kept is a 410; the last one of a site without payments since is not', async () => {
+  test('an id older than the kept notices is a 410; the last id of a site without payments since is accepted', async () => {
     const notices = retrieval.service.app.get(NoticeRepository);
     const reader = await open();
     const [first, second] = [eventNow(), eventNow()];
@@ -123,7 +123,7 @@ describe('Last-Event-ID', () => {
     expect(await statusOf(ours.keys.merchant, firstId)).toBe(410);
     expect(await statusOf(ours.keys.merchant, secondId)).toBe(200);
 
-    // Once more from the log: nothing is written that was removed.
+    // A replay from the log writes none of the removed notices.
     await retrieval.deliver(first, second);
     expect(await noticeCount()).toBe(0);
     const late = eventNow();
@@ -132,7 +132,7 @@ describe('Last-Event-ID', () => {
     expect(reader.events[2]!.data.paymentReference).toBe(late.payload.paymentReference);
   });
 
-  test('an event of exactly three days ago is written, an older one is not', async () => {
+  test('an event that is exactly three days old is written, and an older one is not', async () => {
     const occurred = (ago: number) => retrieval.clock.later(-ago).toISOString();
     const [inside, outside] = payments(2).map((payment) => anEvent(PaymentSucceededV1, payment.reference, 2, payment));
     await retrieval.deliver({ ...outside!, occurredAt: occurred(3 * DAY_MS + 1) });
@@ -141,7 +141,7 @@ describe('Last-Event-ID', () => {
     expect(await noticeCount()).toBe(1);
   });
 
-  test('a reader that is slower than the removal is closed, and gets a 410', async () => {
+  test('a reader that is slower than the removal is disconnected, and gets a 410', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
       channel(),
@@ -158,8 +158,8 @@ describe('Last-Event-ID', () => {
   });
 });
 
-describe('how many may read', () => {
-  test('of one key a few, then a 429 with Retry-After; those that leave make room', async () => {
+describe('limits on the number of readers', () => {
+  test('a key may have a few readers, then gets a 429 with Retry-After; readers that disconnect release their slots', async () => {
     const readers = await Promise.all(Array.from({ length: PER_KEY + 1 }, () => open()));
     const refused = readers.filter(({ answer }) => answer.statusCode !== 200);
     expect(refused.map(({ answer }) => [answer.statusCode, answer.headers['retry-after']])).toEqual([[429, '5']]);
@@ -168,7 +168,7 @@ describe('how many may read', () => {
     await waitUntil('room', 5_000, async () => (await statusOf()) === 200);
   });
 
-  test('of all keys what a replica may hold, then a 503 with Retry-After', async () => {
+  test('a replica has a maximum of readers for all keys, then responds with a 503 and Retry-After', async () => {
     const theirs = await aMerchant(retrieval);
     for (let nth = 0; nth < PER_REPLICA; nth++)
       expect(await statusOf(nth < PER_KEY ? ours.keys.merchant : ours.keys['site 1'])).toBe(200);
@@ -187,7 +187,7 @@ describe('how many may read', () => {
 });
 
 describe('a reader that does not read', () => {
-  /** More than the kernel keeps for both ends of a connection. */
+  /** More than the kernel buffers for both ends of a connection. */
   const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
   const fill = (first: number) =>
     retrieval.dataSource.query(
@@ -210,7 +210,7 @@ describe('a reader that does not read', () => {
     return socket;
   };
 
-  test('costs one buffer, is closed after 30 seconds, and resumes by id; others are not held up', async () => {
+  test('uses one buffer, is disconnected after 30 seconds, and resumes by id; other readers are not affected', async () => {
     const openStream = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
     const stalled = await connectTo(ours.keys.merchant);
     stalled.pause();

@@ -1,4 +1,4 @@
-/** The stream of a site: what it sends, that it sends everything once, and how it ends. */
+/** The stream of a site: its content, delivery exactly once, and its end. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
@@ -50,7 +50,7 @@ const newPayment = (over: Partial<PaymentSnapshot> = {}) => paymentAt(ours, retr
 const reversal = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
-/** Sent after all that came before it: what is not there when it is, does not come. */
+/** A marker that is sent last: a notice that has not arrived before it will not arrive. */
 async function marker(reader: StreamReader): Promise<void> {
   const last = newPayment();
   await retrieval.deliver(paymentEvent(last));
@@ -71,8 +71,8 @@ const startReplica = async (): Promise<{ service: RunningService; url: string }>
   return { service, url: await listen(service) };
 };
 
-describe('what it sends', () => {
-  test('a final payment as the look-up has it, with its type, in the standard form (M6)', async () => {
+describe('the content of a stream', () => {
+  test('a final payment has the fields of the lookup and its type, in the standard format (M6)', async () => {
     const reader = await open();
     const paid = newPayment();
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
@@ -91,7 +91,7 @@ describe('what it sends', () => {
     expect(new Set(reader.events.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('a reversal as a refund, once; the payment of the look-up stays as it was', async () => {
+  test('a reversal is sent once as a refund; the payment of the lookup does not change', async () => {
     const payment = newPayment({ state: 'failed', processedAmount: 0 });
     await retrieval.deliver(paymentEvent(payment));
     const reader = await open();
@@ -113,7 +113,7 @@ describe('what it sends', () => {
     expect(rows).toEqual([{ version: 2, status: 2 }]);
   });
 
-  test('each refund that ended, once, succeeded or failed; the payment of the look-up stays as it was', async () => {
+  test('each final refund is sent once, succeeded or failed; the payment of the lookup does not change', async () => {
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
     const reader = await open();
@@ -133,7 +133,7 @@ describe('what it sends', () => {
     expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
-  test('an event that arrives again, and another event of the same outcome, add nothing', async () => {
+  test('a repeated event, and another event of the same result, add nothing', async () => {
     const reader = await open();
     const payment = newPayment();
     const event = paymentEvent(payment);
@@ -144,7 +144,7 @@ describe('what it sends', () => {
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
   });
 
-  test('only what happens from now on without an id, and nothing between with the id that it began with', async () => {
+  test('a stream without an id sends only new events, and one with its starting id sends all events after it', async () => {
     await retrieval.deliver(paymentEvent(newPayment()));
     const first = await open();
     first.leave();
@@ -159,7 +159,7 @@ describe('what it sends', () => {
     expect(third.events).toEqual([]);
   });
 
-  test('the site of an earlier release’s payment is the one that identity names', async () => {
+  test('a payment of an earlier release has the site from identity', async () => {
     const { siteReference: _, ...payment } = newPayment();
     const reader = await open();
     await retrieval.deliver(paymentEvent(payment));
@@ -167,7 +167,7 @@ describe('what it sends', () => {
     expect(reader.events[0]!.data.siteReference).toBe('SITE-1');
   });
 
-  test('a heartbeat every 15 seconds', async () => {
+  test('a heartbeat is sent every 15 seconds', async () => {
     const reader = await open();
     retrieval.clock.advance(14_999);
     await marker(reader);
@@ -180,8 +180,8 @@ describe('what it sends', () => {
   });
 });
 
-describe('everything once', () => {
-  test('a reader that is cut 50 times during 5 000 payments, on two replicas, has each once and in order', async () => {
+describe('delivery exactly once', () => {
+  test('a reader that is disconnected 50 times during 5 000 payments, on two replicas, receives each once and in order', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
     const events = payments.map((payment) => paymentEvent(payment));
@@ -219,7 +219,7 @@ describe('everything once', () => {
     const first = await uncommitted(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
-    // Where nothing makes it wait, it is written and sent now, and the first one would be skipped.
+    // If it does not wait, it is written and sent now, and the first one is skipped.
     await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
@@ -227,7 +227,7 @@ describe('everything once', () => {
     expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
   });
 
-  test('another replica sends it', async () => {
+  test('a notice is also sent by another replica', async () => {
     const replica = await startReplica();
     const reader = await open(ours.keys.merchant, undefined, replica.url);
     const payment = newPayment();
@@ -238,8 +238,8 @@ describe('everything once', () => {
   });
 });
 
-describe('how it ends', () => {
-  test('with the process: a shutdown waits for no stream, and the client resumes elsewhere', async () => {
+describe('the end of a stream', () => {
+  test('a shutdown does not wait for streams, and the client resumes elsewhere', async () => {
     const replica = await startReplica();
     const reader = await open(ours.keys.merchant, undefined, replica.url);
     await replica.service.close();
@@ -252,7 +252,7 @@ describe('how it ends', () => {
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
   });
 
-  test('with the process, also where a reader does not read', async () => {
+  test('a shutdown also ends the stream of a client that does not read', async () => {
     const replica = await startReplica();
     const streams = replica.service.app.get(PaymentStreams);
     const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
@@ -264,7 +264,7 @@ describe('how it ends', () => {
     expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
   });
 
-  test('with its key: a second after it was revoked, and no other key’s', async () => {
+  test('a stream ends a second after its key was revoked, and streams of other keys continue', async () => {
     const [reader, other] = [await open(ours.keys['site 1']), await open()];
     const keyId = await keyIdOf(retrieval, ours.keys['site 1']);
     const { merchantId, sites } = ours;
@@ -279,7 +279,7 @@ describe('how it ends', () => {
   });
 });
 
-test('a look costs one statement for all streams of the process, one more each second for their keys, none without streams', async () => {
+test('a poll needs one statement for all streams of the process, one more each second for their keys, and none without streams', async () => {
   const streams = retrieval.service.app.get(PaymentStreams);
   opened.splice(0).forEach(({ leave }) => leave());
   const query = jest.spyOn(retrieval.dataSource, 'query');
@@ -289,10 +289,10 @@ test('a look costs one statement for all streams of the process, one more each s
     await streams.runOnce();
     return query.mock.calls.length === 0;
   });
-  // The stream of the live key reads another channel.
+  // The stream of the live key uses another channel.
   for (const key of [ours.keys.merchant, ours.keys['site 1'], ours.keys.live]) await open(key);
   await streams.runOnce();
-  // Those of the service itself are counted as well.
+  // The statements of the service itself also count.
   const looks = jest.spyOn(streams, 'runOnce');
   query.mockClear();
   for (let look = 0; look < 5; look++) await streams.runOnce();

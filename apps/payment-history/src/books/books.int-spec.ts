@@ -37,7 +37,7 @@ const linesOf = async (
 ): Promise<readonly BookLine[]> =>
   (await commands.request(ListHistoryV1, { book: 'history', merchantId: merchant, mode, ...DAY, ...over })).lines;
 
-test('a digest for each merchant and mode, of the same payments in any order', async () => {
+test('a digest for each merchant and mode is the same for the same payments in any order', async () => {
   const [one, other] = [aMerchant(), aMerchant()];
   const payments = [{}, { amount: 20_000 }, { mode: 'live' as const }].map((over) => aPayment(randomUUID(), 'c', over));
   for (const payment of payments) await history.deliver(paymentEvent({ ...payment, merchantId: one }));
@@ -56,7 +56,7 @@ test('a digest for each merchant and mode, of the same payments in any order', a
   );
 });
 
-test('the hash changes with any member of a row, and with nothing else', async () => {
+test('the hash changes with every field of a row, and with nothing else', async () => {
   const merchant = aMerchant();
   const payment = await pay({ merchantId: merchant });
   const [before] = await digestsOf(merchant);
@@ -90,13 +90,13 @@ test('a payment belongs to the day on which it was accepted, from its first mill
   expect(await digestsOf(merchant)).toMatchObject([{ count: 2 }]);
 });
 
-test('a payment that is not final is in no digest', async () => {
+test('a payment that is not final is not part of a digest', async () => {
   const merchant = aMerchant();
   await pay({ merchantId: merchant, state: 'processing', processedAmount: 0 });
   expect(await digestsOf(merchant)).toEqual([]);
 });
 
-test('lines come in pages, of one merchant and mode', async () => {
+test('lines are returned in pages, for one merchant and mode', async () => {
   const [merchant, other] = [aMerchant(), aMerchant()];
   const [first, second] = (await Promise.all([1, 2].map(() => pay({ merchantId: merchant })))).toSorted((a, b) =>
     a.paymentReference < b.paymentReference ? -1 : 1,

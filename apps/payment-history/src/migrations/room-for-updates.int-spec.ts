@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-test('the next version of a payment writes no index', async () => {
+test('the next version of a payment updates no index', async () => {
   const repository = history.service.app.get(PaymentRepository);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer'));

@@ -1,4 +1,4 @@
-/** Three copies of the read model at once: one that is retired, one that serves, and one that is being built. */
+/** Three copies of the read model at the same time: a retired one, the serving one, and one that is being built. */
 import type { PartnerPayment } from '@svc/contracts';
 import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
 import { aPayment, paymentEvent } from '@svc/testing';
@@ -46,7 +46,7 @@ const rowsOf = async (table: string, where = 'true') =>
     )
   ).map(({ generation }) => generation);
 
-test('only the copy that serves is read: a payment, and every page of an organisation and of a customer', async () => {
+test('only the serving copy is read: for a payment, and for every page of an organisation and of a customer', async () => {
   expect(await rowsOf('payments', `merchant_name = 'as of 2'`)).toEqual([RETIRED]);
   for (const headers of [ours.server, ours.apps[0]]) {
     for (const { paymentReference } of payments)
@@ -61,7 +61,7 @@ test('only the copy that serves is read: a payment, and every page of an organis
   }
 });
 
-test('a payment that only the copy being built has is not found yet', async () => {
+test('a payment that exists only in the copy being built is not found yet', async () => {
   const [{ paymentReference }] = payments as [PartnerPayment];
   await history.dataSource.query('DELETE FROM payments WHERE generation <> $1 AND payment_reference = $2', [
     BUILDING,
@@ -72,13 +72,13 @@ test('a payment that only the copy being built has is not found yet', async () =
   expect(await history.one(paymentReference, ours.server)).toMatchObject({ merchantName: 'being built' });
 });
 
-test('events are written to the copy that serves and to the one that is being built, not to a retired one', async () => {
+test('events are written to the serving copy and to the one being built, not to a retired one', async () => {
   const payment = aPayment(ours.organisationId, ours.customers[0]);
   await history.deliver(paymentEvent(payment));
   expect(await rowsOf('payments', `payment_reference = '${payment.paymentReference}'`)).toEqual([SERVING, BUILDING]);
 });
 
-test('a copy that is not the one being built does not begin to serve', async () => {
+test('only the copy being built can become the serving one', async () => {
   for (const generation of [RETIRED, SERVING, BUILDING + 1]) expect(await generations.serve(generation)).toBe(false);
   expect([await generations.serving(), await generations.findBuilding()]).toEqual([SERVING, BUILDING]);
 });

@@ -20,7 +20,7 @@ test.each([
     { customerReference: 'c', other: ['x'] },
     { page: 1, pageSize: 50, customerReference: 'c' },
   ],
-])('%j is read', (query, expected) => expect(readPageRequest(query)).toEqual(expected));
+])('the query %j is accepted', (query, expected) => expect(readPageRequest(query)).toEqual(expected));
 
 test.each([
   ...['0', '-1', '1.5', '1e3', '', ' 1', '0x10', '1000000001', '9'.repeat(30), '१'].flatMap((wrong) => [
@@ -33,7 +33,7 @@ test.each([
     query: { page: '0', pageSize: 'all', customerReference: ['a', 'b'] },
     fields: ['page', 'pageSize', 'customerReference'],
   },
-])('$query is refused, and every wrong parameter is named', ({ query, fields }) => {
+])('the query $query is refused, and the error names every wrong parameter', ({ query, fields }) => {
   const wholeNumber = 'must be a whole number from 1 to 1000000000';
   const wrong = fields.map((field) => ({
     field,
@@ -57,4 +57,6 @@ test.each([
   ],
   // The requested page size, not the limited one.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
-])('links of %s, page %d', (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links));
+])('the links of %s, page %d', (address, page, hasNext, links) =>
+  expect(pageLinks(address, page, hasNext)).toEqual(links),
+);

@@ -1,4 +1,4 @@
-/** A payment is of one organisation, in one mode, and of one customer: alone, on a page, and in the counts that lead to a page. */
+/** A payment belongs to one organisation, one mode and one customer: as a single payment, on a page, and in the counts for paging. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
 import { aPayment, paymentEvent } from '@svc/testing';
@@ -67,7 +67,7 @@ describe.each(['ours', 'in the other mode', 'another'] as const)('the organisati
     expect(await listed(server, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
   });
 
-  test('finds its own payments and no other, as does each customer', async () => {
+  test('finds only its own payments, and so does each customer', async () => {
     const { server, apps } = organisations[name];
     for (const [owner, ofCustomers] of payments)
       for (const [customer, own] of ofCustomers.entries()) {
@@ -85,7 +85,7 @@ describe.each(['ours', 'in the other mode', 'another'] as const)('the organisati
   });
 });
 
-test('payments of the same moment are listed by their reference, the greatest first', async () => {
+test('payments of the same time are listed by their reference, in descending order', async () => {
   const organisation = await anOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
@@ -96,7 +96,7 @@ test('payments of the same moment are listed by their reference, the greatest fi
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
 
-describe('a customer’s id is text of the partner’s own', () => {
+describe('a customer’s id is any text of the partner', () => {
   const idsOf = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
     const query = customerReference === undefined ? '' : `?customerReference=${encodeURIComponent(customerReference)}`;
     return (await history.page(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];

@@ -18,7 +18,7 @@ afterAll(() => history.stop());
 
 const ofAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
 
-test('every page of every size holds what sorting all payments would put there, with and without a customer', async () => {
+test('every page of every size contains the same payments as a sorted list of all payments, with and without a customer', async () => {
   // Dates in clumps: the same millisecond, the edges of stretches of 64, 64², 64³ and 64⁴ seconds, and years apart.
   const edge = fc.record({
     level: fc.integer({ min: 0, max: 4 }),
@@ -30,7 +30,7 @@ test('every page of every size holds what sorting all payments would put there, 
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
   const payment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
-  /** How many pages were of each kind. */
+  /** The number of pages of each kind. */
   const seen = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
     fc.asyncProperty(
@@ -100,7 +100,7 @@ describe('a page far back', () => {
   it.each([
     ['of an organisation', ofAll(organisationId)],
     ['of one customer', { ...ofAll(organisationId), customerId: 'one' }],
-  ])('%s reads no more than the first', async (_, owner) => {
+  ])('%s reads no more rows than the first page', async (_, owner) => {
     const last = PAYMENTS / PAGE;
     const costs = await Promise.all([1, 2, last / 2, last].map((page) => costOf(owner, page)));
     const found = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);

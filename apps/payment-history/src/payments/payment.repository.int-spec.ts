@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-test('of several versions that come at once the newest is kept, and the same version again changes nothing', async () => {
+test('the newest of several concurrent versions is kept, and a repeated version changes nothing', async () => {
   const payment = aPayment(randomUUID(), 'customer');
   const version = (number: number, merchantName = `as of ${number}`) => ({
     payment: { ...payment, merchantName },
@@ -27,7 +27,7 @@ test('of several versions that come at once the newest is kept, and the same ver
   expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
 });
 
-test('rows are written in the order of their references, in each copy: two replicas never wait in a circle', async () => {
+test('rows are written in the order of their references, in each copy, so that two replicas cause no deadlock', async () => {
   await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));

@@ -142,7 +142,7 @@ describe.each(KINDS)('%s', (kind, status, over) => {
   });
 });
 
-test('a reference is found in either case; what cannot be one, or is none, is a 404 with an empty body', async () => {
+test('a reference is found in upper and lower case; an invalid or unknown one is a 404 with an empty body', async () => {
   const payment = aPayment(ours.organisationId, customer);
   await history.deliver(paymentEvent(payment));
   const { paymentReference } = payment;
@@ -156,7 +156,7 @@ test('a reference is found in either case; what cannot be one, or is none, is a 
   }
 });
 
-test('what is no number is a 400 that names it; without payments, and past the end, it is 204; both after who asks is known', async () => {
+test('an invalid number is a 400 that names it; a page without payments is a 204; authentication comes before both', async () => {
   const wrong = await history.get('/v1/payments?page=0&pageSize=many', ours.server);
   expect(wrong.status).toBe(400);
   expect(wrong.headers['content-type']).toContain('application/problem+json');
@@ -173,7 +173,7 @@ test('what is no number is a 400 that names it; without payments, and past the e
   await history.deliver(paymentEvent(aPayment(ours.organisationId, customer)));
   expect(await nothing('?page=2')).toEqual([204, '']);
   expect(await nothing('?page=1000000000&pageSize=1000000000')).toEqual([204, '']);
-  // An empty customerReference is no customer's.
+  // An empty customerReference belongs to no customer.
   expect(await nothing('?customerReference=')).toEqual([204, '']);
   expect(await nothing('?customerReference=', ours.apps[0])).toEqual([204, '']);
   expect(await nothing(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);

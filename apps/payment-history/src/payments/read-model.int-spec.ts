@@ -31,7 +31,7 @@ function statesOf(payment: number): Partial<PartnerPayment>[] {
   ];
 }
 
-test('events that come twice, late, out of order and by several replicas at once leave the newest, counted once', async () => {
+test('of events that arrive twice, late, out of order and at several replicas, the newest version is kept and counted once', async () => {
   const step = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),

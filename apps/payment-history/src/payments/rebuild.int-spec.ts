@@ -95,7 +95,7 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
     ),
   ).toEqual([{ generation: 2 }]);
 
-  // And once more, from what is right: nothing is another than before.
+  // A second rebuild, of correct rows, changes nothing.
   const before = await readModel(history.dataSource);
   await call('POST');
   await waitUntil('the third copy to serve', 20_000, async () => (await call('GET')).body?.building === null);
@@ -103,7 +103,7 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
   expect(await readModel(history.dataSource)).toEqual(before);
 });
 
-test('a crash before the replay request leaves no copy that counts as complete; another request continues', async () => {
+test('after a crash before the replay request, no copy counts as complete, and another request continues', async () => {
   const before = await readModel(history.dataSource);
   const { serving } = (await call('GET')).body!;
   const transport = history.service.app.get(Transport);
@@ -118,7 +118,7 @@ test('a crash before the replay request leaves no copy that counts as complete; 
   expect(await readModel(history.dataSource)).toEqual(before);
 });
 
-test('of several concurrent rebuild requests one begins, and of several replicas one makes the copy serve', async () => {
+test('only one of several concurrent rebuild requests starts, and only one of several replicas makes the copy serve', async () => {
   const { serving } = (await call('GET')).body!;
   const next = serving + 1;
   const generations = history.service.app.get(Generations);

@@ -78,7 +78,7 @@ describe('T3: the header x-till', () => {
   it.each([
     [undefined, ''],
     ['TILL 2', 'TILL 2'],
-  ])('%j is the till %j', (header, till) => expect(parseTill(header)).toBe(till));
+  ])('the header %j selects the till %j', (header, till) => expect(parseTill(header)).toBe(till));
 
   it.each([[''], [' '], ['x'.repeat(101)], ['tïll'], [['a', 'b']]])('%j is refused', (header) =>
     expect(() => parseTill(header)).toThrow('The request is not valid'),

@@ -13,4 +13,4 @@ test.each([
   [123_450, 'R 1 234.50'],
   [-99, '-R 0.99'],
   [100_000_000_000, 'R 1 000 000 000.00'],
-])('%d cents are %s', (cents, text) => expect(rands(cents)).toBe(text));
+])('%d cents are displayed as %s', (cents, text) => expect(rands(cents)).toBe(text));

@@ -126,7 +126,7 @@ const facade = (path: string, body: fc.Arbitrary<object>): fc.Arbitrary<Sent> =>
 const question = (url: fc.Arbitrary<string>): fc.Arbitrary<Sent> =>
   fc.record({ method: fc.constant('GET' as const), url, body: fc.constant(undefined), headers: fc.constant({}) });
 
-/** Of each endpoint what it is sent, and which statuses show that both good and bad input was among it. */
+/** For each endpoint: its input, and the statuses that show that the input was both valid and invalid. */
 const ENDPOINTS: [string, fc.Arbitrary<Sent>, number[]][] = [
   ['line', invoice('line', anyText(damaged(LINE))), [200, 400, 404]],
   ['total', invoice('total', anyText(damaged({ amount: 100, reference: '17' }))), [200, 400, 404]],

@@ -64,7 +64,7 @@ describe('the newest basket of an order', () => {
     expect(find('U')).toBeUndefined();
   });
 
-  it('at another till is the only closed one, if none is open or saved', () => {
+  it('at another till is the only closed basket, if none is open or saved', () => {
     const closed = order({ state: 'complete' });
     expect(find('U')).toBe(closed);
     order({ till: 'V', state: 'void' });
@@ -87,7 +87,7 @@ it('finds the newest basket with an external reference at its site', () => {
   expect(baskets.findByExternalReference(3, 'x')).toBeUndefined();
 });
 
-it('displays the open basket of the till that changed last; of two with the same time the newer', () => {
+it('displays the open basket of the till that changed last; if two have the same time, the newer one', () => {
   const shown = (siteId = 1): number | undefined => idOf(baskets.findDisplayed({ siteId, till: 'T' }));
   order({ reference: '1' });
   const newer = order({ reference: '2' });

@@ -11,7 +11,7 @@ test.each([
   [1e21, 10n ** 21n, 0],
   [1.5e-7, 15n, 8],
   [100_000_000_000, 100_000_000_000n, 0],
-])('%d is %d over 10^%d', (number, units, scale) => expect(decimalOf(number)).toEqual({ units, scale }));
+])('%d is represented as %d over 10^%d', (number, units, scale) => expect(decimalOf(number)).toEqual({ units, scale }));
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY])('%d is no decimal', (number) =>
   expect(() => decimalOf(number)).toThrow('is not a finite number'),

@@ -39,7 +39,7 @@ describe('invoices that may have an unknown payment', () => {
     expect([list(), list(2)]).toEqual([isListed ? ['i'] : [], []]);
   });
 
-  /** Of the clock as every db begins with it. */
+  /** The initial clock time of every test database. */
   function after2(milliseconds: number): string {
     return new Date(Date.parse('2026-03-01T10:00:00.000Z') + milliseconds).toISOString();
   }
@@ -63,7 +63,7 @@ describe('invoices that are renewed', () => {
     ['that were paid', 'paid', () => ({}), () => ({})],
     ['of a basket that is saved', 'open', () => ({}), () => ({ state: 'saved' })],
     ['of a basket that was forgotten', 'open', () => ({}), () => ({ changed_at: after(-1_001) })],
-  ])('are not those %s', (_, state, total, basket) => {
+  ])('do not include those %s', (_, state, total, basket) => {
     db.total(db.basket(basket()), state, { ...expired(), ...total() });
     expect(list()).toEqual([]);
   });

@@ -33,7 +33,7 @@ it.each<[TotalState | undefined, unknown[]]>([
   ['without-invoice', ['closed', 200, null]],
   ['replaced', ['closed', 200, null]],
   ['closed', ['closed', 200, null]],
-])('a basket whose total is %s', (state, expected) => {
+])('the view of a basket whose total is %s', (state, expected) => {
   expect(view(state && total(state))).toEqual(expected);
   expect(view(state && total(state), payment('Failed'))).toEqual(expected);
 });

@@ -50,7 +50,7 @@ describe('T10: a request repeats an earlier refund', () => {
     expect(findRepeatedRefund(asked(reference), [refund(changes)], NOW) !== undefined).toBe(isRepeat);
   });
 
-  it('of several earlier ones it repeats the newest', () => {
+  it('repeats the newest of several earlier refunds', () => {
     const [first, second] = [refund(), refund({ refundId: 2 })];
     expect(findRepeatedRefund(asked(), [second, first], NOW)).toBe(second);
   });
@@ -87,4 +87,4 @@ test.each([
   [-1, false],
   [1.5, false],
   [1e300, false],
-])('T10: %d cents can be refunded: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));
+])('T10: %d cents are refundable: %s', (amount, isOne) => expect(isRefundAmount(amount)).toBe(isOne));

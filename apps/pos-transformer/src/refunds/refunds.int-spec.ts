@@ -14,7 +14,7 @@ async function paid(reference = '17'): Promise<string> {
 }
 
 describe('T10: SvcRefund', () => {
-  it('makes a refund at the platform with an idempotency key of its own', async () => {
+  it('creates a refund at the platform with its own idempotency key', async () => {
     const svcId = await paid();
     expect(await pos.refund(svcId, 400)).toMatchObject({ status: 200, body: { Result: 'OK', Message: '' } });
     expect(pos.platform.refunds).toMatchObject([
@@ -22,7 +22,7 @@ describe('T10: SvcRefund', () => {
     ]);
   });
 
-  it('again within two minutes is the same refund, with WARN', async () => {
+  it('repeated within two minutes is the same refund, with WARN', async () => {
     const svcId = await paid();
     await pos.refund(svcId, 400);
     pos.clock.advance(120_000);
@@ -56,7 +56,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toHaveLength(1);
   });
 
-  it('of more than is left is a STOP', async () => {
+  it('of more than the remaining amount is a STOP', async () => {
     const svcId = await paid();
     await pos.refund(svcId, 600);
     expect((await pos.refund(svcId, 401)).body).toEqual({
@@ -86,7 +86,7 @@ describe('T10: SvcRefund', () => {
     ['SvcId', { RefundAmount: 100 }],
     ['RefundAmount', { SvcId: 'x', RefundAmount: '100' }],
     ['RefundReference', { SvcId: 'x', RefundAmount: 100, RefundReference: 7 }],
-  ])('without a right %s is a 400 that names it', async (field, body) => {
+  ])('without a valid %s is a 400 that names it', async (field, body) => {
     const reply = await pos.call('POST', '/SvcRefund', body);
     expect(reply).toMatchObject({ status: 400, body: { Result: 'STOP', Message: expect.stringContaining(field) } });
   });
@@ -126,7 +126,7 @@ describe('T10: SvcRefund', () => {
     expect(pos.platform.refunds).toMatchObject([{ svcId, body: { amount: 400 } }]);
   });
 
-  it('whose response was lost is retried with the same key, and made once', async () => {
+  it('whose response was lost is retried with the same key, and created once', async () => {
     const svcId = await paid();
     pos.platform.outage = 'lost-answers';
     expect((await pos.refund(svcId, 400)).body.Result).toBe('WARN');
@@ -163,7 +163,7 @@ describe('T10: SvcRefund', () => {
     },
   );
 
-  it('whose call was given up still counts, because it may have been made', async () => {
+  it('whose call was abandoned still counts, because it may have been made', async () => {
     const svcId = await paid();
     pos.platform.refusals.push(...Array.from({ length: 50 }, () => ({ method: 'POST', status: 500 })));
     await pos.refund(svcId, 400);

@@ -1,4 +1,4 @@
-/** The schema defends itself: a state that is none, and two rows of which there may be one, are refused. */
+/** The schema refuses unknown states, and a second row where only one is allowed. */
 import { TestStore } from '../../test/test-store.js';
 
 let db: TestStore;
@@ -16,7 +16,7 @@ describe.each<[string, readonly string[], (state: string) => unknown]>([
   ['a call', ['waiting', 'done', 'cancelled', 'refused'], (state) => db.call({ state })],
 ])('%s', (_, states, insert) => {
   it.each(states)('may be %s', (state) => expect(insert(state)).toBe(1));
-  it('has no other state', () => expect(() => insert('lost')).toThrow('CHECK'));
+  it('accepts no other state', () => expect(() => insert('lost')).toThrow('CHECK'));
 });
 
 it('a total with an invoice has its reference, code and expiry, and a queued one has its request', () => {
@@ -64,7 +64,7 @@ it.each(['open', 'saved'])(
   },
 );
 
-it('a RefundReference is used once at a site', () => {
+it('a RefundReference is unique at a site', () => {
   db.refund({ reference: 'R' });
   expect(() => db.refund({ reference: 'R' })).toThrow('UNIQUE');
   for (const other of [{ reference: 'S' }, { reference: 'R', site_id: 2 }, {}, {}])

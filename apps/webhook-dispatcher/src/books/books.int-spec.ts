@@ -90,7 +90,7 @@ describe('webhooks', () => {
     expect(await linesOf('notifications', site.merchantId)).toHaveLength(2);
   });
 
-  test('are expected of no site whose webhook is off, and again when it is on again', async () => {
+  test('are not expected for a site whose webhook is disabled, and again after it is enabled', async () => {
     const site = await enable();
     await payAt(NOON, site);
     await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: false }, 2);

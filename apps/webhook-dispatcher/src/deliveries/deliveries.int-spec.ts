@@ -56,7 +56,7 @@ async function refused(text = 'out of order'): Promise<string> {
 const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
-it('contains the response of the endpoint and the time of the next attempt', async () => {
+it('a delivery contains the response of the endpoint and the time of the next attempt', async () => {
   const id = await refused('x'.repeat(300));
   const { deliveries, hasMore, after } = await list();
   expect([deliveries.length, hasMore, after]).toEqual([1, false, undefined]);
@@ -99,7 +99,7 @@ it('contains the response of the endpoint and the time of the next attempt', asy
   ]);
 });
 
-it('has its next attempt when its circuit allows it, and none while it is being sent', async () => {
+it('a delivery has its next attempt when its circuit allows it, and none while it is being sent', async () => {
   const id = await refused();
   const until = dispatcher.clock.later(60_000);
   await dispatcher.test.dataSource.query(
@@ -109,7 +109,7 @@ it('has its next attempt when its circuit allows it, and none while it is being 
     [id, until],
   );
   const next = async (): Promise<string | null> => (await list()).deliveries[0]!.nextAttemptUTCDate;
-  // Those of another merchant at this endpoint, and of another endpoint, have their own circuits.
+  // Deliveries of another merchant at this endpoint, and of another endpoint, have their own circuits.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      SELECT merchant_id + 1, endpoint, 5, 1, $2::timestamptz FROM notifications WHERE id = $1
@@ -126,7 +126,7 @@ it('has its next attempt when its circuit allows it, and none while it is being 
   expect(await next()).toBeNull();
 });
 
-it('does not reveal whether a host exists in our network', async () => {
+it('a delivery does not reveal whether a host exists in our network', async () => {
   const id = await refused();
   const classes = async (): Promise<unknown[]> => [
     (await list()).deliveries[0]!.lastAttempt?.errorClass,
@@ -150,14 +150,14 @@ it.each(STRANGERS)('is not found for %s', async (_, stranger) => {
   expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
 });
 
-it('is not found for an invalid or unknown id', async () => {
+it('a delivery with an invalid or unknown id is not found', async () => {
   for (const id of ['1', '', randomUUID()]) {
     await expect(ask(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({ code: 'resource.not-found' });
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.not-found' });
   }
 });
 
-it('comes in pages of 50, newest first, optionally of one state', async () => {
+it('deliveries are listed in pages of 50, newest first, optionally of one state', async () => {
   const payments = Array.from({ length: 51 }, () => dispatcher.payment(receiver.url));
   await dispatcher.paid(...payments);
   const first = await list();
@@ -177,7 +177,7 @@ it.each([
   [{ state: "x' OR true --" as DeliveryState }, 'state'],
   [{ state: ['gone'] as unknown as DeliveryState }, 'state'],
   [{ after: 'x' }, 'after'],
-])('refuses %j', async (query, field) => {
+])('the list refuses the query %j', async (query, field) => {
   await expect(list(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
 });
 
@@ -242,7 +242,7 @@ test.each([
   [{ state: 'exhausted' as const }, 'notifications_undelivered_of_site'],
   [{ state: 'gone' as const, after: randomUUID() }, 'notifications_undelivered_of_site'],
   [{ state: 'superseded' as const }, 'notifications_undelivered_of_site'],
-])('a page %j reads what it shows, in %s, however much the merchant’s other sites have', async (query, index) => {
+])('a page %j reads only the listed rows, in %s, regardless of the merchant’s other sites', async (query, index) => {
   const { dataSource, clock } = dispatcher.test;
   const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
   expect(plan).toContain(`Index Scan Backward using ${index} on notifications n`);

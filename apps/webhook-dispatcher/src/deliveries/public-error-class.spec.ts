@@ -12,7 +12,7 @@ test.each([
   'address-refused:reserved',
   'name-not-found',
   'name-servers-failed',
-])('%s does not say whether the host exists', (errorClass) => {
+])('the public error class of %s does not reveal whether the host exists', (errorClass) => {
   expect(classOf(errorClass)).toBe('address-unavailable');
 });
 
@@ -25,6 +25,6 @@ test.each([
   'address-refused:port',
   'address-refused:credentials',
   'address-refused:unreadable',
-])('%s is said as it is', (errorClass) => {
+])('the public error class of %s is unchanged', (errorClass) => {
   expect(classOf(errorClass)).toBe(errorClass);
 });

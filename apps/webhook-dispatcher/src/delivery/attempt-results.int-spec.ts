@@ -58,7 +58,7 @@ describe('results that arrive together are recorded', () => {
   test.each([
     ['success', 2, 'one alone, then the rest at once'],
     ['failed', 4, 'each alone'],
-  ] as const)('of a %s in %d statements: %s', async (state, statements, _) => {
+  ] as const)('for a %s in %d statements: %s', async (state, statements, _) => {
     for (let count = 0; count < 4; count++) await recorded(state);
     const leased = await lease();
     const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
@@ -102,7 +102,7 @@ describe('results that arrive together are recorded', () => {
   });
 });
 
-describe('is logged', () => {
+describe('the log contains', () => {
   const TRIED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
   const OPEN = 'endpoint is failing: circuit breaker opened';
@@ -119,14 +119,14 @@ describe('is logged', () => {
     ['refused for now', 500, 0, [TRIED]],
     ['refused the twelfth time', 500, 11, [GIVEN_UP]],
     ['refused for ever', 410, 0, [GIVEN_UP]],
-  ])('that it was %s', async (_, status, position, messages) => {
+  ])('the result %s', async (_, status, position, messages) => {
     receiver.behaves(answers(status));
     const id = await recorded();
     await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, position]);
     expect(await logged()).toEqual(messages);
   });
 
-  test('that a circuit opens, when it does', async () => {
+  test('the opening of a circuit', async () => {
     receiver.behaves(answers(500));
     await circuit(3, null);
     await recorded();
@@ -136,7 +136,7 @@ describe('is logged', () => {
     expect(await logged()).toEqual([TRIED, OPEN]);
   });
 
-  test('nothing more when the probe of an open circuit fails', async () => {
+  test('only the result if the probe of an open circuit fails', async () => {
     receiver.behaves(answers(500));
     await circuit(5, later(0));
     await recorded();

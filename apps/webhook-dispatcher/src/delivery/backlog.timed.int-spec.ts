@@ -95,7 +95,7 @@ test('a backlog drains at full speed, once each, and new notifications do not wa
     rssMost = Math.max(rssMost, process.memoryUsage().rss);
     if (leasedMost === 0 || told % 50 === 10)
       leasedMost = Math.max(leasedMost, await count(`state = 'pending' AND lease_id IS NOT NULL`));
-    // Of those with a backlog and of the one without, in turn.
+    // For the merchants with a backlog and the one without, in turn.
     const merchantId = told++ % 2 === 0 ? QUIET : 1 + ((told >> 1) % MERCHANTS);
     const payment = paymentTo(merchantId);
     toldAt.set(payment.paymentReference, { at: performance.now(), merchantId });

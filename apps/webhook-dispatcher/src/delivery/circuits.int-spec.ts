@@ -56,7 +56,7 @@ async function opened(): Promise<HostedPaymentSnapshot[]> {
 }
 
 describe('an endpoint that fails five times in a row', () => {
-  it('gets nothing, then one probe, and everything once the probe succeeds', async () => {
+  it('receives nothing, then one probe, and all notifications once the probe succeeds', async () => {
     await opened();
     dispatcher.clock.advance(9 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -72,7 +72,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('gets waiting notifications at once after an outage, but not those that wait for keys or are in flight', async () => {
+  it('receives waiting notifications at once after an outage, but not those that wait for keys or are in flight', async () => {
     const payments = await opened();
     const { superuser } = dispatcher.test;
     const later = dispatcher.clock.later(6 * HOUR);
@@ -163,7 +163,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(1);
   });
 
-  it('is separate for each merchant: one merchant cannot block another on a shared host', async () => {
+  it('has a separate circuit for each merchant: one merchant cannot block another on a shared host', async () => {
     await opened();
     await dispatcher.usualSecrets(8);
     receiver.behaves(answers(200));
@@ -183,7 +183,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await circuits()).toEqual([]);
   });
 
-  it('and never recovers exhausts notifications that are overdue for longer than their schedule', async () => {
+  it('exhausts notifications that are overdue for longer than their schedule if it never recovers', async () => {
     const payments = await opened();
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);

@@ -71,7 +71,7 @@ describe('a notification', () => {
   it.each([
     ['v3.1', 'the site', SITE_API_KEY],
     ['v3', 'the merchant', MERCHANT_API_KEY],
-  ] as const)('of a session made under %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
+  ] as const)('created in a session with %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
     await dispatcher.paid(dispatcher.payment(receiver.url, { apiVersion }));
     await dispatcher.runOnce();
     const received = receiver.received[0]!;

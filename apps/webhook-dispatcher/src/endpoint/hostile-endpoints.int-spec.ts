@@ -38,7 +38,7 @@ async function nameServer(...parameters: Parameters<typeof NameServer.start>): P
   return server;
 }
 
-describe('a name server that gives another answer each time', () => {
+describe('a host name whose DNS response changes each time', () => {
   /** Two servers at one port: the merchant's, and an internal one. */
   async function merchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
@@ -57,7 +57,7 @@ describe('a name server that gives another answer each time', () => {
     return { port, merchant, victim };
   }
 
-  it('is queried once for a connection, which goes to the checked address', async () => {
+  it('is resolved once for a connection, which uses the checked address', async () => {
     const { port, merchant, victim } = await merchantAndVictim();
     const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
@@ -66,7 +66,7 @@ describe('a name server that gives another answer each time', () => {
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
 
-  it('has its new answer checked at the next attempt', async () => {
+  it('is checked again at the next attempt', async () => {
     const { port, merchant } = await merchantAndVictim();
     const names = await nameServer(
       (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
@@ -95,11 +95,11 @@ describe('a name server that gives another answer each time', () => {
     expect([...merchant, ...victim]).toEqual([]);
   });
 
-  it('that does not respond costs at most the connect timeout', async () => {
+  it('whose name server does not respond costs at most the connect timeout', async () => {
     const names = await nameServer(() => 'silence');
     const answer = await post(newClient({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
     expect(answer).toMatchObject({ errorClass: 'connect-timeout' });
-    // undici looks at its clock twice a second.
+    // undici checks its timers twice a second.
     expect(answer.durationMs).toBeLessThan(2_000);
   });
 });
@@ -153,7 +153,7 @@ describe('an endpoint that', () => {
     ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
     ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
     ['says to go on, unasked and for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('%s is cut off: %s', async (_, first, errorClass, piece) => {
+  ])('%s is disconnected: %s', async (_, first, errorClass, piece) => {
     const url = piece === '' ? await endpoint(createServer()) : await endless(first, piece);
     const answer = await post(newClient(), url);
     expect(answer.statusCode).toBeUndefined();
@@ -165,16 +165,19 @@ describe('an endpoint that', () => {
     ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
     ['of a length nobody has', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
-  ])('acknowledges with an endless answer %s is believed, and 64 KiB of it are read', async (_, first, piece) => {
-    let sent = 0;
-    const url = await endless(first, piece, (bytes) => (sent += bytes));
-    const answer = await post(newClient(), url);
-    expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
-    // As much as the kernel keeps for both ends of a connection.
-    expect(sent).toBeLessThan(32 * 2 ** 20);
-  });
+  ])(
+    'acknowledges with an endless response %s counts as delivered, and 64 KiB of the response are read',
+    async (_, first, piece) => {
+      let sent = 0;
+      const url = await endless(first, piece, (bytes) => (sent += bytes));
+      const answer = await post(newClient(), url);
+      expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
+      // As much as the kernel buffers for both ends of a connection.
+      expect(sent).toBeLessThan(32 * 2 ** 20);
+    },
+  );
 
-  it('drips its answer is cut off when the time of the try is over, whatever came last', async () => {
+  it('sends its response byte by byte is disconnected when the time of the attempt ends', async () => {
     const answer = await post(
       newClient(),
       await endless('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
@@ -184,22 +187,22 @@ describe('an endpoint that', () => {
     expect(answer.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
-  it('compresses a bomb is not unpacked', async () => {
+  it('sends a decompression bomb causes no decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const bombing = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const url = await endpoint(createHttpServer((_, response) => bombing(response)));
     const answer = await post(newClient(), url);
     expect(answer.statusCode).toBe(200);
-    // As it came, though it is no text: 1f 8b 08 is how gzip begins, and unpacked it would be zeros.
+    // The stored response is the compressed one, although it is not text: gzip begins with 1f 8b 08, and the decompressed content would be zeros.
     expect([...answer.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
     expect(answer.text!.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('takes the connection and nothing else does not keep the others of its host waiting for longer than a try', async () => {
+  it('accepts connections and never responds does not delay the others of its host for longer than one attempt', async () => {
     const to = newClient();
     const url = await endpoint(createServer());
-    // One after the other over the two connections of a host, the last would wait for twenty tries.
+    // If all shared the two connections of a host, the last would wait for twenty attempts.
     const all = await Promise.all(Array.from({ length: 40 }, () => post(to, url)));
     for (const { errorClass, durationMs } of all) {
       expect(errorClass).toBe('timeout');

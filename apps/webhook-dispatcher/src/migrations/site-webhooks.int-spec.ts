@@ -8,7 +8,7 @@ import { webhookDispatcherService } from '../index.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
-/** As the release before recorded it, and as its processes go on to while both run. */
+/** A notification as the earlier release records it, also while both releases run. */
 function recordAsBefore(
   client: pg.Client,
   ids: { id: string; sessionId: string; reference: string },
@@ -21,7 +21,7 @@ function recordAsBefore(
   return client.query(`SELECT record_notifications($1, $2, NULL, NULL)`, [JSON.stringify([row]), NOW]);
 }
 
-test('notifications made before webhooks of sites keep their ids, and are not made again (E8)', async () => {
+test('existing notifications keep their ids after the migration, and are not created again (E8)', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   const { migrations } = webhookDispatcherService;
@@ -38,7 +38,7 @@ test('notifications made before webhooks of sites keep their ids, and are not ma
     ...{ sessionId, state: 'success', apiVersion: 'v3.1', mode: 'test' },
   });
   const derived = { id: notificationIdOf(payment), sessionId, reference };
-  // An id of its own, as rows had before ids were derived from payments.
+  // A random id, as rows had before ids were derived from payments.
   const chosen = { id: randomUUID(), sessionId: randomUUID(), reference: newPaymentReference(NOW) };
   await recordAsBefore(client, derived);
   await recordAsBefore(client, chosen);
@@ -56,7 +56,7 @@ test('notifications made before webhooks of sites keep their ids, and are not ma
   const byId = kept.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   expect(await shown()).toEqual(byId);
 
-  // Repeated by a process of either release, under another id too.
+  // A process of either release may repeat it, also under another id.
   await recordAsBefore(client, derived);
   await recordAsBefore(client, { ...chosen, id: randomUUID() });
   expect(await shown()).toEqual(byId);

@@ -37,7 +37,7 @@ describe('administration', () => {
     }
   });
 
-  it('shows a notification with every try', async () => {
+  it('shows a notification with every attempt', async () => {
     receiver.behaves(answers(500, {}, 'out of order'), answers(200, {}, 'ok'));
     const payment = dispatcher.payment(receiver.url, { state: 'failed' });
     await dispatcher.paid(payment);
@@ -84,7 +84,7 @@ describe('administration', () => {
     });
   });
 
-  it('lists newest first, filters, and goes on after a page', async () => {
+  it('lists notifications newest first, filters them, and continues after a page', async () => {
     const sessionId = randomUUID();
     for (let i = 0; i < 52; i++)
       await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
@@ -123,7 +123,7 @@ describe('administration', () => {
     'sessionId=1',
     'unsigned=no',
     'after=1',
-  ])('refuses the query %s, naming the field', async (query) => {
+  ])('refuses the query %s, and names the field', async (query) => {
     const { status, body } = await dispatcher.admin('GET', `?${query}`);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
@@ -135,11 +135,11 @@ describe('administration', () => {
   });
 });
 
-it('shows circuits with the most failures first, each with what is pending for its own endpoint and merchant', async () => {
+it('circuits are listed with the most failures first, each with the pending notifications of its own endpoint and merchant', async () => {
   const { dataSource, superuser } = dispatcher.test;
   await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
   const shown: (readonly [number, number, string])[] = [];
-  // More than are sorted in the order in which they are found.
+  // Enough rows that their order of insertion is not the sort order.
   for (let nth = 39; nth >= 0; nth--) shown.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
   for (const [failures, merchantId, endpoint] of shown)
     await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [
@@ -174,7 +174,7 @@ it('shows circuits with the most failures first, each with what is pending for i
   expect(circuits.filter(({ pending }) => pending > 0)).toMatchObject([{ endpoint: '0.example:443', pending: 1 }]);
 });
 
-it('shows which endpoints fail, and how much waits for them', async () => {
+it('the overview shows failing endpoints and the number of their waiting notifications', async () => {
   receiver.behaves(answers(500));
   for (let i = 0; i < 7; i++) await dispatcher.paid(dispatcher.payment(receiver.url));
   await dispatcher.runOnce();

@@ -14,7 +14,7 @@ describe('the endpoint of an address', () => {
     [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
-  ])('of %s is %s', (url, endpoint) => {
+  ])('for the address %s is %s', (url, endpoint) => {
     expect(endpointOf(url)).toBe(endpoint);
   });
 });

@@ -21,23 +21,23 @@ const planOfList = (query: NotificationQuery): Promise<string> =>
 const merchant = String.raw`merchant_id = \S+`;
 const older = String.raw`id > \S+\) AND \(id < \S+`;
 const state = (of: string): string => `state = '${of}'::text`;
-/** A walk of `index`, in its order, that reads the row of nothing that it does not return. */
+/** A scan of `index`, in its order, that reads only the rows that it returns. */
 const walk = (how: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
     String.raw`^Limit .*\n\s+->  ${how} using ${index} on notifications .*` +
       (conditions.length === 0 ? '$' : String.raw`\n\s+Index Cond: \(+${conditions.join(String.raw`\) AND \(`)}\)+$`),
   );
 
-describe('the list goes straight to its page, newest first', () => {
+describe('the list reads only the rows of its page, newest first', () => {
   const backward = (index: string, ...conditions: string[]): RegExp =>
     walk('Index Scan Backward', index, ...conditions);
 
-  test('of all', async () => {
+  test('for all notifications', async () => {
     expect(await planOfList({})).toMatch(backward('notifications_pkey'));
     expect(await planOfList({ after: ID })).toMatch(backward('notifications_pkey', older));
   });
 
-  test('of a merchant, and its delivered ones', async () => {
+  test('for a merchant, and its delivered notifications', async () => {
     const index = 'notifications_of_merchant_by_id';
     expect(await planOfList({ merchantId: '7' })).toMatch(backward(index, merchant));
     expect(await planOfList({ merchantId: '7', after: ID })).toMatch(backward(index, merchant, older));
@@ -45,7 +45,7 @@ describe('the list goes straight to its page, newest first', () => {
     expect(delivered).toMatch(backward(index, merchant, older, state('delivered')));
   });
 
-  test('of what is pending, of all merchants or of one', async () => {
+  test('for pending notifications, of all merchants or of one', async () => {
     const index = 'notifications_pending';
     expect(await planOfList({ state: 'pending' })).toMatch(backward(index));
     expect(await planOfList({ state: 'pending', after: ID })).toMatch(backward(index, older));
@@ -54,7 +54,7 @@ describe('the list goes straight to its page, newest first', () => {
     );
   });
 
-  test('of what no key signs, of all merchants or of one', async () => {
+  test('for notifications without a signing key, of all merchants or of one', async () => {
     const index = 'notifications_unsigned';
     expect(await planOfList({ unsigned: 'true' })).toMatch(backward(index));
     expect(await planOfList({ unsigned: 'true', after: ID })).toMatch(backward(index, older));
@@ -72,7 +72,7 @@ describe('the list goes straight to its page, newest first', () => {
   });
 });
 
-test('how long the oldest due one has waited is asked of each endpoint, not of each notification', async () => {
+test('the waiting time of the oldest due notification is read for each endpoint, not for each notification', async () => {
   const { dataSource, service } = dispatcher.test;
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).oldestDueSeconds());
   const one = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
@@ -80,13 +80,13 @@ test('how long the oldest due one has waited is asked of each endpoint, not of e
   expect(plan).toMatch(new RegExp(String.raw`${one} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`));
 });
 
-test('how many no key signs is counted in their index', async () => {
+test('notifications without a signing key are counted with their index', async () => {
   const { dataSource, service } = dispatcher.test;
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).countUnsigned());
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
-test('a replay since a time passes over what is older in the index, and one of a state reads that state', async () => {
+test('a replay since a time skips older notifications with the index, and a replay of one state reads only that state', async () => {
   const { dataSource } = dispatcher.test;
   const planOfReplay = (request: ReplayManyRequest): Promise<string> =>
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
@@ -102,7 +102,7 @@ test('a replay since a time passes over what is older in the index, and one of a
   );
 });
 
-test('the webhooks of the sites of many payments are looked up by their numbers', async () => {
+test('the site webhooks of many payments are found by site number', async () => {
   const { dataSource } = dispatcher.test;
   const plan = await planOf(dataSource, () => findWebhooks(dataSource, [{ merchantId: 7, siteId: 71 }]));
   expect(plan).toMatch(/Index Scan (on|using) sites_pkey .*\n\s+Index Cond: \(site_id = ANY/);

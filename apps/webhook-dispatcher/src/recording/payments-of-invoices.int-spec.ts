@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('a payment of an invoice has no notificationUrl: it is passed over, with those of sessions beside it recorded', async () => {
+test('a payment of an invoice, without a notificationUrl, is skipped, and payments of sessions in the same batch are recorded', async () => {
   const [ofSession, other] = [dispatcher.payment('https://shop.example/hook'), dispatcher.payment('https://x.example')];
   const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
   const { test } = dispatcher;

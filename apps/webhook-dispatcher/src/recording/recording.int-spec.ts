@@ -32,7 +32,7 @@ async function record(sessionId: string, state: State, hasSlot = true): Promise<
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
-/** A notification of this session, sent or not, with a lease that ends after so long. */
+/** A notification of this session, sent or not, with a lease of the given duration. */
 async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.payment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
@@ -62,14 +62,14 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     () => recordBefore(randomUUID(), 'failed', 1),
   ],
   ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'success', 1)],
-])('a %s beside %s is %s', (state, _, expected, before) => {
-  test('when the worker has a slot for it', async () => {
+])('a %s recorded beside %s is %s', (state, _, expected, before) => {
+  test('if the worker has a slot for it', async () => {
     const sessionId = randomUUID();
     await before(sessionId);
     expect(await record(sessionId, state)).toBe(expected);
   });
 
-  test('and never leased when the worker has none', async () => {
+  test('without a lease if the worker has no slot', async () => {
     const sessionId = randomUUID();
     await before(sessionId);
     expect(await record(sessionId, state, false)).toBe(expected.replace(', leased', ''));
@@ -82,11 +82,14 @@ test.each([
   ['a closed circuit of its endpoint', 7, ENDPOINT, null, 'pending, leased'],
   ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
   ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
-] as const)('beside %s a notification is as expected', async (_, merchantId, endpoint, opensInMs, expected) => {
-  await query(
-    `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
+] as const)(
+  'with %s, a notification is recorded in the expected state',
+  async (_, merchantId, endpoint, opensInMs, expected) => {
+    await query(
+      `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-    [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
-  );
-  expect(await record(randomUUID(), 'success')).toBe(expected);
-});
+      [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
+    );
+    expect(await record(randomUUID(), 'success')).toBe(expected);
+  },
+);

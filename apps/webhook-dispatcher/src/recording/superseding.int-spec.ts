@@ -128,7 +128,7 @@ describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
-  ])('its Success waits for the end of the try; answered %i it ends %s', async (statusCode, state) => {
+  ])('its Success waits until the attempt ends; after the response %i it ends %s', async (statusCode, state) => {
     await dispatcher.paid(failed);
     const [inFlight] = await lease();
     await dispatcher.paid(succeeded);
@@ -181,7 +181,7 @@ describe('when concurrent transactions record the two', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
-  ])('%s first: the second waits for the first, and only the Success stays', async (firstStatus) => {
+  ])('%s first: the second waits for the first, and only the Success is sent', async (firstStatus) => {
     const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
     const { dataSource } = dispatcher.test;
     const one = dataSource.createQueryRunner();

@@ -65,7 +65,7 @@ describe('one notification', () => {
     expect(await one(id)).toBe(status);
   });
 
-  test('that is a Failed is replayed while its session has no Success', async () => {
+  test('of type Failed is replayed while its session has no Success', async () => {
     const sessionId = randomUUID();
     const ids = [
       await givenUp('exhausted', { sessionId, state: 'failed' }),
@@ -82,7 +82,7 @@ describe('one notification', () => {
     expect(await openOnes()).toEqual(othersOpen);
   });
 
-  test('leaves a circuit to the probe in flight', async () => {
+  test('does not replace the probe in flight of a circuit', async () => {
     const id = await givenUp();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -102,20 +102,20 @@ describe('many notifications', () => {
     expect(await many(exhausted)).toEqual(counts);
   });
 
-  test('that are Failed are replayed while their session has no Success, and no other’s counts', async () => {
+  test('of type Failed are replayed while their own session has no Success', async () => {
     const sessionId = randomUUID();
     for (let count = 0; count < 2; count++) await givenUp('exhausted', { sessionId, state: 'failed' });
     await givenUp('gone');
     expect(await many(exhausted)).toEqual([2, 0]);
   });
 
-  test('that were superseded are not', async () => {
+  test('are not replayed if they were superseded', async () => {
     const id = await givenUp('exhausted', { state: 'failed' });
     await set(id, `state = 'superseded'`);
     expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
   });
 
-  test('are the probes of the circuits of their own endpoints and merchants', async () => {
+  test('become the probes of the circuits of their own endpoints and merchants', async () => {
     await givenUp();
     await openCircuits();
     expect(await many(exhausted)).toEqual([1, 0]);
@@ -123,7 +123,7 @@ describe('many notifications', () => {
     expect(await openOnes()).toEqual(othersOpen);
   });
 
-  test('leave a circuit to the probe in flight', async () => {
+  test('do not replace the probe in flight of a circuit', async () => {
     await givenUp();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -131,7 +131,7 @@ describe('many notifications', () => {
     expect(await openOnes()).toHaveLength(3);
   });
 
-  test('leave a circuit that is half-open already as it is', async () => {
+  test('do not change a circuit that is already half-open', async () => {
     await givenUp();
     await openCircuits();
     const since = dispatcher.clock.later(-1);
@@ -149,14 +149,14 @@ describe('many notifications', () => {
     expect(await many({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
   });
 
-  test('of a merchant since a time can be those of one state alone', async () => {
+  test('of a merchant since a time can be limited to one state', async () => {
     await givenUp('gone');
     await givenUp('exhausted');
     await givenUp('exhausted', { merchantId: 8 });
     expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO(), state: 'gone' })).toEqual([1, 0]);
   });
 
-  test('of a state are of all merchants, or of one', async () => {
+  test('of a state can be limited to one merchant', async () => {
     for (const merchantId of [7, 8, 8]) await givenUp('exhausted', { merchantId });
     await givenUp('gone');
     expect(await many({ ...exhausted, merchantId: 8 })).toEqual([2, 0]);

@@ -236,7 +236,7 @@ describe('a replay of many', () => {
     [{ merchantId: 7, since: '2026-13-41T00:00:00Z' }, 'since'],
     [{ merchantId: 7, endpoint: 'https://shop.example/', since: '2026-03-01T00:00:00Z' }, 'endpoint'],
     [{ state: 'exhausted', after: '1' }, 'after'],
-  ])('of %j is refused, naming %s', async (request, field) => {
+  ])('with %j is refused, and the error names %s', async (request, field) => {
     const { status, body } = await dispatcher.replay(request);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field }]);

@@ -58,14 +58,14 @@ describe('a circuit', () => {
     expect(waits.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('that opens has no probe in flight', () => {
+  it('has no probe in flight when it opens', () => {
     expect(afterFailure(probed(failed(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
-    // A long row of them opens it often enough to reach five minutes.
+    // Many failures in a row open it often enough to reach five minutes.
     const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
-    // In milliseconds, how long each opening lasted.
+    // The duration of each opening in milliseconds.
     const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
     fc.assert(
       fc.property(fc.array(failure, { minLength: 20, maxLength: 60 }), (failures) => {

@@ -11,7 +11,7 @@ describe('the retry schedule', () => {
     const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(inAll).toBeGreaterThan(70 * HOUR);
     expect(inAll).toBeLessThan(72 * HOUR);
-    // With a fifth more at each attempt.
+    // With the maximum jitter of a fifth at each attempt.
     expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
@@ -23,7 +23,7 @@ describe('the retry schedule', () => {
     [2, 0, 24_000],
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
-  ])('after %i tries and randomness %d waits %i ms', (tries, random, wait) => {
+  ])('after %i attempts with randomness %d waits %i ms', (tries, random, wait) => {
     expect(retryDelayMs(tries, random)).toBe(wait);
   });
 
@@ -58,7 +58,7 @@ describe('the retry schedule', () => {
     [HOUR, 300_000],
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
-  ])('waits for keys, when it is %i ms old, %s ms', (age, wait) => {
+  ])('for keys waits, at an age of %i ms, %s ms', (age, wait) => {
     expect(keyRetryDelayMs(age)).toBe(wait);
   });
 });
