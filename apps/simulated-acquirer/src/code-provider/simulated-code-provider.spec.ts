@@ -23,10 +23,13 @@ test.each([
   expect([response.statusCode, response.json()]).toMatchObject([200, { invoice: { amount, state } }]);
 });
 
-test.each(['https://pay.simulated-provider.example/0', 'https://elsewhere.example/1', 'SIMPAY:', '100'])(
-  '%s is unknown',
-  async (code) => expect((await get(code)).statusCode).toBe(404),
-);
+test.each([
+  'https://pay.simulated-provider.example/0',
+  'https://elsewhere.example/1',
+  'SIMPAY:',
+  '100',
+  'x'.repeat(2_048),
+])('%s is unknown', async (code) => expect((await get(code)).statusCode).toBe(404));
 
 test('an expired code is gone', async () => {
   expect((await get('https://pay.simulated-provider.example/expired')).statusCode).toBe(410);

@@ -17,9 +17,10 @@ const API_KEY = 'simulated-code-provider';
  * - `…/broken`: a response that is not JSON
  */
 export function serveCodeProvider(app: FastifyInstance): void {
-  app.get<{ Params: { code: string } }>('/code-provider/codes/:code', async (request, reply) => {
+  // A wildcard, since Fastify limits the length of a named parameter; a code has up to 2 KiB (D1).
+  app.get<{ Params: { '*': string } }>('/code-provider/codes/*', async (request, reply) => {
     if (request.headers.authorization !== `Bearer ${API_KEY}`) return reply.status(401).send();
-    const code = Buffer.from(request.params.code, 'base64url').toString('utf8');
+    const code = Buffer.from(request.params['*'], 'base64url').toString('utf8');
     switch (code) {
       case `${CODE_PREFIX}silent`:
         // The connection stays open until the caller closes it.
