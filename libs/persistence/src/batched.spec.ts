@@ -113,20 +113,25 @@ describe('calls that share a batch', () => {
 });
 
 describe('a batch that fails', () => {
-  it.each(['22003', '23505'])('for a row (%s) runs again call by call, and only the call of that row fails', async (code) => {
-    const batches: (readonly Item[])[] = [];
-    const call = batched(async (items: readonly Item[]) => {
-      batches.push(items);
-      await turn();
-      if (items.some(({ isBad }) => isBad)) throw refused(code);
-      return items.map(({ id }) => id);
-    }, settings);
-    const results = await Promise.allSettled(
-      Array.from({ length: 9 }, (_, id) => call({ ...item(id), isBad: id === 5 })),
-    );
-    expect(results.map(({ status }) => status)).toEqual(results.map((_, id) => (id === 5 ? 'rejected' : 'fulfilled')));
-    expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
-  });
+  it.each(['22003', '23505'])(
+    'for a row (%s) runs again call by call, and only the call of that row fails',
+    async (code) => {
+      const batches: (readonly Item[])[] = [];
+      const call = batched(async (items: readonly Item[]) => {
+        batches.push(items);
+        await turn();
+        if (items.some(({ isBad }) => isBad)) throw refused(code);
+        return items.map(({ id }) => id);
+      }, settings);
+      const results = await Promise.allSettled(
+        Array.from({ length: 9 }, (_, id) => call({ ...item(id), isBad: id === 5 })),
+      );
+      expect(results.map(({ status }) => status)).toEqual(
+        results.map((_, id) => (id === 5 ? 'rejected' : 'fulfilled')),
+      );
+      expect(batches.map((items) => items.length)).toEqual([1, 1, 7, 1, 1, 1, 1, 1, 1, 1]);
+    },
+  );
 
   it.each(['40001', '40P01'])('for a conflict (%s) runs once more, unchanged', async (code) => {
     const { batches, work } = heldWork();

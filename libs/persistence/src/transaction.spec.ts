@@ -26,22 +26,28 @@ test.each([
   expect({ unusable, unavailable, later }).toEqual(expected);
 });
 
-test.each(['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])('after %s, the database counts as unreachable', (code) => {
-  expect(isDatabaseUnavailable(Object.assign(new Error(), { code }))).toBe(true);
-});
+test.each(['ECONNREFUSED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'])(
+  'after %s, the database counts as unreachable',
+  (code) => {
+    expect(isDatabaseUnavailable(Object.assign(new Error(), { code }))).toBe(true);
+  },
+);
 
 test.each(['timeout expired', 'Connection terminated unexpectedly', 'Client was closed and is not queryable'])(
   'an error without a code: %s',
   (message) => expect(isDatabaseUnavailable(new Error(message))).toBe(true),
 );
 
-test.each([undefined, null, 'text', {}, new Error('something else')])('%p is not an error of the database connection', (error) => {
-  expect([isConnectionUnusable(error), isDatabaseUnavailable(error), isTemporaryDatabaseError(error)]).toEqual([
-    false,
-    false,
-    false,
-  ]);
-});
+test.each([undefined, null, 'text', {}, new Error('something else')])(
+  '%p is not an error of the database connection',
+  (error) => {
+    expect([isConnectionUnusable(error), isDatabaseUnavailable(error), isTemporaryDatabaseError(error)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  },
+);
 
 test('a session that begins read-only is unavailable, like one that becomes read-only', () => {
   expect([isConnectionUnusable(readOnlyError()), isDatabaseUnavailable(readOnlyError())]).toEqual([true, true]);

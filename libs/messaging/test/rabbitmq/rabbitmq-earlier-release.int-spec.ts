@@ -50,15 +50,18 @@ test.each([
   ['session', undefined, `${paid}.from.session.page`],
   ['session', {}, `${paid}.from.session.partner`],
   ['invoice', {}, `${paid}.from.invoice.partner`],
-])('the consumer of the earlier release gets a payment of a %s (partner: %j) once, published as %s', async (source, partner, key) => {
-  const publisher = await start('processor');
-  const { queue } = await earlier.assertQueue('', { exclusive: true });
-  await earlier.bindQueue(queue, brokers.topology.events, paid);
-  await earlier.bindQueue(queue, brokers.topology.events, `${paid}.from.#`);
-  await publisher.targets()[0]!.deliver([aPayment(ID, source, partner)]);
-  expect((await take(queue)).fields.routingKey).toBe(key);
-  expect(await earlier.get(queue)).toBe(false);
-});
+])(
+  'the consumer of the earlier release gets a payment of a %s (partner: %j) once, published as %s',
+  async (source, partner, key) => {
+    const publisher = await start('processor');
+    const { queue } = await earlier.assertQueue('', { exclusive: true });
+    await earlier.bindQueue(queue, brokers.topology.events, paid);
+    await earlier.bindQueue(queue, brokers.topology.events, `${paid}.from.#`);
+    await publisher.targets()[0]!.deliver([aPayment(ID, source, partner)]);
+    expect((await take(queue)).fields.routingKey).toBe(key);
+    expect(await earlier.get(queue)).toBe(false);
+  },
+);
 
 test('a consumer binds either to payments of hosted sessions or to those of partners', async () => {
   const publisher = await start('processor');

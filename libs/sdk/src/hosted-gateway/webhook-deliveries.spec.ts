@@ -88,9 +88,12 @@ test('a resend is requested once, whatever the response', async () => {
   expect(sent).toHaveLength(1);
 });
 
-test.each(['', '..', 'a/b', 'x'.repeat(101), 7 as unknown as string])('the client refuses the malformed id %p without a request', async (id) => {
-  const { deliveries } = clientOf(200, {}).webhooks;
-  await expect(deliveries.get(id)).rejects.toThrow('id is malformed');
-  await expect(deliveries.resend(id)).rejects.toThrow('id is malformed');
-  expect(sent).toEqual([]);
-});
+test.each(['', '..', 'a/b', 'x'.repeat(101), 7 as unknown as string])(
+  'the client refuses the malformed id %p without a request',
+  async (id) => {
+    const { deliveries } = clientOf(200, {}).webhooks;
+    await expect(deliveries.get(id)).rejects.toThrow('id is malformed');
+    await expect(deliveries.resend(id)).rejects.toThrow('id is malformed');
+    expect(sent).toEqual([]);
+  },
+);

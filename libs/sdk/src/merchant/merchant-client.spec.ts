@@ -138,7 +138,8 @@ describe('the six lookups', () => {
   });
 });
 
-it('a site id that is not a number is refused', () => expect(() => client().site('..')).toThrow('siteId must be digits'));
+it('a site id that is not a number is refused', () =>
+  expect(() => client().site('..')).toThrow('siteId must be digits'));
 
 describe('invoices and tills of the client', () => {
   const request = {

@@ -17,4 +17,6 @@ it.each([
   ['notgzip', false],
   ['', false],
   [undefined, false],
-])('with Accept-Encoding %s, gzip is accepted: %p', (accepted, isAccepted) => expect(acceptsGzip(accepted)).toBe(isAccepted));
+])('with Accept-Encoding %s, gzip is accepted: %p', (accepted, isAccepted) =>
+  expect(acceptsGzip(accepted)).toBe(isAccepted),
+);

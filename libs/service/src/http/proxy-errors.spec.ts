@@ -14,8 +14,9 @@ test.each([
   '',
 ])('the address %s is routed to no app', (address) => expect(appForAddress('gateway', address, 'GET')).toBeUndefined());
 
-test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])('the address %s is routed to the gateway', (address) =>
-  expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
+test.each(['/pay', '/pay?next=../../admin', '/pay/a.b/c', '/pay/%C3%A9?x=%'])(
+  'the address %s is routed to the gateway',
+  (address) => expect(appForAddress('gateway', address, 'GET')).toBe('hosted-gateway'),
 );
 
 const UNAVAILABLE: ProxyError = {

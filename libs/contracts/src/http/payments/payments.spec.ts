@@ -43,7 +43,9 @@ test.each<[PaymentState, number]>([
   ['failed', 2],
   ['verificationRequired', 3],
   ['processing', 4],
-])('the state %s has the numeric status %d (P2)', (state, status) => expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status));
+])('the state %s has the numeric status %d (P2)', (state, status) =>
+  expect(singlePaymentOf({ ...PAYMENT, state }).status).toBe(status),
+);
 
 test('a payment in the history omits absent fields, and has null if there are no errors', () => {
   expect(historyItemOf(PAYMENT)).toStrictEqual({
