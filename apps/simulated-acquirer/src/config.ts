@@ -1,5 +1,6 @@
 import { IsLiveAcquirer, type LiveAcquirer, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsString, IsUrl, Max, MaxLength, Min, MinLength } from 'class-validator';
+import { DEFAULT_API_KEY } from './code-provider/simulated-code-provider.js';
 
 export class SimulatedAcquirerConfig extends TlsListenerConfig {
   /** File in which the bank stores charges, refunds and cards. */
@@ -45,4 +46,11 @@ export class SimulatedAcquirerConfig extends TlsListenerConfig {
   @IsOptional()
   @IsIn(['development', 'production'])
   SVC_ENVIRONMENT: string = 'development';
+
+  /** Key that callers of the simulated code provider send. */
+  @IsOptional()
+  @IsString()
+  @MinLength(1)
+  @MaxLength(500)
+  SVC_CODE_PROVIDER_KEY: string = DEFAULT_API_KEY;
 }

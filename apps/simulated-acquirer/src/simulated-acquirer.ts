@@ -129,7 +129,7 @@ export async function startSimulatedAcquirer(
   serveVault(app, bank);
   serveChallengeState(app, bank);
   serveChallengePage(app, bank);
-  serveCodeProvider(app);
+  serveCodeProvider(app, config.SVC_CODE_PROVIDER_KEY);
   app.get('/health/live', () => Promise.resolve({ status: 'ok' }));
   app.get('/health/ready', () => Promise.resolve({ status: 'ok' }));
   app.addHook('onClose', () => store.close());

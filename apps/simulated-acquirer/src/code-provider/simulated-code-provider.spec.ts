@@ -41,5 +41,6 @@ test('a broken response is not JSON', async () => {
 });
 
 test('another key is refused', async () => {
+  expect((await get('SIMPAY:125')).statusCode).toBe(200);
   expect((await get('SIMPAY:125', 'another')).statusCode).toBe(401);
 });

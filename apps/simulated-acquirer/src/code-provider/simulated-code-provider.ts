@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const CODE_PREFIX = 'https://pay.simulated-provider.example/';
 /** A form of code without an address: a decoder recognises it only by asking this provider. */
 const CODE_PREFIX_WITHOUT_ADDRESS = 'SIMPAY:';
-/** Not a secret: this provider has no data. */
-const API_KEY = 'simulated-code-provider';
+/** The key of callers where none is configured. Not a secret: this provider has no data. */
+export const DEFAULT_API_KEY = 'simulated-code-provider';
 
 /**
  * Serves a simulated third-party code provider (D4), for development and tests: `GET /code-provider/codes/{code as base64url}`.
@@ -16,10 +16,10 @@ const API_KEY = 'simulated-code-provider';
  * - `…/silent`: no response
  * - `…/broken`: a response that is not JSON
  */
-export function serveCodeProvider(app: FastifyInstance): void {
+export function serveCodeProvider(app: FastifyInstance, apiKey = DEFAULT_API_KEY): void {
   // A wildcard, since Fastify limits the length of a named parameter; a code has up to 2 KiB (D1).
   app.get<{ Params: { '*': string } }>('/code-provider/codes/*', async (request, reply) => {
-    if (request.headers.authorization !== `Bearer ${API_KEY}`) return reply.status(401).send();
+    if (request.headers.authorization !== `Bearer ${apiKey}`) return reply.status(401).send();
     const code = Buffer.from(request.params['*'], 'base64url').toString('utf8');
     switch (code) {
       case `${CODE_PREFIX}silent`:
