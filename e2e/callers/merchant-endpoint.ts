@@ -17,10 +17,7 @@ export interface Delivery {
   endedAt: Date | undefined;
 }
 
-/**
- * What to do with a delivery: answer with this status, now or later, or `hold` it unanswered until
- * `release`.
- */
+/** The response to a delivery: this status, now or later, or `hold`: none until `release`. */
 export type Answer = number | Promise<number> | 'hold';
 
 export class MerchantEndpoint {

@@ -71,7 +71,7 @@ Delivered at least once and in no order: apply an event once by its \`id\`, and 
 
 A command is a request that a service answers while a person waits: never stored, with a deadline. Its reply is \`{ok: true, reply}\` with the reply of this document, or \`{ok: false, code, message, fields}\` with a code of the error catalogue.
 
-These messages stay inside the platform. Merchants are told by webhooks and the stream: see the OpenAPI documents.`;
+These messages stay inside the platform. Merchants receive webhooks and the stream instead: see the OpenAPI documents.`;
 
 function eventMessage(
   { type, description, payload, node }: EventDeclaration,

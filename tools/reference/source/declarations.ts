@@ -48,7 +48,7 @@ interface Call extends Declaration {
   readonly types: readonly ts.Type[];
 }
 
-/** `export const PaymentFailedV1 = eventType<AnyPaymentSnapshot>('payment.failed.v1');` */
+/** `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
 function callsOf(
   name: 'eventType' | 'commandType',
   folder: string,

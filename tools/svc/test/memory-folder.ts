@@ -11,9 +11,9 @@ const MIN_FREE_BYTES = 4 * 1024 ** 3;
  * A folder in memory for temporary test data, or undefined when the machine has no memory file system or too little space. Each
  * test database has about 400 files: on a disk, PostgreSQL spends a quarter of its processor time in the file system.
  *
- * @param purpose a part of the folder's name
+ * @param dataDir the data folder of the run. Two runs side by side have two, so they have two folders in memory.
  */
-export function memoryFolder(root: string, purpose: string): string | undefined {
+export function memoryFolder(dataDir: string): string | undefined {
   try {
     accessSync(SHARED_MEMORY, constants.W_OK);
     const { bavail, bsize } = statfsSync(SHARED_MEMORY);
@@ -21,6 +21,6 @@ export function memoryFolder(root: string, purpose: string): string | undefined 
   } catch {
     return undefined;
   }
-  const copy = createHash('sha256').update(root).digest('hex').slice(0, 12);
-  return join(SHARED_MEMORY, `svc-payments-${purpose}-${copy}`);
+  const run = createHash('sha256').update(dataDir).digest('hex').slice(0, 12);
+  return join(SHARED_MEMORY, `svc-payments-test-${run}`);
 }

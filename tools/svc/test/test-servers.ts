@@ -29,12 +29,11 @@ export interface TestServers {
 /**
  * Also stops the servers on Ctrl-C.
  *
- * @param memory a folder in memory for the servers' data, deleted at the start and at the end. Without it the data stays in the
- *   data folder, and the next run reuses the migrated templates.
+ * @param memory a folder in memory for the servers' data, deleted at the end. After a killed run its servers are found there and
+ *   used again. Without it the data stays in the data folder, and the next run reuses the migrated templates.
  */
 export function createTestServers(settings: Settings, memory?: string): TestServers {
   const folder = memory ?? join(settings.dataDir, 'test');
-  if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   const { log } = pathsOf(settings);
   const stops = new Map<string, () => Promise<unknown>>();
   const stop = async () => {

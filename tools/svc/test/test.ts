@@ -60,7 +60,7 @@ export async function test(settings: Settings, args: readonly string[]): Promise
     });
   }
   // Repeated runs of a selection reuse the migrated templates of the last run, so their data stays on the disk.
-  const memory = args.length === 0 ? memoryFolder(settings.root, 'test') : undefined;
+  const memory = args.length === 0 ? memoryFolder(settings.dataDir) : undefined;
   const servers = createTestServers(settings, memory);
   try {
     if (args.some((arg) => WATCH_OPTION.test(arg))) return await watch(settings, args, servers);

@@ -16,7 +16,7 @@ import {
 
 /**
  * Required credentials. `partner`: key and token of one organisation and mode; `partner key`: a key, with any token;
- * `merchant key`: likewise; `nobody`: none.
+ * `merchant key`: a merchant's key, with any token; `nobody`: no credentials.
  */
 export type Needs = 'partner' | 'partner key' | 'merchant key' | 'nobody';
 

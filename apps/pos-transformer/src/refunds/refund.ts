@@ -36,7 +36,7 @@ export interface NewRefund {
 /**
  * The earlier refund that this request repeats. With a RefundReference it is the refund with the same reference, of any age.
  * Without one it is the newest refund of the same payment and amount that has no outcome, or is at most two minutes old: a cashier
- * who got no answer presses again. After these two minutes an unsuccessful refund may be tried again.
+ * without a response repeats the refund. After these two minutes an unsuccessful refund may be attempted again.
  */
 export function findRepeatedRefund(newRefund: NewRefund, earlier: readonly Refund[], now: Date): Refund | undefined {
   if (newRefund.reference !== undefined) return earlier.find(({ reference }) => reference === newRefund.reference);

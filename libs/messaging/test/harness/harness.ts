@@ -4,8 +4,8 @@ import type { Commands, DeadLetters, EventHandler, EventLog, Relay } from '../..
 import type { Gate } from './gate.js';
 
 /**
- * What the contract needs from a broker: it starts processes of services on real PostgreSQL, stops or kills them, and gives the
- * test a connection of its own to each service's database. Several processes of one name are replicas of one service and share
+ * Runs the contract on one broker: starts, stops and kills processes of services on real PostgreSQL, and gives the test a
+ * connection of its own to each service's database. Several processes of one name are replicas of one service and share
  * its database.
  */
 export interface MessagingHarness {
