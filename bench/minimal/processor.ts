@@ -86,7 +86,7 @@ export class Processor {
        ), payable AS (
          UPDATE payment_processor.payables SET state = 'paid', version = 3 FROM attempt WHERE payable_id = $4
        ), transfer AS (
-         INSERT INTO payment_processor.transfers SELECT $5, 'acquirer:simulated', 'merchant:1', $6, payment_id, $3 FROM attempt
+         INSERT INTO payment_processor.transfers SELECT $5, 'acquirer:simulated', 'merchant:1', $6, payment_id, $3, 'capture' FROM attempt
        )
        INSERT INTO payment_processor.event_log (id, type, payload) SELECT $7, 'payment.succeeded', $8 FROM attempt`,
       [

@@ -19,7 +19,7 @@ export const SCHEMA = `
   CREATE INDEX ON payment_processor.attempts (next_ask_at) WHERE next_ask_at IS NOT NULL;
   CREATE TABLE payment_processor.transfers (
     transfer_id uuid PRIMARY KEY, debit_account text NOT NULL, credit_account text NOT NULL, amount bigint NOT NULL,
-    payment_id uuid NOT NULL UNIQUE REFERENCES payment_processor.payments, created_at timestamptz NOT NULL);
+    payment_id uuid NOT NULL UNIQUE REFERENCES payment_processor.payments, created_at timestamptz NOT NULL, kind text NOT NULL);
 
   CREATE TABLE dispatcher.notifications (
     id uuid PRIMARY KEY, payment_reference text NOT NULL UNIQUE, url text NOT NULL, fields jsonb NOT NULL, state text NOT NULL,
