@@ -3,8 +3,8 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitUntil } from '@svc/testing';
 import type pg from 'pg';
-import { formsOf, listTables, scanFiles, scanTables, type Table } from './books/card-scan.js';
-import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { encodingsOf, listTables, scanFiles, scanTables, type Table } from './consistency/card-scan.js';
+import { newSessionRequest, gatewayClient } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
 
@@ -30,10 +30,10 @@ const CONTEXT = [BROWSER.language, USER_AGENT];
 
 /** How to plant a card number in a column of each type; other types cannot hold one. */
 const PLANTED_VALUES: Readonly<Record<string, readonly string[]>> = {
-  text: formsOf(PLANTED_NUMBER),
-  'character varying': formsOf(PLANTED_NUMBER),
-  jsonb: formsOf(PLANTED_NUMBER).map((form) => JSON.stringify({ deep: [{ inside: `a ${form} b` }] })),
-  json: formsOf(PLANTED_NUMBER).map((form) => JSON.stringify({ inside: form })),
+  text: encodingsOf(PLANTED_NUMBER),
+  'character varying': encodingsOf(PLANTED_NUMBER),
+  jsonb: encodingsOf(PLANTED_NUMBER).map((form) => JSON.stringify({ deep: [{ inside: `a ${form} b` }] })),
+  json: encodingsOf(PLANTED_NUMBER).map((form) => JSON.stringify({ inside: form })),
   bytea: [PLANTED_NUMBER],
   bigint: [PLANTED_NUMBER],
   uuid: [PLANTED_NUMBER.padEnd(32, '0'), Buffer.from(PLANTED_NUMBER).toString('hex')],
@@ -133,11 +133,11 @@ describe('card data', () => {
   });
 
   async function payWithAll(): Promise<void> {
-    const merchant = clientOf(platform);
+    const merchant = gatewayClient(platform);
     const { gatewayUrl, shopUrl } = platform.demo;
     const states = await Promise.all(
       PAID_NUMBERS.map(async (cardNumber) => {
-        const { redirectUrl } = await merchant.createSession(aSessionRequest(`${shopUrl}/webhooks/svc`));
+        const { redirectUrl } = await merchant.createSession(newSessionRequest(`${shopUrl}/webhooks/svc`));
         const { sessionId, body } = await preparePayRequest(redirectUrl, cardNumber);
         const withBrowser = JSON.stringify({ ...(JSON.parse(body) as object), browser: BROWSER });
         const { state } = await sendPayRequest(
@@ -184,7 +184,7 @@ describe('card data', () => {
   /** A wrong integration sends the plain number in every field: the platform refuses and does not store it. */
   async function payWithCardInTheClear(gatewayUrl: string): Promise<void> {
     const cardNumber = PAID_NUMBERS[1]!;
-    const { redirectUrl } = await clientOf(platform).createSession(aSessionRequest('http://127.0.0.1:9/'));
+    const { redirectUrl } = await gatewayClient(platform).createSession(newSessionRequest('http://127.0.0.1:9/'));
     const { sessionId } = await preparePayRequest(redirectUrl);
     const clear = await sendPayRequest(gatewayUrl, {
       sessionId,

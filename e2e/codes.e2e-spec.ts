@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
-import { newInvoice, till } from './callers/till.js';
+import { decodeCode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { createInvoice, callTillApi } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -17,15 +17,15 @@ beforeAll(async () => {
   await waitUntil(
     'the partner to reach code-decoder',
     5_000,
-    async () => (await decode(platform, 'x', partner)).status !== 401,
+    async () => (await decodeCode(platform, 'x', partner)).status !== 401,
   );
 });
 
 async function newCode(changes: Record<string, unknown> = {}): Promise<string> {
-  return (await newInvoice(platform, changes)).code;
+  return (await createInvoice(platform, changes)).code;
 }
 
-test('the commands of the guide work as written, twice', async () => {
+test('the commands of the guide work as written, also when repeated', async () => {
   const [block] = documentedBlocks('codes');
   for (let time = 1; time <= 2; time++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -41,7 +41,7 @@ test('the commands of the guide work as written, twice', async () => {
 test('fifty invoices can be decoded as soon as the till has the answer', async () => {
   for (let count = 0; count < 50; count++) {
     const amount = 1_000 + count;
-    const { status, body } = await decode(platform, await newCode({ amount }), partner);
+    const { status, body } = await decodeCode(platform, await newCode({ amount }), partner);
     expect([status, body?.invoice['amount'], body?.invoice['state']]).toEqual([200, amount, 'open']);
     expect(body?.merchant).toMatchObject({ merchantName: 'Karoo Roastery', currencySymbol: 'R' });
   }
@@ -49,14 +49,14 @@ test('fifty invoices can be decoded as soon as the till has the answer', async (
 
 test('replacing and closing an invoice change its payable and its decoded code', async () => {
   const externalReference = `basket-${randomUUID()}`;
-  const old = await newCode({ externalReference });
-  const young = await newCode({ externalReference, amount: 1 });
-  expect((await decode(platform, old, partner)).body?.invoice['state']).toBe('closed');
-  expect((await decode(platform, young, partner)).body?.invoice).toMatchObject({ state: 'open', amount: 1 });
+  const replacedCode = await newCode({ externalReference });
+  const newestCode = await newCode({ externalReference, amount: 1 });
+  expect((await decodeCode(platform, replacedCode, partner)).body?.invoice['state']).toBe('closed');
+  expect((await decodeCode(platform, newestCode, partner)).body?.invoice).toMatchObject({ state: 'open', amount: 1 });
 
-  const closed = await till(platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+  const closed = await callTillApi(platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
   expect(closed.status).toBe(204);
-  expect((await decode(platform, young, partner)).body?.invoice['state']).toBe('closed');
+  expect((await decodeCode(platform, newestCode, partner)).body?.invoice['state']).toBe('closed');
   const payables = await platform.sql<{ state: string }>(
     `SELECT p.state FROM payment_processor.payables p JOIN code_decoder.invoices i ON i.invoice_id = p.payable_id
       WHERE i.external_reference = $1`,
@@ -68,7 +68,7 @@ test('replacing and closing an invoice change its payable and its decoded code',
 test('features of a merchant are shown as soon as they are set', async () => {
   const code = await newCode();
   const { merchantId } = platform.site(0, 0).merchant;
-  const set = await platform.svc(
+  const command = await platform.svc(
     'admin',
     'features',
     'set',
@@ -76,16 +76,16 @@ test('features of a merchant are shown as soon as they are set', async () => {
     'tip.enabled=true',
     'orderReference.label=Table',
   );
-  expect(set).toMatchObject({ code: 0 });
+  expect(command).toMatchObject({ code: 0 });
   await waitUntil('the features to be shown', 5_000, async () => {
-    const features = (await decode(platform, code, partner)).body?.merchant['features'];
+    const features = (await decodeCode(platform, code, partner)).body?.merchant['features'];
     return isDeepStrictEqual(features, { orderReference: { label: 'Table' }, tip: { enabled: true } });
   });
 });
 
-test('a third party decodes its code over HTTP; without its answer the decoding returns a 503', async () => {
-  const known = await decode(platform, 'https://pay.simulated-provider.example/25000', partner);
-  expect([known.status, known.body?.invoice['amount']]).toEqual([200, 25_000]);
-  const silent = await decode(platform, 'https://pay.simulated-provider.example/silent', partner);
-  expect([silent.status, silent.headers.get('retry-after')]).toEqual([503, '2']);
+test('a third party decodes its own code over HTTP; when it does not respond, decoding returns a 503', async () => {
+  const decoded = await decodeCode(platform, 'https://pay.simulated-provider.example/25000', partner);
+  expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, 25_000]);
+  const unanswered = await decodeCode(platform, 'https://pay.simulated-provider.example/silent', partner);
+  expect([unanswered.status, unanswered.headers.get('retry-after')]).toEqual([503, '2']);
 });

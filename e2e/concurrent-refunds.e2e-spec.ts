@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
-import { expectRefundsToAgree, PAID_AMOUNT, payForRefund, waitForRefunds } from './books/refund-books.js';
+import { expectConsistentRefunds, PAID_AMOUNT, payForRefund, waitForRefunds } from './consistency/refund-records.js';
 import type { Platform } from './platform/platform.js';
-import { ProcessorReplica } from './platform/processor-replica.js';
+import { ServiceReplica } from './platform/service-replica.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const CALLS = 1_000;
@@ -19,13 +19,13 @@ interface RefundAnswer {
   readonly refundReference: string | undefined;
 }
 
-describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
+describe.each(['embedded', 'distributed'] as const)('concurrent refunds on the %s platform', (mode) => {
   let platform: Platform;
-  let replica: ProcessorReplica | undefined;
+  let replica: ServiceReplica | undefined;
   let addresses: readonly string[];
   beforeAll(async () => {
     platform = await sharedPlatform(mode);
-    if (mode === 'distributed') replica = await ProcessorReplica.start(platform);
+    if (mode === 'distributed') replica = await ServiceReplica.start(platform, 'payment-processor');
     addresses = [platform.demo.apiUrl, ...(replica ? [replica.url] : [])];
   });
   afterAll(() => replica?.end());
@@ -46,19 +46,19 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
     });
   }
 
-  const all = (payment: string, amount: number, keyOf: () => string): Promise<RefundAnswer[]> =>
-    Promise.all(Array.from({ length: CALLS }, (_, nth) => refund(nth, payment, amount, keyOf())));
+  const refundConcurrently = (payment: string, amount: number, newKey: () => string): Promise<RefundAnswer[]> =>
+    Promise.all(Array.from({ length: CALLS }, (_, nth) => refund(nth, payment, amount, newKey())));
   /** 201 for a new refund, 200 for a repeated call. */
   const isAccepted = ({ status }: RefundAnswer): boolean => status === 200 || status === 201;
 
   it(`${CALLS} refunds with different keys: as many succeed as the payment covers, and the acquirer refunds no more`, async () => {
     const payment = await payForRefund(platform);
-    const answers = await all(payment, AMOUNT, randomUUID);
+    const answers = await refundConcurrently(payment, AMOUNT, randomUUID);
     await waitForRefunds(platform, [payment]);
-    const books = await expectRefundsToAgree(platform, payment);
-    expect([books.bankAmount, books.bank.length]).toEqual([MAX_REFUNDS * AMOUNT, MAX_REFUNDS]);
-    const made = answers.filter(isAccepted).map(({ refundReference }) => refundReference);
-    expect(made.sort()).toEqual(books.bank);
+    const records = await expectConsistentRefunds(platform, payment);
+    expect([records.acquirerAmount, records.acquirer.length]).toEqual([MAX_REFUNDS * AMOUNT, MAX_REFUNDS]);
+    const accepted = answers.filter(isAccepted).map(({ refundReference }) => refundReference);
+    expect(accepted.sort()).toEqual(records.acquirer);
     expect(new Set(answers.filter((answer) => !isAccepted(answer)).map(({ status }) => status))).toEqual(
       new Set([422]),
     );
@@ -67,11 +67,11 @@ describe.each(['embedded', 'distributed'] as const)('%s', (mode) => {
   it(`${CALLS} calls with one key create one refund`, async () => {
     const payment = await payForRefund(platform);
     const key = randomUUID();
-    const answers = await all(payment, PAID_AMOUNT, () => key);
+    const answers = await refundConcurrently(payment, PAID_AMOUNT, () => key);
     await waitForRefunds(platform, [payment]);
-    const books = await expectRefundsToAgree(platform, payment);
-    expect([books.bankAmount, books.bank.length]).toEqual([PAID_AMOUNT, 1]);
+    const records = await expectConsistentRefunds(platform, payment);
+    expect([records.acquirerAmount, records.acquirer.length]).toEqual([PAID_AMOUNT, 1]);
     expect(answers.filter(isAccepted)).toHaveLength(CALLS);
-    expect(new Set(answers.map(({ refundReference }) => refundReference))).toEqual(new Set(books.bank));
+    expect(new Set(answers.map(({ refundReference }) => refundReference))).toEqual(new Set(records.acquirer));
   });
 });

@@ -1,27 +1,31 @@
 /**
- * A foreign resource gets into a payer's page: the browser blocks it and reports it to the platform, which counts it in its
- * metrics. The test uses `report-uri`, like browsers without
- * the Reporting API. Other browsers send reports later, and only over HTTPS.
+ * The browser blocks an image of another origin in the payment page, and reports it to hosted-gateway, which counts it in its
+ * metrics. The test uses `report-uri`, like browsers without the Reporting API. Other browsers send reports later, and only
+ * over HTTPS.
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
 import { startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
-import { Platform } from './platform/platform.js';
+import type { Platform } from './platform/platform.js';
+import { ServiceReplica } from './platform/service-replica.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 import { TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;
+let gateway: ServiceReplica;
 let browser: Browser;
 beforeAll(async () => {
   collector = await TraceCollector.start();
   const metrics = { OTEL_METRICS_EXPORTER: 'otlp', OTEL_METRIC_EXPORT_INTERVAL: '1000' };
-  platform = await Platform.start('csp-reports', { ...collector.environment, ...metrics });
+  platform = await sharedPlatform('distributed');
+  gateway = await ServiceReplica.start(platform, 'hosted-gateway', { ...collector.environment, ...metrics });
   browser = await startBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await platform?.stop();
+  await gateway?.end();
   await collector?.stop();
 });
 
@@ -36,7 +40,8 @@ it('an image of another origin is blocked and counted', async () => {
       headers: { ...headers, 'content-security-policy': policy.replace('; report-to csp', '') },
     });
   });
-  await page.goto(await new PageStates(platform).open());
+  const { pathname, search } = new URL(await new PageStates(platform).open());
+  await page.goto(`${gateway.url}${pathname}${search}`);
   await page.locator('#pay-fields:enabled').waitFor({ state: 'visible' });
   const isLoaded = page.evaluate(() => {
     const image = document.createElement('img');

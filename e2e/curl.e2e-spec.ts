@@ -17,7 +17,7 @@ interface Answer {
 /** An address on this machine without a listener: the keyless site may use it, and nothing is delivered there. */
 const UNUSED_URL = 'http://127.0.0.1:9';
 
-function aSession(changes: Record<string, unknown> = {}): Record<string, unknown> {
+function newSessionRequest(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     requestId: randomUUID(),
     merchantOrderId: 'order-17',
@@ -31,7 +31,7 @@ function aSession(changes: Record<string, unknown> = {}): Record<string, unknown
   };
 }
 
-describe('curl', () => {
+describe('the hosted gateway', () => {
   let platform: Platform;
   let gateway: string;
   /** Headers of the first merchant: of its site that requires the key, and of the one that does not. */
@@ -48,7 +48,7 @@ describe('curl', () => {
   });
 
   async function curl(method: string, path: string, headers: readonly string[], body?: unknown): Promise<Answer> {
-    const sent =
+    const bodyArguments =
       body === undefined
         ? []
         : [
@@ -64,7 +64,7 @@ describe('curl', () => {
       method,
       `${gateway}${path}`,
       ...headers.flatMap((header) => ['-H', header]),
-      ...sent,
+      ...bodyArguments,
     ];
     const { code, output } = await run('curl', args, platform.env());
     if (code !== 0) throw new Error(`curl ended with ${code}: ${output}`);
@@ -84,7 +84,7 @@ describe('curl', () => {
   const messages = (answer: Answer): string =>
     (answer.body.errors as { message: string }[]).map(({ message }) => message).join('; ');
 
-  it('runs the commands of the guide as written, twice', async () => {
+  it('accepts the commands of the guide as written, also when repeated', async () => {
     for (const block of documentedBlocks('curl')) {
       const first = await run('bash', ['-euo', 'pipefail', '-c', block], platform.env());
       expect(first).toMatchObject({ code: 0 });
@@ -107,7 +107,7 @@ describe('curl', () => {
   });
 
   it('returns one session for fifty equal concurrent requests', async () => {
-    const body = aSession();
+    const body = newSessionRequest();
     const answers = await Promise.all(Array.from({ length: 50 }, () => create(keyed, body)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(answers.map((answer) => answer.body.sessionId)).size).toBe(1);
@@ -131,7 +131,7 @@ describe('curl', () => {
     'origin',
   ];
   const urls = ['notificationUrl', 'returnUrl', 'cancelUrl'];
-  const wrong: [field: string, value: unknown][] = [
+  const invalidValues: [field: string, value: unknown][] = [
     ...required.flatMap((field): [string, unknown][] => [
       [field, undefined],
       [field, null],
@@ -169,40 +169,40 @@ describe('curl', () => {
       ],
     ],
   ];
-  it.each(wrong.map(([field, value]) => [field, JSON.stringify(value)?.slice(0, 40) ?? 'missing', value]))(
-    'refuses %s: %s, and names it',
+  it.each(invalidValues.map(([field, value]) => [field, JSON.stringify(value)?.slice(0, 40) ?? 'missing', value]))(
+    'rejects %s with the value %s, and names the field',
     async (field, _, value) => {
-      const answer = await create(keyed, aSession({ [field.split('[')[0]!]: value }));
+      const answer = await create(keyed, newSessionRequest({ [field.split('[')[0]!]: value }));
       expect(answer).toMatchObject({ status: 400, body: { status: 'BadRequest' } });
       expect(messages(answer)).toContain(field);
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     },
   );
 
-  it('names all missing fields at once, and refuses invalid JSON and large bodies', async () => {
+  it('names all missing fields in one response, and rejects invalid JSON and large bodies', async () => {
     const nothing = await create(keyed, {});
     expect(nothing.status).toBe(400);
     for (const field of required) expect(messages(nothing)).toContain(field);
     expect(await create(keyed, '{"requestId": ')).toMatchObject({ status: 400, body: { status: 'BadRequest' } });
     const file = join(platform.dataDir, 'too-large.json');
-    writeFileSync(file, JSON.stringify(aSession({ origin: 'x'.repeat(300_000) })));
+    writeFileSync(file, JSON.stringify(newSessionRequest({ origin: 'x'.repeat(300_000) })));
     expect(await create(keyed, `@${file}`)).toMatchObject({ status: 413, body: { status: 'BadRequest' } });
   });
 
-  it('refuses a wrong, foreign or missing key, and reveals nothing that the caller does not know', async () => {
+  it('rejects an unknown key, another merchant’s key and a missing key, and reveals nothing about other merchants', async () => {
     const [merchantId, site, key] = keyed as [string, string, string];
     const foreign = platform.site(1, 0);
     const refused = await Promise.all([
-      create([merchantId, site], aSession()),
-      create([merchantId, site, `${key}x`], aSession()),
-      create([merchantId, site, `x-api-key: ${foreign.apiKey}`], aSession()),
-      create([merchantId, site, `x-api-key: ${foreign.merchant.apiKey}`], aSession()),
-      create([merchantId, site, `x-api-key: ${platform.site(0, 1).apiKey}`], aSession()),
-      create([merchantId, `merchantSiteId: ${foreign.siteId}`, key], aSession()),
-      create([`merchantId: ${foreign.merchant.merchantId}`, site, key], aSession()),
-      create([site, key], aSession()),
-      create([merchantId, key], aSession()),
-      create([...keyless, `x-api-key: ${foreign.apiKey}`], aSession()),
+      create([merchantId, site], newSessionRequest()),
+      create([merchantId, site, `${key}x`], newSessionRequest()),
+      create([merchantId, site, `x-api-key: ${foreign.apiKey}`], newSessionRequest()),
+      create([merchantId, site, `x-api-key: ${foreign.merchant.apiKey}`], newSessionRequest()),
+      create([merchantId, site, `x-api-key: ${platform.site(0, 1).apiKey}`], newSessionRequest()),
+      create([merchantId, `merchantSiteId: ${foreign.siteId}`, key], newSessionRequest()),
+      create([`merchantId: ${foreign.merchant.merchantId}`, site, key], newSessionRequest()),
+      create([site, key], newSessionRequest()),
+      create([merchantId, key], newSessionRequest()),
+      create([...keyless, `x-api-key: ${foreign.apiKey}`], newSessionRequest()),
       // Authentication comes first: a stranger gets no validation errors of the body.
       create([merchantId, site], {}),
       curl('GET', `/api/v3.1/payments?sessionId=${randomUUID()}`, [merchantId, site]),
@@ -211,15 +211,15 @@ describe('curl', () => {
     expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 401));
     const KEYLESS = 'There is no such site, or it needs its key in the header x-api-key.';
     // The same for an unknown key, for another merchant's, and for the caller's own key beside another merchant's ids.
-    const OTHERS =
+    const UNKNOWN_KEY =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
     expect(refused.map(messages)).toEqual([
       KEYLESS,
       expect.stringMatching(/^x-api-key has no key: /),
-      ...Array.from({ length: 5 }, () => OTHERS),
+      ...Array.from({ length: 5 }, () => UNKNOWN_KEY),
       'The header merchantId is missing.',
       'The header merchantSiteId is missing.',
-      OTHERS,
+      UNKNOWN_KEY,
       ...Array.from({ length: 3 }, () => KEYLESS),
     ]);
     expect(new Set(refused.map(({ body }) => body.status as string))).toEqual(new Set(['Unauthorized']));
@@ -237,21 +237,21 @@ describe('curl', () => {
     for (const host of [gateway, platform.demo.adminUrl]) expect((await fetch(`${host}/errors`)).status).toBe(200);
   });
 
-  it('accepts a keyless site only with addresses of its own hosts, and the merchant’s key for any of its sites', async () => {
-    expect((await create(keyless, aSession())).status).toBe(201);
+  it('accepts requests without a key only with addresses of the site’s own hosts, and the merchant’s key for any of its sites', async () => {
+    expect((await create(keyless, newSessionRequest())).status).toBe(201);
     for (const field of urls) {
-      const answer = await create(keyless, aSession({ [field]: 'https://shop.example/x' }));
+      const answer = await create(keyless, newSessionRequest({ [field]: 'https://shop.example/x' }));
       expect(answer.status).toBe(400);
       expect(messages(answer)).toContain(field);
     }
     const merchantKey = `x-api-key: ${platform.site(0, 0).merchant.apiKey}`;
-    expect((await create([...keyless, merchantKey], aSession({ returnUrl: 'https://shop.example/x' }))).status).toBe(
-      201,
-    );
+    expect(
+      (await create([...keyless, merchantKey], newSessionRequest({ returnUrl: 'https://shop.example/x' }))).status,
+    ).toBe(201);
   });
 
-  it.each(['v3.1', 'v3'])('reads and cancels under /api/%s', async (version) => {
-    const created = await create(keyed, aSession(), version);
+  it.each(['v3.1', 'v3'])('reads payments and cancels sessions under /api/%s', async (version) => {
+    const created = await create(keyed, newSessionRequest(), version);
     expect(created.status).toBe(201);
     const { sessionId, redirectUrl } = created.body as { sessionId: string; redirectUrl: string };
     const list = (headers = keyed): Promise<Answer> =>
@@ -315,7 +315,10 @@ describe('curl', () => {
 
     // The paid session can no longer be cancelled. The other is cancelled, and its page accepts no payment.
     expect((await curl('DELETE', `/api/${version}/sessions/${sessionId}`, keyed)).status).toBe(409);
-    const second = (await create(keyed, aSession(), version)).body as { sessionId: string; redirectUrl: string };
+    const second = (await create(keyed, newSessionRequest(), version)).body as {
+      sessionId: string;
+      redirectUrl: string;
+    };
     const late = await preparePayRequest(second.redirectUrl);
     expect((await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, stranger)).status).toBe(404);
     expect(await curl('DELETE', `/api/${version}/sessions/${second.sessionId}`, keyed)).toMatchObject({

@@ -4,7 +4,7 @@
  */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { fillCard, holdReturn, payButton, screenshot, waitForHeading, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -30,15 +30,16 @@ beforeEach(async () => {
 afterEach(() => context.close());
 
 const CARD = ['Card number', 'Expiry date', 'CVV', 'Name on card'] as const;
-const typed = (page: Page): Promise<string[]> => Promise.all(CARD.map((label) => page.getByLabel(label).inputValue()));
-const sees = (page: Page, text: string): Promise<void> =>
+const inputValues = (page: Page): Promise<string[]> =>
+  Promise.all(CARD.map((label) => page.getByLabel(label).inputValue()));
+const waitForText = (page: Page, text: string): Promise<void> =>
   page.getByText(text).waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
 
 async function newTab(): Promise<Page> {
   const page = await context.newPage();
   await holdReturn(page, SHOP);
   await page.goto(url);
-  await seesHeading(page, 'Pay by card');
+  await waitForHeading(page, 'Pay by card');
   return page;
 }
 
@@ -50,11 +51,11 @@ it('after a wrong CVV the form keeps the other fields, requires the CVV again, a
       references.push((request.postDataJSON() as { reference: string }).reference);
   });
   await fillCard(page, WRONG_CVV);
-  const before = await typed(page);
+  const before = await inputValues(page);
   await payButton(page).click();
-  await sees(page, 'Check the security code printed on your card and try again.');
-  await sees(page, '4 of 5 tries left.');
-  expect(await typed(page)).toEqual([before[0], before[1], '', before[3]]);
+  await waitForText(page, 'Check the security code printed on your card and try again.');
+  await waitForText(page, '4 of 5 tries left.');
+  expect(await inputValues(page)).toEqual([before[0], before[1], '', before[3]]);
   const cvv = page.getByLabel('CVV');
   expect(await cvv.evaluate((input) => input === input.ownerDocument.activeElement)).toBe(true);
   expect(await cvv.getAttribute('aria-invalid')).toBe('true');
@@ -63,7 +64,7 @@ it('after a wrong CVV the form keeps the other fields, requires the CVV again, a
 
   await fillCard(page, APPROVED);
   await payButton(page).click();
-  await seesHeading(page, 'Payment successful');
+  await waitForHeading(page, 'Payment successful');
   expect(new Set(references).size).toBe(2);
 });
 
@@ -71,12 +72,12 @@ it('after a decline without a reason the form keeps its fields too, and a reload
   const page = await newTab();
   await fillCard(page, DECLINED);
   await payButton(page).click();
-  await sees(page, 'Your bank declined the payment');
-  expect((await typed(page)).map((text) => text !== '')).toEqual([true, true, false, true]);
+  await waitForText(page, 'Your bank declined the payment');
+  expect((await inputValues(page)).map((text) => text !== '')).toEqual([true, true, false, true]);
   await page.reload();
-  await sees(page, 'Your bank declined the payment');
-  await sees(page, '4 of 5 tries left.');
-  expect(await typed(page)).toEqual(['', '', '', '']);
+  await waitForText(page, 'Your bank declined the payment');
+  await waitForText(page, '4 of 5 tries left.');
+  expect(await inputValues(page)).toEqual(['', '', '', '']);
 });
 
 it('after a decline on another device a half-typed card stays, and the page does not name the payer’s bank as the reason', async () => {
@@ -85,13 +86,13 @@ it('after a decline on another device a half-typed card stays, and the page does
   await first.getByLabel('Card number').fill('4242 4242');
   await fillCard(second, DECLINED);
   await payButton(second).click();
-  await sees(second, 'Your bank declined the payment');
+  await waitForText(second, 'Your bank declined the payment');
   await first.bringToFront();
-  await sees(first, 'Somebody tried to pay this on another device, and it did not go through.');
+  await waitForText(first, 'Somebody tried to pay this on another device, and it did not go through.');
   expect(await first.getByLabel('Card number').inputValue()).toBe('4242 4242');
   expect(await first.getByText('Your bank declined').count()).toBe(0);
   await screenshot(first, 'declined-elsewhere');
   await fillCard(first, APPROVED);
   await payButton(first).click();
-  await seesHeading(first, 'Payment successful');
+  await waitForHeading(first, 'Payment successful');
 });

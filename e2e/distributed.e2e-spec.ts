@@ -5,28 +5,28 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { waitUntil } from '@svc/testing';
-import { Books } from './books/books.js';
-import { aSessionRequest, clientOf, createSessions } from './callers/merchant.js';
+import { ConsistencyCheck } from './consistency/consistency-check.js';
+import { newSessionRequest, gatewayClient, createSessions } from './callers/merchant.js';
 import { type Answer, MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { decode, logIn, type PartnerHeaders } from './callers/partner.js';
+import { decodeCode, logIn, type PartnerHeaders } from './callers/partner.js';
 import { APPROVED, preparePayRequest, sendPayRequest } from './callers/payer.js';
-import { anInvoice, newInvoice, till } from './callers/till.js';
+import { newInvoiceRequest, createInvoice, callTillApi } from './callers/till.js';
 import { Platform } from './platform/platform.js';
 import { type Span, TraceCollector } from './platform/trace-collector.js';
 
 let collector: TraceCollector;
 let platform: Platform;
 let endpoint: MerchantEndpoint;
-let books: Books;
+let consistency: ConsistencyCheck;
 let answer: Answer;
-/** Number of payments in all earlier tests. */
+/** Number of payments so far. */
 let paid = 0;
 
 beforeAll(async () => {
   collector = await TraceCollector.start();
   platform = await Platform.start('distributed', collector.environment, 'distributed');
   endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => answer);
-  books = new Books(platform, endpoint);
+  consistency = new ConsistencyCheck(platform, endpoint);
 });
 afterAll(async () => {
   endpoint?.release();
@@ -40,13 +40,13 @@ beforeEach(() => {
 
 /** From the merchant's cart to the page's answer. Throws when an answer differs from the documentation. */
 async function pay(): Promise<string> {
-  const [session] = await createSessions(clientOf(platform), 1, endpoint.url);
+  const [session] = await createSessions(gatewayClient(platform), 1, endpoint.url);
   const { httpStatus, state } = await sendPayRequest(
     platform.demo.gatewayUrl,
     await preparePayRequest(session!.redirectUrl),
   );
   if (httpStatus !== 200 || state !== 'succeeded') throw new Error(`Pay was answered ${httpStatus}, ${state}`);
-  const payments = await clientOf(platform).listPayments(session!.sessionId);
+  const payments = await gatewayClient(platform).listPayments(session!.sessionId);
   if (payments.length !== 1) throw new Error(`${payments.length} payments of a paid session`);
   paid++;
   return session!.sessionId;
@@ -54,15 +54,17 @@ async function pay(): Promise<string> {
 
 async function expectAllNotifiedOnce(): Promise<void> {
   endpoint.release();
-  await waitUntil('every notification', 30_000, () => Promise.resolve(books.unacknowledged().length === 0));
-  await waitUntil('the books to be complete', 10_000, async () => (await books.totals()).transfers === paid);
-  await books.expectToAgree(paid);
+  await waitUntil('every notification', 30_000, () =>
+    Promise.resolve(consistency.unacknowledgedCharges().length === 0),
+  );
+  await waitUntil('the ledger entries', 10_000, async () => (await consistency.readTotals()).transfers === paid);
+  await consistency.expectConsistent(paid);
 }
 
-/** Span id of the caller that began the trace. */
-const CALLERS_SPAN = randomBytes(8).toString('hex');
-const aTrace = (): string => randomBytes(16).toString('hex');
-const traceparentOf = (trace: string): string => `00-${trace}-${CALLERS_SPAN}-01`;
+/** Id of the caller's span, the root of each trace. */
+const CALLER_SPAN_ID = randomBytes(8).toString('hex');
+const newTraceId = (): string => randomBytes(16).toString('hex');
+const traceparentOf = (trace: string): string => `00-${trace}-${CALLER_SPAN_ID}-01`;
 
 async function createSessionIn(
   trace: string,
@@ -78,7 +80,7 @@ async function createSessionIn(
       'x-api-key': site.apiKey,
       traceparent: traceparentOf(trace),
     },
-    body: JSON.stringify(aSessionRequest(notificationUrl)),
+    body: JSON.stringify(newSessionRequest(notificationUrl)),
   });
   return (await created.json()) as { sessionId: string; redirectUrl: string };
 }
@@ -86,7 +88,7 @@ async function createSessionIn(
 /** Spans whose parent is neither in the trace nor the caller's span. */
 function orphansOf(trace: string): Span[] {
   const spans = collector.of(trace);
-  const known = new Set([CALLERS_SPAN, ...spans.map(({ spanId }) => spanId)]);
+  const known = new Set([CALLER_SPAN_ID, ...spans.map(({ spanId }) => spanId)]);
   return spans.filter(({ parentSpanId }) => !known.has(parentSpanId ?? ''));
 }
 
@@ -117,14 +119,14 @@ interface EventRow {
   readonly sessionId: string;
 }
 
-describe('a trace', () => {
-  const merchantsTrace = aTrace();
-  const followed = ['front', 'hosted-gateway', 'payment-processor', 'webhook-dispatcher'];
+describe('traces', () => {
+  const merchantsTrace = newTraceId();
+  const servicesOfPayment = ['front', 'hosted-gateway', 'payment-processor', 'webhook-dispatcher'];
   const MERCHANTS_SECRET = 'the-secret-in-the-address';
   let sessionId: string;
   let code: string;
 
-  it('of the merchant goes through every service of a payment, and back to the merchant', async () => {
+  it('the trace of a merchant’s request continues through every service of a payment, up to the webhook', async () => {
     const session = await createSessionIn(merchantsTrace, `${endpoint.url}?token=${MERCHANTS_SECRET}`);
     ({ sessionId } = session);
     expect(await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl))).toMatchObject({
@@ -146,19 +148,19 @@ describe('a trace', () => {
 
     await waitUntil('the spans of every service', 20_000, () => {
       const services = new Set(collector.of(merchantsTrace).map(({ service }) => service));
-      return Promise.resolve(followed.every((service) => services.has(service)));
+      return Promise.resolve(servicesOfPayment.every((service) => services.has(service)));
     });
     await waitUntil('the last span', 20_000, () => Promise.resolve(orphansOf(merchantsTrace).length === 0));
   });
 
-  it('contains neither the card nor the secrets that open the page', () => {
+  it('a trace contains neither the card nor the secrets that open the page', () => {
     const spans = JSON.stringify(collector.of(merchantsTrace));
     for (const secret of [APPROVED, sessionId, code, MERCHANTS_SECRET, platform.site(0, 0).apiKey, 'encryptedCard'])
       expect(spans).not.toContain(secret);
     expect(collector.of(merchantsTrace).length).toBeGreaterThan(10);
   });
 
-  it('is in the log lines of its requests', () => {
+  it('the log lines of a request contain its trace id', () => {
     const lines = platform
       .log()
       .split('\n')
@@ -170,17 +172,19 @@ describe('a trace', () => {
 
 it('each payment has its own complete trace, although its rows shared statements with others', async () => {
   const before = endpoint.deliveries.length;
-  const traces = Array.from({ length: 12 }, aTrace);
-  const payers = traces.map(aTrace);
+  const traces = Array.from({ length: 12 }, newTraceId);
+  const payers = traces.map(newTraceId);
   const sessions = await whileLocked('hosted_gateway.sessions', 1, () =>
     Promise.all(traces.map((trace) => createSessionIn(trace))),
   );
-  const filled = await Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
+  const payRequests = await Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   const { gatewayUrl } = platform.demo;
   const answers = await whileLocked('payment_processor.transfers', 1, () =>
     whileLocked('payment_processor.payables', 2, () =>
       Promise.all(
-        filled.map((one, nth) => sendPayRequest(gatewayUrl, one, { traceparent: traceparentOf(payers[nth]!) })),
+        payRequests.map((payRequest, nth) =>
+          sendPayRequest(gatewayUrl, payRequest, { traceparent: traceparentOf(payers[nth]!) }),
+        ),
       ),
     ),
   );
@@ -196,8 +200,8 @@ it('each payment has its own complete trace, although its rows shared statements
     [[...traces, ...payers], sessions.map(({ sessionId }) => sessionId)],
   );
   const types = ['payment.processing.v1', 'payment.succeeded.v1', 'session.created.v1'];
-  const shown = events.map(({ sessionId, trace, type }) => `${sessionId} ${trace} ${type}`);
-  expect(shown.sort()).toEqual(
+  const eventKeys = events.map(({ sessionId, trace, type }) => `${sessionId} ${trace} ${type}`);
+  expect(eventKeys.sort()).toEqual(
     sessions.flatMap(({ sessionId }, nth) => types.map((type) => `${sessionId} ${traces[nth]} ${type}`)).sort(),
   );
   for (const type of types)
@@ -240,7 +244,7 @@ async function expectSpansOf(
 ): Promise<void> {
   const isExpected = ({ service, attributes }: Span): boolean =>
     service !== 'simulated-acquirer' && !attributes.some(({ key }) => key.startsWith('db.'));
-  const shapes = (): string[][] =>
+  const spanNames = (): string[][] =>
     traces.map((trace) =>
       collector
         .of(trace)
@@ -248,21 +252,21 @@ async function expectSpansOf(
         .map(({ service, name }) => `${service}: ${name}`)
         .sort(),
     );
-  const whole = traces.map(() => SPANS_OF_A_PAYMENT);
+  const expected = traces.map(() => SPANS_OF_A_PAYMENT);
   // If they never match, the comparison below shows the missing or superfluous spans.
   await waitUntil('the spans of every payment', 20_000, () =>
-    Promise.resolve(isDeepStrictEqual(shapes(), whole)),
+    Promise.resolve(isDeepStrictEqual(spanNames(), expected)),
   ).catch(() => undefined);
-  expect(shapes()).toEqual(whole);
+  expect(spanNames()).toEqual(expected);
   expect(traces.flatMap(orphansOf)).toEqual([]);
 
-  const handlings = collector.spans.map(({ traceId, attributes }) => ({
+  const processed = collector.spans.map(({ traceId, attributes }) => ({
     traceId,
     id: attributes.find(({ key }) => key === 'messaging.message.id')?.value.stringValue,
   }));
   for (const { id, type, trace } of events) {
-    const found = handlings.filter((handling) => handling.id === id).map(({ traceId }) => traceId);
-    expect([type, ...new Set(found)]).toEqual([type, trace]);
+    const traceIds = processed.filter((span) => span.id === id).map(({ traceId }) => traceId);
+    expect([type, ...new Set(traceIds)]).toEqual([type, trace]);
   }
   traces.forEach((trace, nth) => {
     const { links = [] } = collector.of(trace).find(({ name }) => name === 'pay session')!;
@@ -270,12 +274,12 @@ async function expectSpansOf(
   });
 }
 
-it('each key sees only the payments that it may read, in every look-up and on the stream (A7, M1)', async () => {
+it('each key reads only its own payments, in every look-up and on the stream (A7, M1)', async () => {
   const [site, another, foreign] = [platform.site(0, 0), platform.site(0, 1), platform.site(1, 0)];
-  const [payment] = await clientOf(platform).listPayments(await pay());
+  const [payment] = await gatewayClient(platform).listPayments(await pay());
   const { sessionId, merchantOrderId, paymentReference } = payment!;
   const keys = [site.merchant.apiKey, site.apiKey, another.apiKey, foreign.merchant.apiKey, foreign.apiKey, undefined];
-  const ask = async (path: string, key: string | undefined): Promise<string> => {
+  const countPayments = async (path: string, key: string | undefined): Promise<string> => {
     const url = `${platform.demo.apiUrl}/business/api/v1/merchants/${site.merchant.merchantId}${path}`;
     const found = await fetch(url, { headers: key === undefined ? {} : { 'x-api-key': key } });
     if (found.status !== 200 || path.endsWith('/stream')) {
@@ -289,8 +293,12 @@ it('each key sees only the payments that it may read, in every look-up and on th
     `/payments?externalReference=${merchantOrderId}`,
     `/payments/${paymentReference}`,
   ];
-  await waitUntil('the payment to be found', 10_000, async () => (await ask(lookUps[2]!, keys[0])) === '200:1');
-  const answersTo = (path: string): Promise<string[]> => Promise.all(keys.map((key) => ask(path, key)));
+  await waitUntil(
+    'the payment to be found',
+    10_000,
+    async () => (await countPayments(lookUps[2]!, keys[0])) === '200:1',
+  );
+  const answersTo = (path: string): Promise<string[]> => Promise.all(keys.map((key) => countPayments(path, key)));
   const ofSite = `/sites/${site.siteId}`;
   for (const path of lookUps) {
     expect([path, await answersTo(path)]).toEqual([path, ['200:1', '200:1', '200:0', '403', '403', '401']]);
@@ -307,22 +315,22 @@ describe('while identity is stopped', () => {
     process.kill(pid, 'SIGSTOP');
     stopped.push(pid);
   };
-  const goOn = (): void => {
+  const resume = (): void => {
     for (const pid of stopped.splice(0)) process.kill(pid, 'SIGCONT');
   };
   let partner: PartnerHeaders;
   beforeAll(async () => {
     partner = await logIn(platform);
   });
-  afterAll(() => goOn());
+  afterAll(() => resume());
 
-  it('sessions, payments and webhooks of known merchants still work', async () => {
+  it('known merchants can still create sessions, accept payments and receive webhooks', async () => {
     freeze('identity');
     await pay();
     await expectAllNotifiedOnce();
   });
 
-  it('services that start serve from their stored data', async () => {
+  it('services that start meanwhile use their stored data', async () => {
     for (const app of ['hosted-gateway', 'payment-processor', 'webhook-dispatcher']) {
       const { code, output } = await platform.svc('restart', app);
       expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
@@ -331,34 +339,37 @@ describe('while identity is stopped', () => {
     await expectAllNotifiedOnce();
   });
 
-  it('code-decoder also runs and starts without payment-processor; a till gets a 503', async () => {
-    const { code } = await newInvoice(platform);
+  it('code-decoder also runs and starts while payment-processor is stopped, and a till gets a 503', async () => {
+    const { code } = await createInvoice(platform);
     freeze('payment-processor');
-    expect((await decode(platform, code, partner)).status).toBe(200);
+    expect((await decodeCode(platform, code, partner)).status).toBe(200);
 
     const { code: exit, output } = await platform.svc('restart', 'code-decoder');
     expect([exit, output]).toEqual([0, expect.stringContaining('code-decoder: ready again')]);
-    expect((await decode(platform, code, partner)).status).toBe(200);
+    expect((await decodeCode(platform, code, partner)).status).toBe(200);
 
-    const refused = await till(platform, 'POST', '/invoices', 'application/json', anInvoice());
+    const refused = await callTillApi(platform, 'POST', '/invoices', 'application/json', newInvoiceRequest());
     expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([503, expect.any(Number)]);
-    goOn();
-    expect((await decode(platform, (await newInvoice(platform)).code, partner)).status).toBe(200);
+    resume();
+    expect((await decodeCode(platform, (await createInvoice(platform)).code, partner)).status).toBe(200);
   });
 });
 
-describe('the same data', () => {
-  it.each(['embedded', 'rabbitmq'] as const)('works on %s, including unfinished payments', async (mode) => {
-    answer = 'hold';
-    const sessionId = await pay();
-    await waitUntil('the notification on the wire', 10_000, () => Promise.resolve(endpoint.heldCount === 1));
-    await platform.switchTo(mode);
-    answer = 200;
-    await books.waitUntilAcknowledged();
-    await books.expectToAgree(paid);
-    const payments = await clientOf(platform).listPayments(sessionId);
-    expect(payments).toMatchObject([{ sessionId, paymentStatus: 'Success' }]);
-    await pay();
-    await expectAllNotifiedOnce();
-  });
+describe('another deployment', () => {
+  it.each(['embedded', 'rabbitmq'] as const)(
+    'the data of a distributed platform works on %s, including unfinished payments',
+    async (mode) => {
+      answer = 'hold';
+      const sessionId = await pay();
+      await waitUntil('the unanswered notification', 10_000, () => Promise.resolve(endpoint.heldCount === 1));
+      await platform.switchTo(mode);
+      answer = 200;
+      await consistency.waitUntilAcknowledged();
+      await consistency.expectConsistent(paid);
+      const payments = await gatewayClient(platform).listPayments(sessionId);
+      expect(payments).toMatchObject([{ sessionId, paymentStatus: 'Success' }]);
+      await pay();
+      await expectAllNotifiedOnce();
+    },
+  );
 });

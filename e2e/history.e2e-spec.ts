@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, PaymentNotification, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
 import { callApi, logIn, onboardPartner, type PartnerHeaders } from './callers/partner.js';
-import { newInvoice, till } from './callers/till.js';
+import { createInvoice, callTillApi } from './callers/till.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -44,41 +44,41 @@ async function pay(invoiceReference: string, amount: number, customerId: string,
   });
 }
 
-test('each of thirty payments is found by reference and tops both histories as soon as its POST has answered', async () => {
+test('each of thirty payments is readable by reference, and first in both histories, as soon as its POST has a response', async () => {
   const customers = [randomUUID(), randomUUID()] as const;
-  const made: PaymentHistoryItem[] = [];
+  const items: PaymentHistoryItem[] = [];
   for (let count = 0; count < 30; count++) {
-    const declined = count % 5 === 4;
+    const isDeclined = count % 5 === 4;
     const amount = 1_000 + count;
     const customer = customers[count % 2]!;
-    const { reference: invoice } = await newInvoice(platform, { amount });
+    const { reference: invoice } = await createInvoice(platform, { amount });
     const { status, body: item } = await pay(
       invoice,
       amount,
       customer,
-      declined ? '4000000000000002' : '4242424242424242',
+      isDeclined ? '4000000000000002' : '4242424242424242',
     );
     // Reads at once, without waiting for anything.
     const one = await call<SinglePayment>('GET', `/v1/payments/${item!.paymentReference}`, partner);
     const page = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1`, partner);
     const own = await call<PaymentHistory>('GET', `/v1/payments?pageSize=1&customerReference=${customer}`, partner);
-    expect([status, item?.status, one.status]).toEqual([201, declined ? 'failed' : 'success', 200]);
+    expect([status, item?.status, one.status]).toEqual([201, isDeclined ? 'failed' : 'success', 200]);
     expect(one.body).toMatchObject({
-      status: declined ? 2 : 1,
+      status: isDeclined ? 2 : 1,
       amount,
       reference: item!.reference,
       errors: item!.errors ?? [],
     });
     expect(page.body?.payments).toEqual([item]);
     expect(own.body?.payments).toEqual([item]);
-    made.unshift(item!);
+    items.unshift(item!);
   }
 
   const all = await call<PaymentHistory>('GET', '/v1/payments', partner);
-  expect(all.body).toEqual({ payments: made });
-  const stranger = await logIn(platform, await onboardPartner(platform));
-  expect((await call('GET', '/v1/payments', stranger)).status).toBe(204);
-  expect(await call('GET', `/v1/payments/${made[0]!.paymentReference}`, stranger)).toEqual({
+  expect(all.body).toEqual({ payments: items });
+  const otherPartner = await logIn(platform, await onboardPartner(platform));
+  expect((await call('GET', '/v1/payments', otherPartner)).status).toBe(204);
+  expect(await call('GET', `/v1/payments/${items[0]!.paymentReference}`, otherPartner)).toEqual({
     status: 404,
     body: undefined,
   });
@@ -89,7 +89,7 @@ test('each of thirty payments is found by reference and tops both histories as s
   expect((await call<PaymentHistory>('GET', '/v1/payments', partner)).body).toEqual(all.body);
   // Later payments appear as before.
   const later = await pay(
-    (await newInvoice(platform, { amount: 500 })).reference,
+    (await createInvoice(platform, { amount: 500 })).reference,
     500,
     customers[0],
     '4242424242424242',
@@ -100,7 +100,7 @@ test('each of thirty payments is found by reference and tops both histories as s
 test('the merchant finds a partner’s payment by its invoice, its own reference and its id, also after a rebuild', async () => {
   const { merchant, siteId, apiKey } = platform.site(0, 0);
   const externalReference = randomUUID();
-  const { reference: invoice } = await newInvoice(platform, { amount: 700, externalReference });
+  const { reference: invoice } = await createInvoice(platform, { amount: 700, externalReference });
   const { body: item } = await pay(invoice, 700, randomUUID(), '4242424242424242');
   const lookUps = [
     `/invoices/${invoice}/payments`,
@@ -108,7 +108,7 @@ test('the merchant finds a partner’s payment by its invoice, its own reference
     `/payments/${item!.paymentReference}`,
   ];
   const find = async (path: string): Promise<PaymentNotification[]> =>
-    (await (await till(platform, 'GET', path, 'application/json')).json()) as PaymentNotification[];
+    (await (await callTillApi(platform, 'GET', path, 'application/json')).json()) as PaymentNotification[];
   await waitUntil('the merchant to find it', 5_000, async () => (await find(lookUps[0]!)).length > 0);
   const expected = [
     {

@@ -15,11 +15,11 @@ import { type Browser, type BrowserContext, devices, type Page } from 'playwrigh
 import {
   fillCard,
   holdReturn,
-  isAt,
-  pageErrorsOf,
+  waitForUrl,
+  recordPageErrors,
   payButton,
   screenshot,
-  seesHeading,
+  waitForHeading,
   startBrowser,
 } from './browser/browser.js';
 import { Platform } from './platform/platform.js';
@@ -35,7 +35,7 @@ describe.each([
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
-  let complaints: string[] = [];
+  let pageErrors: string[] = [];
   let page: Page;
   let address: string;
   let certificate: X509Certificate;
@@ -54,22 +54,26 @@ describe.each([
 
   beforeEach(async () => {
     context = await browser.newContext({ ...devices['Pixel 7'], locale: 'en-ZA' });
-    complaints = pageErrorsOf(context);
+    pageErrors = recordPageErrors(context);
     page = await context.newPage();
   });
   afterEach(async () => {
     await context?.close();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   const checkOut = async (): Promise<void> => {
     await page.goto(platform.demo.shopUrl);
     await page.getByRole('button', { name: 'Check out' }).click();
-    await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
-    await seesHeading(page, 'Pay by card');
+    await waitForUrl(
+      page,
+      'the payment page',
+      (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay',
+    );
+    await waitForHeading(page, 'Pay by card');
   };
   const seesOrderPaid = async (): Promise<void> => {
-    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await waitForUrl(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await page.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
   /** The status of an answer, with or without trust in the certificate, or the error. */
@@ -97,14 +101,14 @@ describe.each([
   });
 
   it('accepts a payment from a phone: the context is secure, so the card is encrypted, and the order is paid', async () => {
-    const letReturn = await holdReturn(page, platform.demo.shopUrl);
+    const allowReturn = await holdReturn(page, platform.demo.shopUrl);
     await checkOut();
     expect(await page.evaluate(() => window.isSecureContext)).toBe(true);
     await fillCard(page, '4242 4242 4242 4242');
     await screenshot(page, `${name}-1-payment-page`);
     await payButton(page).click();
-    await seesHeading(page, 'Payment successful');
-    await letReturn();
+    await waitForHeading(page, 'Payment successful');
+    await allowReturn();
     // The platform's webhook, not the page, reports the payment to the shop.
     await seesOrderPaid();
     await screenshot(page, `${name}-2-order-paid`);
@@ -114,7 +118,7 @@ describe.each([
     await checkOut();
     await fillCard(page, '4000 0000 0000 3220');
     await payButton(page).click();
-    await seesHeading(page, 'Is this payment yours?');
+    await waitForHeading(page, 'Is this payment yours?');
     expect(new URL(page.url()).hostname).toBe(address);
     expect(new URL(page.url()).protocol).toBe('https:');
     await page.getByRole('button', { name: 'Confirm the payment' }).click();
@@ -167,12 +171,12 @@ describe.each([
     const device = await browser.newContext();
     const [display, till] = [await device.newPage(), await device.newPage()];
     await display.goto(`${transformerUrl}/display/${siteId}#key=${transformerApiKey}`);
-    await seesHeading(display, 'Welcome');
+    await waitForHeading(display, 'Welcome');
     await till.goto(`${transformerUrl}/till/${siteId}#key=${transformerApiKey}`);
     await till.getByRole('button', { name: 'Add line' }).click();
     await display.getByRole('cell', { name: 'Rooibos cappuccino' }).waitFor();
     await till.getByRole('button', { name: 'Reset' }).click();
-    await seesHeading(display, 'Welcome');
+    await waitForHeading(display, 'Welcome');
     await device.close();
     expect((await fetch(`${transformerUrl}/till/${siteId}/state`)).status).toBe(401);
     const socket = connect(portOf(transformerUrl), '127.0.0.1');

@@ -4,7 +4,7 @@
  */
 import { waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
-import { fillCard, holdReturn, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
+import { fillCard, holdReturn, payButton, screenshot, waitForHeading, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -60,53 +60,53 @@ describe.each([
     return tab;
   }
   async function pay(cardNumber: string): Promise<void> {
-    await seesHeading(page, 'Pay by card');
+    await waitForHeading(page, 'Pay by card');
     await fillCard(page, cardNumber);
     await payButton(page).click();
   }
   const seesText = (text: string): Promise<void> => page.getByText(text).first().waitFor({ state: 'visible' });
   const onPosts = (handle: (route: Route) => Promise<void>): Promise<unknown> => page.route('**/payments', handle);
-  const standing = (): number =>
+  const countCharges = (): number =>
     platform.charges().filter((line) => line.amount === amount && line.outcome === 'approved').length;
-  async function isPaidOnce(tab = page): Promise<void> {
-    await seesHeading(tab, 'Payment successful');
-    expect(standing()).toBe(1);
+  async function expectPaidOnce(tab = page): Promise<void> {
+    await waitForHeading(tab, 'Payment successful');
+    expect(countCharges()).toBe(1);
   }
 
-  it('the answer is lost after the charge', async () => {
+  it('when the response is lost after the charge, the page shows the payment, which is charged once', async () => {
     await onPosts(async (route) => {
       await route.fetch();
       await route.abort('connectionreset');
     });
     await pay(APPROVED);
-    await isPaidOnce();
+    await expectPaidOnce();
   });
 
-  it('the first request is lost: the page sends it again, as the same payment', async () => {
+  it('when the first requests are lost, the page repeats them as the same payment', async () => {
     let lost = 0;
     await onPosts((route) => (++lost <= 2 ? route.abort('connectionfailed') : route.continue()));
     await pay(APPROVED);
-    await isPaidOnce();
+    await expectPaidOnce();
     expect([references.length, new Set(references).size]).toEqual([3, 1]);
   });
 
-  it('the network fails and recovers', async () => {
-    await seesHeading(page, 'Pay by card');
+  it('while the network is down, the page says so and sends the payment when the network is back', async () => {
+    await waitForHeading(page, 'Pay by card');
     await fillCard(page, APPROVED);
     await context.setOffline(true);
     await payButton(page).click();
-    await seesHeading(page, 'You are offline');
+    await waitForHeading(page, 'You are offline');
     await seesText('Your payment was not sent yet, and nothing was charged.');
     await screenshot(page, `lost-offline-${look}`);
     expect(await payButton(page).isVisible()).toBe(false);
     // The shop would show the payer an unpaid order.
     expect(await page.getByRole('link', { name: 'Back to store' }).isVisible()).toBe(false);
     await context.setOffline(false);
-    await isPaidOnce();
+    await expectPaidOnce();
     expect(new Set(references).size).toBe(1);
   });
 
-  it('the network stays down: the form returns only after many tries, and sends the same payment', async () => {
+  it('when the network stays down, the form returns after several tries and then sends the same payment', async () => {
     await onPosts((route) => route.abort('connectionfailed'));
     await pay(APPROVED);
     await seesText('press Pay again: you will not be charged twice');
@@ -115,67 +115,67 @@ describe.each([
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await holdReturn(page, SHOP);
     await payButton(page).click();
-    await isPaidOnce();
+    await expectPaidOnce();
     expect(new Set(references).size).toBe(1);
   });
 
-  it('a captive portal answers instead: the page sends again, as the same payment', async () => {
+  it('when a captive portal responds, the page repeats the request as the same payment', async () => {
     let answered = 0;
     const portal = { status: 200, contentType: 'text/html', body: '<h1>Log in to this network</h1>' };
     await onPosts((route) => (++answered === 1 ? route.fulfill(portal) : route.continue()));
     await pay(APPROVED);
-    await isPaidOnce();
+    await expectPaidOnce();
     expect([references.length, new Set(references).size]).toEqual([2, 1]);
   });
 
-  it('a reload during the request, which never arrives', async () => {
+  it('after a reload during a request that never arrives, the form returns and sends another payment', async () => {
     // The request hangs until the reload aborts it.
     let sent = 0;
     await onPosts((route) => (++sent === 1 ? Promise.resolve() : route.continue()));
     await pay(APPROVED);
-    await seesHeading(page, 'Sending your payment…');
+    await waitForHeading(page, 'Sending your payment…');
     await page.reload();
     await seesText(STILL_CHECKING);
     await seesText('press Pay again: you will not be charged twice');
     await pay(APPROVED);
-    await isPaidOnce();
+    await expectPaidOnce();
     expect([references.length, new Set(references).size]).toEqual([2, 1]);
   });
 
-  it('a reload while the outcome is unknown: the page finds it by itself', async () => {
+  it('after a reload while the outcome is unknown, the page finds the outcome without the payer', async () => {
     await pay(ANSWER_LOST);
-    await seesHeading(page, 'Confirming with your bank…');
+    await waitForHeading(page, 'Confirming with your bank…');
     await page.reload();
-    await seesHeading(page, 'Confirming with your bank…');
+    await waitForHeading(page, 'Confirming with your bank…');
     expect(await payButton(page).count()).toBe(0);
-    await isPaidOnce();
+    await expectPaidOnce();
   });
 
-  it('a second tab while the outcome is unknown: no form there either, and both find the outcome', async () => {
+  it('while the outcome is unknown, a second tab shows no form either, and both tabs find the outcome', async () => {
     await pay(ANSWER_LOST);
-    await seesHeading(page, 'Confirming with your bank…');
+    await waitForHeading(page, 'Confirming with your bank…');
     const second = await newTab();
-    await seesHeading(second, 'Confirming with your bank…');
+    await waitForHeading(second, 'Confirming with your bank…');
     expect(await payButton(second).count()).toBe(0);
-    await Promise.all([isPaidOnce(page), isPaidOnce(second)]);
+    await Promise.all([expectPaidOnce(page), expectPaidOnce(second)]);
   });
 
   it('the back button shows the current state, not the form', async () => {
     await pay(APPROVED);
-    await isPaidOnce();
+    await expectPaidOnce();
     await page.goto(`${platform.demo.gatewayUrl}/pay?sessionId=elsewhere`);
     await page.goBack();
-    await isPaidOnce();
+    await expectPaidOnce();
     expect(await payButton(page).count()).toBe(0);
   });
 
-  it('the stream is blocked: the page polls', async () => {
+  it('when the stream is blocked, the page polls for the outcome', async () => {
     await page.route('**/events', (route) => route.abort('connectionrefused'));
     await pay(ANSWER_LOST);
-    await isPaidOnce();
+    await expectPaidOnce();
   });
 
-  it('polling is blocked: the page gets the outcome from the stream', async () => {
+  it('when polling is blocked, the page gets the outcome from the stream', async () => {
     let polls = 0;
     await page.route('**/state', (route) => (++polls === 1 ? route.continue() : route.abort('connectionrefused')));
     const streams: string[] = [];
@@ -183,71 +183,71 @@ describe.each([
       if (request.resourceType() === 'eventsource') streams.push(request.url());
     });
     await pay(ANSWER_LOST);
-    await isPaidOnce();
+    await expectPaidOnce();
     expect(streams.length).toBeGreaterThan(0);
   });
 
-  it('a slow payment: the page shows that it is slow, and what the payer can do', async () => {
+  it('the page shows that a payment is slow, and what the payer can do', async () => {
     await page.clock.install();
     await page.goto(url);
     await onPosts(() => Promise.resolve());
     await pay(APPROVED);
-    await seesHeading(page, 'Sending your payment…');
+    await waitForHeading(page, 'Sending your payment…');
     await page.clock.fastForward(11_000);
-    await seesHeading(page, 'This is taking longer than usual');
+    await waitForHeading(page, 'This is taking longer than usual');
     await seesText(STILL_CHECKING);
     await screenshot(page, `lost-late-${look}`);
   });
 
-  describe('the bank asks who is paying', () => {
+  describe('when the issuer requires a verification', () => {
     const BANK = 'Is this payment yours?';
     const confirm = (): Promise<void> => page.getByRole('button', { name: 'Confirm the payment' }).click();
 
-    it('the payer confirms: the payment succeeds', async () => {
+    it('the payment succeeds after the payer has confirmed', async () => {
       await pay(VERIFIED);
-      await seesHeading(page, BANK);
-      expect(standing()).toBe(0);
+      await waitForHeading(page, BANK);
+      expect(countCharges()).toBe(0);
       await screenshot(page, `verification-bank-${look}`);
       await confirm();
-      await isPaidOnce();
+      await expectPaidOnce();
     });
 
-    it('the verification is refused: the page shows it, and accepts another card', async () => {
+    it('after a refused verification the page shows the refusal and accepts another card', async () => {
       await pay(VERIFIED);
       await page.getByRole('button', { name: 'It is not mine' }).click();
       await seesText('Your bank could not verify you');
       await screenshot(page, `verification-refused-${look}`);
       await pay(APPROVED);
-      await isPaidOnce();
+      await expectPaidOnce();
     });
 
-    it('the payer leaves the bank’s page: our page links to it again, or accepts another card; a later confirmation charges nothing', async () => {
+    it('after the payer has left the issuer’s page, our page links to it and accepts another card; a later confirmation charges nothing', async () => {
       await pay(VERIFIED);
-      await seesHeading(page, BANK);
+      await waitForHeading(page, BANK);
       const bank = page.url();
       await page.goBack();
-      await seesHeading(page, 'Confirm the payment with your bank');
+      await waitForHeading(page, 'Confirm the payment with your bank');
       await page.getByRole('link', { name: 'Use another card' }).click();
       await pay(APPROVED);
-      await isPaidOnce();
+      await expectPaidOnce();
       await page.goto(bank);
       await confirm();
-      await isPaidOnce();
+      await expectPaidOnce();
     });
 
-    it('the payer confirms elsewhere: the waiting page shows the payment by itself', async () => {
+    it('the waiting page shows the payment after the payer has confirmed on another device', async () => {
       await pay(VERIFIED);
-      await seesHeading(page, BANK);
+      await waitForHeading(page, BANK);
       const bank = page.url();
       await page.goBack();
-      await seesHeading(page, 'Confirm the payment with your bank');
+      await waitForHeading(page, 'Confirm the payment with your bank');
       await fetch(bank, { method: 'POST', body: new URLSearchParams({ answer: 'confirm' }), redirect: 'manual' });
-      await isPaidOnce();
+      await expectPaidOnce();
     });
 
-    it('the payer never finishes: the payment fails after 15 minutes, and the page shows it', async () => {
+    it('a verification that is not finished fails the payment after 15 minutes, and the page shows it', async () => {
       await pay(VERIFIED);
-      await seesHeading(page, BANK);
+      await waitForHeading(page, BANK);
       const past = new Date(Date.now() - 1_000);
       const sessionId = new URL(url).searchParams.get('sessionId');
       await platform.sql(
@@ -264,7 +264,7 @@ describe.each([
       });
       await page.goto(url);
       await seesText('The verification was not finished');
-      expect(standing()).toBe(0);
+      expect(countCharges()).toBe(0);
     });
   });
 });

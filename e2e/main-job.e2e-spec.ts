@@ -1,14 +1,14 @@
-/** The main job of a payer in a real browser: shop, payment page, receipt, shop. On both deployments. */
+/** A payer's way through shop, payment page and receipt, in a real browser, on both deployments. */
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   fillCard,
   holdReturn,
-  isAt,
-  pageErrorsOf,
+  waitForUrl,
+  recordPageErrors,
   payButton,
   screenshot,
-  seesHeading,
+  waitForHeading,
   startBrowser,
 } from './browser/browser.js';
 import type { Platform } from './platform/platform.js';
@@ -20,11 +20,11 @@ const ANSWERS_LATE = '4000 0000 0000 6009';
 describe.each([
   ['all services in one process', 'embedded'],
   ['a process for each service, over RabbitMQ', 'distributed'],
-] as const)('paying at the demo shop: %s', (_, mode) => {
+] as const)('the demo shop and the payment page, with %s', (_, mode) => {
   let platform: Platform;
   let browser: Browser;
   let context: BrowserContext;
-  let complaints: string[] = [];
+  let pageErrors: string[] = [];
   let page: Page;
 
   beforeAll(async () => {
@@ -37,19 +37,23 @@ describe.each([
 
   beforeEach(async () => {
     context = await browser.newContext({ locale: 'en-ZA', viewport: { width: 1024, height: 768 } });
-    complaints = pageErrorsOf(context);
+    pageErrors = recordPageErrors(context);
     page = await context.newPage();
   });
   // No error and no blocked resource in any step of any test.
   afterEach(async () => {
     await context?.close();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   const checkOut = async (): Promise<string> => {
     await page.goto(platform.demo.shopUrl);
     await page.getByRole('button', { name: 'Check out' }).click();
-    await isAt(page, 'the payment page', (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay');
+    await waitForUrl(
+      page,
+      'the payment page',
+      (url) => url.origin === platform.demo.gatewayUrl && url.pathname === '/pay',
+    );
     return page.url();
   };
   /** The order's page reloads itself all the time; a click during a reload is repeated. */
@@ -59,17 +63,17 @@ describe.each([
       await page.getByRole('button', { name: 'Go to payment' }).click({ timeout: 5_000 });
       return new URL(page.url()).pathname === '/pay';
     });
-  /** The recovery job queries the acquirer after 2 s and would end the payment before the acquirer's own answer. */
-  const leaveToTheBank = (): Promise<unknown> =>
+  /** Postpones the recovery job's status query, which comes after 2 s and would end the payment before the acquirer's response. */
+  const postponeStatusQuery = (): Promise<unknown> =>
     waitUntil('the attempt', 10_000, async () => {
       const later = new Date(Date.now() + 60_000);
       const sessionId = new URL(page.url()).searchParams.get('sessionId');
-      const put = await platform.sql(
+      const updated = await platform.sql(
         `UPDATE payment_processor.attempts a SET next_ask_at = $1 FROM payment_processor.payments p
           WHERE p.payment_id = a.payment_id AND p.payable_id = $2 AND a.state = 'started' RETURNING 1`,
         [later, sessionId],
       );
-      return put.length > 0;
+      return updated.length > 0;
     });
   const orderState = (): Promise<string | null> => page.locator('#order-state').getAttribute('data-state');
   const seesOrderPaid = (): Promise<void> =>
@@ -78,12 +82,12 @@ describe.each([
     platform.charges().filter((line) => line.paymentReference === paymentReference && line.outcome === 'approved')
       .length;
 
-  it('accepts a card, shows the current state after a reload, and the webhook sets the order to paid', async () => {
+  it('the page accepts a card and shows the current state after a reload; the webhook sets the order to paid', async () => {
     await page.goto(platform.demo.shopUrl);
     await screenshot(page, 'approved-1-shop');
     await page.getByLabel('Quantity of Enamel Mug').fill('2');
     await page.getByRole('button', { name: 'Check out' }).click();
-    await seesHeading(page, 'Pay by card');
+    await waitForHeading(page, 'Pay by card');
     const paymentPage = page.url();
     expect(paymentPage).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/pay\\?sessionId=`));
     const shown = await page.locator('main').innerText();
@@ -92,26 +96,26 @@ describe.each([
     expect(shown).toContain('2 × R 99.00');
     await screenshot(page, 'approved-2-payment-page');
 
-    const letReturn = await holdReturn(page, platform.demo.shopUrl);
+    const allowReturn = await holdReturn(page, platform.demo.shopUrl);
     await fillCard(page, ANSWERS_LATE);
     expect(await payButton(page).innerText()).toContain('R 321.45');
     await screenshot(page, 'approved-3-filled-in');
     await payButton(page).click();
-    await leaveToTheBank();
-    await seesHeading(page, 'Confirming with your bank…');
+    await postponeStatusQuery();
+    await waitForHeading(page, 'Confirming with your bank…');
     await screenshot(page, 'approved-4-processing');
     await page.reload();
-    await seesHeading(page, 'Confirming with your bank…');
+    await waitForHeading(page, 'Confirming with your bank…');
     expect(await payButton(page).count()).toBe(0);
     await screenshot(page, 'approved-5-processing-after-reload');
 
-    await seesHeading(page, 'Payment successful');
+    await waitForHeading(page, 'Payment successful');
     await screenshot(page, 'approved-6-receipt');
     const receipt = await page.locator('main').innerText();
     const paymentReference = /[0-9A-HJKMNP-TV-Z]{18}/.exec(receipt)?.[0] ?? 'none on the receipt';
 
-    await letReturn();
-    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await allowReturn();
+    await waitForUrl(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
     await screenshot(page, 'approved-7-order-paid');
     expect(await page.locator('#payment-reference').innerText()).toBe(paymentReference);
@@ -124,34 +128,34 @@ describe.each([
       [paymentReference, new Date(Date.now() - 600_000).toISOString()],
     );
     await page.goto(paymentPage);
-    await seesHeading(page, 'This order is already paid');
+    await waitForHeading(page, 'This order is already paid');
     expect(await payButton(page).count()).toBe(0);
     await screenshot(page, 'approved-8-already-paid');
   });
 
-  it('replaces a stale form when a reload overtook the payment that it interrupted', async () => {
-    const letReturn = await holdReturn(page, platform.demo.shopUrl);
+  it('the page replaces a form that was rendered before the payment arrived', async () => {
+    const allowReturn = await holdReturn(page, platform.demo.shopUrl);
     const paymentPage = await checkOut();
-    const formAsItWas = await context.request.get(paymentPage);
+    const formBeforePayment = await context.request.get(paymentPage);
     await fillCard(page, ANSWERS_LATE);
     await payButton(page).click();
-    await leaveToTheBank();
-    await seesHeading(page, 'Confirming with your bank…');
+    await postponeStatusQuery();
+    await waitForHeading(page, 'Confirming with your bank…');
     // The server had rendered this form before the payment arrived.
-    await page.route(paymentPage, (route) => route.fulfill({ response: formAsItWas }), { times: 1 });
+    await page.route(paymentPage, (route) => route.fulfill({ response: formBeforePayment }), { times: 1 });
     await page.reload();
-    await seesHeading(page, 'Confirming with your bank…');
-    await seesHeading(page, 'Payment successful');
-    await letReturn();
-    await isAt(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await waitForHeading(page, 'Confirming with your bank…');
+    await waitForHeading(page, 'Payment successful');
+    await allowReturn();
+    await waitForUrl(page, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await seesOrderPaid();
   });
 
-  it('shows a decline, and accepts a second try on the same page', async () => {
+  it('the page shows a decline and accepts a second try', async () => {
     await checkOut();
     await fillCard(page, '4000 0000 0000 0002');
     await payButton(page).click();
-    await seesHeading(page, 'Pay by card', 30_000);
+    await waitForHeading(page, 'Pay by card', 30_000);
     await page.getByText('Your bank declined the payment').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
     await page.getByText('4 of 5 tries left.').waitFor({ state: 'visible' });
     await screenshot(page, 'declined-1-payment-page');
@@ -162,28 +166,32 @@ describe.each([
     await screenshot(page, 'declined-2-order');
     await goToPayment();
 
-    await seesHeading(page, 'Pay by card');
-    const letReturn = await holdReturn(page, platform.demo.shopUrl);
+    await waitForHeading(page, 'Pay by card');
+    const allowReturn = await holdReturn(page, platform.demo.shopUrl);
     await fillCard(page, '4242 4242 4242 4242');
     await payButton(page).click();
-    await seesHeading(page, 'Payment successful');
+    await waitForHeading(page, 'Payment successful');
     await screenshot(page, 'declined-3-second-try-receipt');
     await page.getByRole('link', { name: 'Return to Karoo Roastery' }).click({ noWaitAfter: true });
-    await letReturn();
+    await allowReturn();
     await seesOrderPaid();
     await screenshot(page, 'declined-4-order-paid');
   });
 
-  it('shows that a session has expired, and links back to the store', async () => {
+  it('the page shows that a session has expired, and links back to the store', async () => {
     const sessionId = new URL(await checkOut()).searchParams.get('sessionId');
     const past = new Date(Date.now() - 1_000);
     await platform.sql('UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1', [sessionId, past]);
 
     await page.reload();
-    await seesHeading(page, 'This payment page has expired');
+    await waitForHeading(page, 'This payment page has expired');
     await screenshot(page, 'expired-1-payment-page');
     await page.getByRole('link', { name: 'Back to store' }).click();
-    await isAt(page, 'the order', (url) => url.origin === platform.demo.shopUrl && url.pathname.startsWith('/orders/'));
+    await waitForUrl(
+      page,
+      'the order',
+      (url) => url.origin === platform.demo.shopUrl && url.pathname.startsWith('/orders/'),
+    );
     expect(await orderState()).toBe('awaiting-payment');
     await screenshot(page, 'expired-2-order');
   });

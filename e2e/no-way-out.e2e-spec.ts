@@ -7,7 +7,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { fillCard, holdReturn, payButton, seesHeading, startBrowser } from './browser/browser.js';
+import { fillCard, holdReturn, payButton, waitForHeading, startBrowser } from './browser/browser.js';
 import { PageStates, VERIFIED } from './browser/page-states.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -52,8 +52,8 @@ async function pay(tab: Page, cardNumber = APPROVED): Promise<void> {
 /** The visible ways to leave the page, without the browser's own buttons and the links to other languages. */
 function visibleExits(tab: Page): Promise<string[]> {
   return tab.evaluate(() => {
-    const leads = [...document.querySelectorAll<HTMLElement>('a[href], form, button, area[href]')];
-    return leads
+    const elements = [...document.querySelectorAll<HTMLElement>('a[href], form, button, area[href]')];
+    return elements
       .filter((element) => element.checkVisibility({ visibilityProperty: true }))
       .filter((element) => !(element.getAttribute('href') ?? '').includes('lang='))
       .map((element) => `${element.tagName} ${element.id} ${element.textContent.trim()}`);
@@ -61,17 +61,17 @@ function visibleExits(tab: Page): Promise<string[]> {
 }
 
 async function expectNoExit(heading: string, tab = page): Promise<void> {
-  await seesHeading(tab, heading);
+  await waitForHeading(tab, heading);
   expect([heading, await visibleExits(tab)]).toEqual([heading, []]);
 }
 
-const isCharged = (): Promise<unknown> =>
+const waitForCharge = (): Promise<unknown> =>
   waitUntil('the charge', 20_000, () =>
     Promise.resolve(platform.charges().some((line) => line.amount === amount && line.outcome === 'approved')),
   );
 
-it('the form has ways out, so their absence in the next tests proves something', async () => {
-  await seesHeading(page, 'Pay by card');
+it('the form has links and buttons, so that their absence in the next tests proves something', async () => {
+  await waitForHeading(page, 'Pay by card');
   expect((await visibleExits(page)).join()).toContain('Back to store');
 });
 
@@ -129,24 +129,24 @@ it('no link or button is visible while the acquirer processes the payment: in th
 
 it('no link or button is visible while another tab pays, also with a half-typed card, until that payment has failed', async () => {
   await page.getByLabel('Card number').fill('4242 4242');
-  const become = (state: string): Promise<string> =>
-    states.update(
+  const setPayableState = (state: string): Promise<string> =>
+    states.updateSession(
       url,
       `UPDATE hosted_gateway.sessions SET payable_state = $2, payable_version = payable_version + 1 WHERE session_id = $1`,
       state,
     );
-  await become('reserved');
+  await setPayableState('reserved');
   await page.bringToFront();
   const back = page.getByRole('link', { name: 'Back to store' });
   await back.waitFor({ state: 'hidden', timeout: 20_000 * PATIENCE });
   expect(await page.getByLabel('Card number').inputValue()).toBe('4242 4242');
-  await become('open');
+  await setPayableState('open');
   await back.waitFor({ state: 'visible', timeout: 20_000 * PATIENCE });
 });
 
 it('while the bank requires a verification, the only ways out are the bank’s page and another card', async () => {
   await page.goto(await states.paidWith(VERIFIED));
-  await seesHeading(page, 'Confirm the payment with your bank');
+  await waitForHeading(page, 'Confirm the payment with your bank');
   expect((await visibleExits(page)).map((each) => each.split(' ').slice(1).join(' ').trim())).toEqual([
     'verification-link Continue to your bank',
     'Use another card',
@@ -169,9 +169,9 @@ it(
         document.querySelector('nav a.back').click();
         setTimeout(() => document.getElementById('pay-form').requestSubmit(), 500);
       `);
-      await isCharged();
+      await waitForCharge();
       for (const response of pendingResponses) response.setHeader('content-type', 'text/html').end('<h1>The shop</h1>');
-      await seesHeading(page, 'Payment successful');
+      await waitForHeading(page, 'Payment successful');
       expect(pendingResponses).toHaveLength(1);
     } finally {
       shop.closeAllConnections();

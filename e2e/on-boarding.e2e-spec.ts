@@ -11,7 +11,7 @@ describe('on-boarding', () => {
     platform = await sharedPlatform('embedded');
   });
 
-  it.each(['the first time', 'and again'])(
+  it.each(['the first time', 'the second time'])(
     'the commands of the guide work, and the first payment succeeds: %s',
     async () => {
       const [block] = documentedBlocks('on-boarding');
@@ -78,12 +78,12 @@ describe('on-boarding', () => {
     [['admin', 'features', 'set', '1001', 'tip.enabled=perhaps'], 1, /features\.tip\.enabled must be a boolean/],
     [['admin', 'merchants', 'list', '--nonsense'], 2, /--nonsense/],
     [['admin', 'merchants', 'show', '1001', '--print', 'colour'], 1, /has no "colour"/],
-  ])('./svc %j explains its error', async (args, code, said) => {
-    const ran = await platform.svc(...args);
-    expect(ran.output).toMatch(said);
-    expect(ran.code).toBe(code);
+  ])('./svc %j explains its error', async (args, code, message) => {
+    const command = await platform.svc(...args);
+    expect(command.output).toMatch(message);
+    expect(command.code).toBe(code);
     // The usage has many lines; the error has one.
-    expect(ran.output.trim().split('\n').length > 1).toBe(code === 0);
+    expect(command.output.trim().split('\n').length > 1).toBe(code === 0);
   });
 
   it('uses another platform when configured, and reports a refused key or a missing server', async () => {

@@ -7,7 +7,7 @@ import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { en } from '../apps/hosted-gateway/src/languages/en.js';
 import { type Language, languageOf, LANGUAGES } from '../apps/hosted-gateway/src/languages/languages.js';
-import { axeFindings, holdReturn, isTooWide, screenshot, startBrowser } from './browser/browser.js';
+import { axeFindings, holdReturn, scrollsSideways, screenshot, startBrowser } from './browser/browser.js';
 import { PageStates } from './browser/page-states.js';
 import { ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -42,7 +42,7 @@ async function newPage(url: string): Promise<Page> {
   return page;
 }
 
-const sees = (page: Page, text: string): Promise<void> =>
+const waitForText = (page: Page, text: string): Promise<void> =>
   page
     .getByText(text, { exact: true })
     .first()
@@ -56,20 +56,20 @@ async function fillIn(page: Page, { messages: { form } }: Language, cardNumber: 
 }
 
 /** Returns the defects of the page in its current state, at each size. */
-async function lookAt(page: Page, name: string): Promise<unknown[]> {
-  const found: unknown[] = [];
+async function findDefects(page: Page, name: string): Promise<unknown[]> {
+  const defects: unknown[] = [];
   const text = `${await page.title()} ${await page.locator('body').innerText()}`;
-  found.push(...ENGLISH.filter((english) => text.includes(english)));
+  defects.push(...ENGLISH.filter((english) => text.includes(english)));
   for (const size of SIZES) {
     await page.setViewportSize(size);
-    if (await isTooWide(page)) found.push(['too wide', size.width]);
+    if (await scrollsSideways(page)) defects.push(['too wide', size.width]);
     await screenshot(page, `page-${name}-${size.width}`);
   }
   await page.setViewportSize(PHONE);
-  found.push(...(await axeFindings(page)));
+  defects.push(...(await axeFindings(page)));
   if (DOCS && /^(open|declined)-/.test(name))
     await page.screenshot({ path: join(DOCS, `${name}.png`), fullPage: true });
-  return found;
+  return defects;
 }
 
 describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) => {
@@ -83,26 +83,26 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
     ]);
     const amount = tag === 'af' ? 'R 1 234 567,89' : 'R 1 234 567.89';
     expect(await page.title()).toContain(amount);
-    expect(await lookAt(page, `open-${tag}`)).toEqual([]);
+    expect(await findDefects(page, `open-${tag}`)).toEqual([]);
 
     await page.locator('#pay-button').click();
-    await sees(page, messages.fieldErrors.cardNumberMissing);
-    expect(await lookAt(page, `mistakes-${tag}`)).toEqual([]);
+    await waitForText(page, messages.fieldErrors.cardNumberMissing);
+    expect(await findDefects(page, `mistakes-${tag}`)).toEqual([]);
 
     await fillIn(page, language, '4000 0000 0000 0002');
     await page.locator('#pay-button').click();
-    await sees(page, messages.declines['10'].title);
-    expect(await lookAt(page, `declined-${tag}`)).toEqual([]);
+    await waitForText(page, messages.declines['10'].title);
+    expect(await findDefects(page, `declined-${tag}`)).toEqual([]);
 
     await fillIn(page, language, '4242 4242 4242 4242');
     await page.locator('#pay-button').click();
-    await sees(page, messages.paid.heading);
+    await waitForText(page, messages.paid.heading);
     await page.locator('#stay').click();
     // In the payer's time zone and the page's language.
     expect(await page.locator('time').innerText()).toMatch(
       new RegExp(`^\\d+ (${messages.format.months.join('|')}) .* SAST$`),
     );
-    expect(await lookAt(page, `succeeded-${tag}`)).toEqual([]);
+    expect(await findDefects(page, `succeeded-${tag}`)).toEqual([]);
   });
 
   it('the page shows a slow payment, the verification, and finished sessions', async () => {
@@ -114,7 +114,7 @@ describe.each(LANGUAGES.filter(({ tag }) => tag !== 'en'))('$tag', (language) =>
       ...Object.entries(closed),
     ] as const) {
       const page = await newPage(`${url}${url.includes('?') ? '&' : '?'}lang=${tag}`);
-      expect([name, await lookAt(page, `${name}-${tag}`)]).toEqual([name, []]);
+      expect([name, await findDefects(page, `${name}-${tag}`)]).toEqual([name, []]);
       await page.close();
     }
   });
@@ -128,41 +128,41 @@ it('a link changes the language: the session stays, and the page asks before it 
   };
   await number.fill('4242 4242');
   const dialogs: string[] = [];
-  let goOn = false;
+  let acceptsDialog = false;
   page.on('dialog', (dialog) => {
     dialogs.push(dialog.message());
-    void (goOn ? dialog.accept() : dialog.dismiss());
+    void (acceptsDialog ? dialog.accept() : dialog.dismiss());
   });
   await page.locator('#languages summary').click();
   expect(await axeFindings(page)).toEqual([]);
   await screenshot(page, 'page-languages-open');
   await zulu.click();
   expect([dialogs, await number.inputValue()]).toEqual([[en.language.emptiesForm], '4242 4242']);
-  goOn = true;
+  acceptsDialog = true;
   await zulu.click();
   const { messages } = languageOf('zu');
-  await sees(page, messages.form.heading);
+  await waitForText(page, messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('zu');
   // Without input the page does not ask; and the script's requests keep the language.
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'Sesotho' }).click();
-  await sees(page, languageOf('st').messages.form.heading);
+  await waitForText(page, languageOf('st').messages.form.heading);
   expect(dialogs).toHaveLength(2);
   await fillIn(page, languageOf('st'), '4000 0000 0000 0002');
   await page.locator('#pay-button').click();
-  await sees(page, languageOf('st').messages.declines['10'].title);
+  await waitForText(page, languageOf('st').messages.declines['10'].title);
   await page.reload();
-  await sees(page, languageOf('st').messages.declines['10'].title);
+  await waitForText(page, languageOf('st').messages.declines['10'].title);
 });
 
-it('works without script', async () => {
+it('the language can be changed without script', async () => {
   await context.close();
   context = await browser.newContext({ locale: 'af-ZA', javaScriptEnabled: false, viewport: PHONE });
   const page = await newPage(await states.open());
-  await sees(page, languageOf('af').messages.form.heading);
+  await waitForText(page, languageOf('af').messages.form.heading);
   await page.locator('#languages summary').click();
   await page.getByRole('link', { name: 'isiXhosa' }).click();
-  await sees(page, languageOf('xh').messages.form.heading);
+  await waitForText(page, languageOf('xh').messages.form.heading);
   expect(new URL(page.url()).searchParams.get('lang')).toBe('xh');
 });
 

@@ -10,11 +10,11 @@ import {
   axeFindings,
   fillCard,
   holdReturn,
-  isTooWide,
-  pageErrorsOf,
+  scrollsSideways,
+  recordPageErrors,
   payButton,
   screenshot,
-  seesHeading,
+  waitForHeading,
   startBrowser,
   withForcedTextFill,
 } from './browser/browser.js';
@@ -48,7 +48,7 @@ describe('the page', () => {
   let browser: Browser;
   let states: PageStates;
   const contexts: BrowserContext[] = [];
-  let complaints: string[] = [];
+  let pageErrors: string[] = [];
 
   beforeAll(async () => {
     platform = await sharedPlatform('embedded');
@@ -59,24 +59,24 @@ describe('the page', () => {
     await browser?.close();
   });
   beforeEach(() => {
-    complaints = [];
+    pageErrors = [];
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()));
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-ZA', ...options });
     contexts.push(context);
-    complaints = pageErrorsOf(context);
+    pageErrors = recordPageErrors(context);
     const page = await context.newPage();
     await holdReturn(page, SHOP);
     return page;
   }
 
   /** Checks a state in every look; `act` causes states that the server cannot. Looks differ in CSS only: one page has all. */
-  async function lookAt(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
+  async function expectAccessible(name: string, url: string, act: (page: Page) => Promise<void>): Promise<void> {
     const page = await newPage({ viewport: LOOKS[0].viewport, colorScheme: LOOKS[0].colorScheme });
     await page.goto(url);
     await act(page);
@@ -84,7 +84,7 @@ describe('the page', () => {
       await page.setViewportSize(look.viewport);
       await page.emulateMedia({ colorScheme: look.colorScheme });
       if (look.axe) expect([look.name, await axeFindings(page)]).toEqual([look.name, []]);
-      expect([look.name, await isTooWide(page)]).toEqual([look.name, false]);
+      expect([look.name, await scrollsSideways(page)]).toEqual([look.name, false]);
       await screenshot(page, `page-${name}-${look.name}`);
       if (DOCS && look.name === 'phone-light') {
         mkdirSync(DOCS, { recursive: true });
@@ -92,27 +92,35 @@ describe('the page', () => {
       }
     }
     await page.setViewportSize(ENLARGED);
-    expect([name, 'enlarged', await isTooWide(page)]).toEqual([name, 'enlarged', false]);
+    expect([name, 'enlarged', await scrollsSideways(page)]).toEqual([name, 'enlarged', false]);
     await screenshot(page, `page-${name}-enlarged`);
     await page.setViewportSize(ENLARGED_FOUR_TIMES);
-    expect([name, 'at 400 %', await isTooWide(page), await axeFindings(page)]).toEqual([name, 'at 400 %', false, []]);
+    expect([name, 'at 400 %', await scrollsSideways(page), await axeFindings(page)]).toEqual([
+      name,
+      'at 400 %',
+      false,
+      [],
+    ]);
     await page.setViewportSize(LOOKS[2].viewport);
     await page.emulateMedia({ forcedColors: 'active' });
     await screenshot(page, `page-${name}-forced-colours`);
     await withForcedTextFill(page);
     expect([name, 'in forced colours', await axeFindings(page)]).toEqual([name, 'in forced colours', []]);
     // For a missing page a 404 is correct.
-    if (NOT_THERE.includes(name)) complaints.length = 0;
-    expect(complaints).toEqual([]);
+    if (NOT_THERE.includes(name)) pageErrors.length = 0;
+    expect(pageErrors).toEqual([]);
     await page.context().close();
   }
 
-  it.each(PAGE_STATES.map((state) => [state.name, state] as const))('%s', async (name, { heading, reach }) => {
-    await lookAt(name, await reach(states), (page) => seesHeading(page, heading));
-  });
+  it.each(PAGE_STATES.map((state) => [state.name, state] as const))(
+    'is accessible in the state %s',
+    async (name, { heading, createUrl: reach }) => {
+      await expectAccessible(name, await reach(states), (page) => waitForHeading(page, heading));
+    },
+  );
 
   it('shows an error beside every wrong field, announces it, and focuses the first', async () => {
-    await lookAt('mistakes', await states.open(), async (page) => {
+    await expectAccessible('mistakes', await states.open(), async (page) => {
       await fillCard(page, '4242 4242 4242 4241');
       await page.getByLabel('Expiry date').fill('12 / 20');
       await page.getByLabel('CVV').fill('1');
@@ -152,7 +160,7 @@ describe('the page', () => {
       await phone.getByText('Pay with another device').click();
       expect(await code(phone).isVisible()).toBe(true);
       // Both checks run in the page, so they need script.
-      const findings = javaScriptEnabled ? [await axeFindings(phone), await isTooWide(phone)] : [[], false];
+      const findings = javaScriptEnabled ? [await axeFindings(phone), await scrollsSideways(phone)] : [[], false];
       expect(findings).toEqual([[], false]);
       await screenshot(phone, `page-code-unfolded-${javaScriptEnabled ? 'with' : 'no'}-script`);
     }
@@ -180,7 +188,7 @@ describe('the page', () => {
   });
 
   it.each(['light', 'dark'] as const)('shows a focus ring with a contrast of at least 3:1, %s', async (colorScheme) => {
-    const soon = await states.update(
+    const soon = await states.updateSession(
       await states.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
       new Date(Date.now() + 4 * 60_000),
@@ -211,7 +219,7 @@ describe('the page', () => {
     }
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('pay-button');
     await page.keyboard.press('Enter');
-    await seesHeading(page, 'Payment successful');
+    await waitForHeading(page, 'Payment successful');
     const moving = await page.evaluate(
       () => document.getAnimations().filter((one) => one instanceof CSSAnimation).length,
     );
@@ -237,7 +245,7 @@ describe('the page', () => {
       await fillCard(page, cardNumber);
       const before = await boxes();
       await payButton(page).click();
-      await seesHeading(page, 'Sending your payment');
+      await waitForHeading(page, 'Sending your payment');
       expect(await boxes()).toEqual(before);
       // The status is in sight, and neither the form nor a link back to the store can be used.
       expect(await page.locator('#processing-heading').evaluate(isInSight)).toBe(true);
@@ -247,7 +255,7 @@ describe('the page', () => {
       await page.unroute('**/payments*');
       if (cardNumber === DECLINED) await page.getByText('4 of 5 tries left').waitFor({ state: 'visible' });
     }
-    await seesHeading(page, 'Payment successful');
+    await waitForHeading(page, 'Payment successful');
   });
 
   it('explains what does not work without script, and links back', async () => {
@@ -272,8 +280,8 @@ describe('the page', () => {
         { key: '\u202Egnihtemos', value: 'x'.repeat(512) },
       ],
     });
-    await lookAt('hostile', url, async (page) => {
-      await seesHeading(page, 'Pay by card');
+    await expectAccessible('hostile', url, async (page) => {
+      await waitForHeading(page, 'Pay by card');
       expect(await page.title()).toMatch(/^Pay R/);
       expect(await page.locator('main img, main script').count()).toBe(0);
       expect(await page.locator('main').innerText()).toContain('<img src=x');
@@ -282,17 +290,17 @@ describe('the page', () => {
 
   it('warns five minutes before the session expires, and not earlier', async () => {
     const url = await states.open();
-    const ends = (minutes: number): Promise<string> =>
-      states.update(
+    const expireIn = (minutes: number): Promise<string> =>
+      states.updateSession(
         url,
         `UPDATE hosted_gateway.sessions SET expires_at = $2 WHERE session_id = $1`,
         new Date(Date.now() + minutes * 60_000),
       );
     const page = await newPage({ viewport: LOOKS[0].viewport, timezoneId: 'Africa/Johannesburg' });
-    await page.goto(await ends(20));
+    await page.goto(await expireIn(20));
     await payButton(page).waitFor({ state: 'visible' });
     expect(await page.locator('#expiring').isVisible()).toBe(false);
-    await lookAt('expiring', await ends(4), async (soon) => {
+    await expectAccessible('expiring', await expireIn(4), async (soon) => {
       const warning = soon.getByText(/^You can pay here until \d+ \w+ \d+ at \d\d:\d\d/);
       await warning.waitFor({ state: 'visible' });
       // A screen reader reads it, and the focus stays in the field.
@@ -311,7 +319,7 @@ describe('the page', () => {
     expect(await last.locator('#more-time').count()).toBe(0);
     await fillCard(last, '4242 4242 4242 4242');
     await payButton(last).click();
-    await seesHeading(last, 'Payment successful');
+    await waitForHeading(last, 'Payment successful');
   });
 
   it('shows a receipt: announced, with the brand of the card, and printed without links', async () => {
@@ -319,7 +327,7 @@ describe('the page', () => {
     await page.goto(await states.open());
     await fillCard(page, '4242 4242 4242 4242');
     await payButton(page).click();
-    await seesHeading(page, 'Payment successful');
+    await waitForHeading(page, 'Payment successful');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('outcome-heading');
     const receipt = (await page.locator('.receipt').innerText()).replace(/\s+/g, ' ');
     expect(receipt).toMatch(/^Amount R 123\.45 Card Visa \*\*\*\* 4242 Date .* Order \S+ Payment reference \w{18}$/);

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { listTables, scanFiles, scanTables } from './books/card-scan.js';
+import { listTables, scanFiles, scanTables } from './consistency/card-scan.js';
 import { logIn } from './callers/partner.js';
-import { newInvoice } from './callers/till.js';
+import { createInvoice } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
   platform = await sharedPlatform('embedded');
 });
 
-it('the curl commands of the guide work as written, again and again', async () => {
+it('the curl commands of the guide work as written, also when repeated', async () => {
   const [block] = documentedBlocks('partner');
   for (let times = 0; times < 2; times++) {
     const { code, output } = await run('bash', ['-euo', 'pipefail', '-c', block!], platform.env());
@@ -38,7 +38,7 @@ it('the curl commands of the guide work as written, again and again', async () =
   }
 });
 
-it('runs the example of a partner’s server', async () => {
+it('the example of a partner’s server works', async () => {
   const { code, output } = await run(process.execPath, ['examples/partner/pay-an-invoice.ts'], platform.env());
   expect([code, code === 0 ? '' : output]).toEqual([0, '']);
   const lines = output.trim().split('\n');
@@ -56,7 +56,7 @@ it('runs the example of a partner’s server', async () => {
   );
 });
 
-it('runs the example of a merchant’s back office: an invoice, its payment on the stream, and the look-up', async () => {
+it('the example of a merchant’s back office creates an invoice, receives its payment on the stream, and looks it up', async () => {
   const { code, output } = await run(process.execPath, ['examples/merchant/follow-payments.ts'], platform.env());
   expect([code, code === 0 ? '' : output]).toEqual([0, '']);
   expect(output.trim().split('\n')).toEqual([
@@ -68,12 +68,15 @@ it('runs the example of a merchant’s back office: an invoice, its payment on t
   ]);
 });
 
-it('a payer confirms the verification: the payment continues by itself, and is in the history', async () => {
+it('after the payer confirms the verification, the payment succeeds and is in the history', async () => {
   const { apiUrl, partner } = platform.demo;
   const client = new PartnerClient({ apiUrl, ...partner });
   const card = { cardNumber: '4000000000003220', cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const request = { reference: randomUUID(), customer: { id: randomUUID() }, amount: 4_500, card };
-  const payment = await client.service.pay({ ...request, code: (await newInvoice(platform, { amount: 4_500 })).code });
+  const payment = await client.service.pay({
+    ...request,
+    code: (await createInvoice(platform, { amount: 4_500 })).code,
+  });
   expect(payment.status).toBe('verificationRequired');
   const back = await fetch(payment.verificationUrl!, {
     method: 'POST',
@@ -88,18 +91,18 @@ it('a payer confirms the verification: the payment continues by itself, and is i
   });
 });
 
-it('stores no card number in a table, a log, or the books of the acquirer', async () => {
-  const planted = '5105105105105100';
+it('stores no card number in a table, a log, or the acquirer’s file', async () => {
+  const plantedNumber = '5105105105105100';
   const { apiUrl, partner } = platform.demo;
   const headers = await logIn(platform);
-  const card = { cardNumber: planted, cvv: '971', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
+  const card = { cardNumber: plantedNumber, cvv: '971', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
   const pay = async (amount: number, method: object) =>
     fetch(`${apiUrl}/v1/payments`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify({
         reference: randomUUID(),
-        code: Buffer.from((await newInvoice(platform, { amount: amount })).code).toString('base64'),
+        code: Buffer.from((await createInvoice(platform, { amount: amount })).code).toString('base64'),
         amount,
         customer: { id: randomUUID() },
         paymentMethod: { card: method },
@@ -111,32 +114,36 @@ it('stores no card number in a table, a log, or the books of the acquirer', asyn
   expect((await pay(1_300, { token })).status).toBe(201);
 
   // Also in fields where a card number does not belong.
-  for (const misplaced of [{ token: planted }, { encryptedCard: planted }, { ...card, expiryYear: planted }])
+  for (const misplaced of [
+    { token: plantedNumber },
+    { encryptedCard: plantedNumber },
+    { ...card, expiryYear: plantedNumber },
+  ])
     expect((await pay(1_400, misplaced)).ok).toBe(false);
   const json = { ...headers, 'content-type': 'application/json' };
-  const elsewhere: [string, string, RequestInit][] = [
-    ['DELETE', `/v1/cards/${planted}`, { headers }],
-    ['GET', `/v1/payments/${planted}`, { headers }],
-    ['GET', `/v1/payments?customerReference=${planted}&page=${planted}`, { headers }],
-    ['GET', `/v1/codes/${Buffer.from(planted).toString('base64')}`, { headers }],
-    ['GET', `/v1/verifications/${planted}`, {}],
-    ['GET', '/v1/payments', { headers: { ...headers, 'x-api-key': planted, traceparent: planted } }],
-    ['GET', '/v1/payments', { headers: { ...headers, authorization: `Bearer ${planted}` } }],
-    ['POST', '/v1/payments', { headers: json, body: `{"reference": "${planted}", "amount": ${planted}}` }],
-    ['POST', '/v1/cards', { headers: json, body: `{"cardNumber": "${planted}"` }],
-    ['POST', '/v1/cards', { headers, body: new URLSearchParams({ cardNumber: planted }) }],
+  const misplacedRequests: [string, string, RequestInit][] = [
+    ['DELETE', `/v1/cards/${plantedNumber}`, { headers }],
+    ['GET', `/v1/payments/${plantedNumber}`, { headers }],
+    ['GET', `/v1/payments?customerReference=${plantedNumber}&page=${plantedNumber}`, { headers }],
+    ['GET', `/v1/codes/${Buffer.from(plantedNumber).toString('base64')}`, { headers }],
+    ['GET', `/v1/verifications/${plantedNumber}`, {}],
+    ['GET', '/v1/payments', { headers: { ...headers, 'x-api-key': plantedNumber, traceparent: plantedNumber } }],
+    ['GET', '/v1/payments', { headers: { ...headers, authorization: `Bearer ${plantedNumber}` } }],
+    ['POST', '/v1/payments', { headers: json, body: `{"reference": "${plantedNumber}", "amount": ${plantedNumber}}` }],
+    ['POST', '/v1/cards', { headers: json, body: `{"cardNumber": "${plantedNumber}"` }],
+    ['POST', '/v1/cards', { headers, body: new URLSearchParams({ cardNumber: plantedNumber }) }],
   ];
-  for (const [method, path, init] of elsewhere) {
+  for (const [method, path, init] of misplacedRequests) {
     const answer = await fetch(`${apiUrl}${path}`, { method, ...init });
-    expect([path, answer.status < 500, (await answer.text()).includes(planted)]).toEqual([path, true, false]);
+    expect([path, answer.status < 500, (await answer.text()).includes(plantedNumber)]).toEqual([path, true, false]);
   }
 
   const client = await platform.sqlClient();
   try {
-    expect(await scanTables(client, await listTables(client), [planted])).toEqual([]);
+    expect(await scanTables(client, await listTables(client), [plantedNumber])).toEqual([]);
   } finally {
     await client.end();
   }
   for (const folder of ['log', 'acquirer', 'env'])
-    expect(scanFiles(join(platform.dataDir, folder), [planted])).toEqual([]);
+    expect(scanFiles(join(platform.dataDir, folder), [plantedNumber])).toEqual([]);
 });

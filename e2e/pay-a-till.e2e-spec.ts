@@ -11,16 +11,16 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   axeFindings,
   fillCard,
-  isTooWide,
-  pageErrorsOf,
+  scrollsSideways,
+  recordPageErrors,
   payButton,
   screenshot,
-  seesHeading,
+  waitForHeading,
   startBrowser,
 } from './browser/browser.js';
 import { onboardMerchant } from './callers/merchant.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
-import { newInvoice, till as merchantCall } from './callers/till.js';
+import { createInvoice, callTillApi as merchantCall } from './callers/till.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -36,7 +36,7 @@ let platform: Platform;
 let browser: Browser;
 let partner: PartnerHeaders;
 const contexts: BrowserContext[] = [];
-const complaints: string[][] = [];
+const pageErrors: string[][] = [];
 
 beforeAll(async () => {
   platform = await sharedPlatform('distributed');
@@ -49,14 +49,14 @@ afterAll(async () => {
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map((context) => context.close()));
   // When two pay at the same moment, one gets a 409; that is expected.
-  const faults = complaints.splice(0).flat();
-  expect(faults.filter((complaint) => !/^409: |status of 409/.test(complaint))).toEqual([]);
+  const faults = pageErrors.splice(0).flat();
+  expect(faults.filter((pageError) => !/^409: |status of 409/.test(pageError))).toEqual([]);
 });
 
 async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
   const context = await browser.newContext({ locale: 'en-ZA', ...options });
   contexts.push(context);
-  complaints.push(pageErrorsOf(context));
+  pageErrors.push(recordPageErrors(context));
   return context.newPage();
 }
 
@@ -65,7 +65,7 @@ async function scan(code: string): Promise<Page> {
   await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
   const phone = await newPage(PHONE);
   await phone.goto(code);
-  await seesHeading(phone, 'Pay by card');
+  await waitForHeading(phone, 'Pay by card');
   return phone;
 }
 
@@ -120,21 +120,21 @@ describe('a till', () => {
     await transformer('POST', `${base}/line`, { ...line, totalPrice: AMOUNT });
     const total = await transformer('POST', `${base}/total`, { amount: AMOUNT, reference: String(order) });
     const { Code: code, InvoiceReference: invoice } = (await total.json()) as Record<string, string>;
-    await seesHeading(display, 'Scan to pay');
+    await waitForHeading(display, 'Scan to pay');
 
     const phone = await scan(code!);
     const text = await phone.locator('main').innerText();
     for (const shown of ['Karoo Roastery', till, '2 × Rooibos', 'R 89.50']) expect(text).toContain(shown);
-    expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+    expect([await axeFindings(phone), await scrollsSideways(phone)]).toEqual([[], false]);
     expect(await phone.getByRole('link').count()).toBe(0);
     await screenshot(phone, 'till-phone-1-form');
     expect((await transformer('GET', `/GetPayment?MerchantOrderId=${order}`)).status).toBe(404);
 
-    const turned = seesHeading(display, 'Paid');
+    const displayUpdated = waitForHeading(display, 'Paid');
     await tapPay(phone);
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     await screenshot(phone, 'till-phone-2-paid');
-    await turned;
+    await displayUpdated;
     const answer = await waitUntil('the till to get the payment', 5_000, async () => {
       const answer = await transformer('GET', `/GetPayment?MerchantOrderId=${order}`);
       return answer.status === 200 ? ((await answer.json()) as Record<string, unknown>) : undefined;
@@ -147,27 +147,27 @@ describe('a till', () => {
     // A second phone sees that the invoice is paid, but no details; the first keeps its receipt.
     const second = await newPage(PHONE);
     await second.goto(code!);
-    await seesHeading(second, PAID_BY_OTHERS);
+    await waitForHeading(second, PAID_BY_OTHERS);
     expect(await second.locator('main').innerText()).not.toContain(payments[0]!.paymentReference);
     await phone.reload();
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     await screenshot(second, 'till-phone-3-second');
   });
 
   it('with a printed code: the page waits for a basket, then opens the invoice of the basket', async () => {
     const siteReference = `TILL-${randomInt(1e9)}`;
-    const made = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
-    const code = await made.text();
+    const created = await merchantCall(platform, 'PUT', `/tills/${siteReference}/code`, 'text/plain');
+    const code = await created.text();
     await waitUntil('the gateway to know the till', 5_000, async () => (await fetch(code)).ok);
     const phone = await newPage(PHONE);
     await phone.goto(code);
-    await seesHeading(phone, 'This till has nothing to pay yet');
+    await waitForHeading(phone, 'This till has nothing to pay yet');
     await screenshot(phone, 'till-phone-4-waiting');
-    const invoice = await newInvoice(platform, { siteReference });
-    await seesHeading(phone, 'Pay by card');
+    const invoice = await createInvoice(platform, { siteReference });
+    await waitForHeading(phone, 'Pay by card');
     expect(phone.url()).toBe(invoice.code);
     await tapPay(phone);
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     expect(phone.url()).toBe(invoice.code);
   });
 });
@@ -183,13 +183,13 @@ describe('the payer', () => {
     });
     expect(changed.status).toBe(200);
     const { code, reference } = await waitUntil('the till to be accepted', 10_000, () =>
-      newInvoice(platform, {}, site).catch(() => undefined),
+      createInvoice(platform, {}, site).catch(() => undefined),
     );
     await waitUntil('the page with the new features', 10_000, async () =>
       (await (await fetch(code)).text()).includes('id="pay-tip"'),
     );
     const phone = await scan(code);
-    expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+    expect([await axeFindings(phone), await scrollsSideways(phone)]).toEqual([[], false]);
     const [amount, tip] = [phone.getByLabel('Amount to pay'), phone.getByLabel('Tip')];
     expect([await amount.inputValue(), await tip.inputValue()]).toEqual(['89.50', '']);
     await amount.fill('0.99');
@@ -206,7 +206,7 @@ describe('the payer', () => {
     expect(await payButton(phone).innerText()).toContain('Pay R 90.50');
     await screenshot(phone, 'till-phone-6-tip');
     await payButton(phone).tap();
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     expect(await phone.locator('main').innerText()).toContain('R 90.50');
     const paid = await platform.sql<object>(
       `SELECT amount::int, tip_amount::int AS tip, processed_amount::int AS processed FROM payment_processor.payments WHERE payable_id = $1`,
@@ -217,7 +217,7 @@ describe('the payer', () => {
   });
 
   it('keeps the input when another payer’s try has failed, and pays with it', async () => {
-    const { code, reference } = await newInvoice(platform);
+    const { code, reference } = await createInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     const number = phone.getByLabel('Card number');
     await number.fill('4242 4242 4242 4242');
@@ -230,12 +230,12 @@ describe('the payer', () => {
       1,
     ]);
     await tapPay(phone);
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
   });
 
   it('returns from the bank to the same invoice, and sees only his own decline and receipt', async () => {
-    const { code, reference } = await newInvoice(platform);
+    const { code, reference } = await createInvoice(platform);
     const [phone, other] = [await scan(code), await scan(code)];
     await fillCard(phone, '4000 0000 0000 9995');
     await payButton(phone).tap();
@@ -244,9 +244,9 @@ describe('the payer', () => {
     await fillCard(phone, '4000 0000 0000 3220');
     await payButton(phone).tap();
     await phone.getByRole('button', { name: 'Confirm the payment' }).click();
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     expect(new URL(phone.url()).pathname).toBe(new URL(code).pathname);
-    await seesHeading(other, PAID_BY_OTHERS);
+    await waitForHeading(other, PAID_BY_OTHERS);
     expect((await paymentsOf(reference)).map(({ state }) => state)).toEqual(['failed', 'success']);
   });
 });
@@ -277,7 +277,7 @@ describe('an invoice that two payers pay at the same moment', () => {
   it('a phone and a partner: one is charged, and the other sees that the invoice is already paid', async () => {
     const winners = new Set<string>();
     for (let race = 0; race < MAX_RACES && winners.size < 2; race++) {
-      const { code, reference } = await newInvoice(platform);
+      const { code, reference } = await createInvoice(platform);
       const phone = await scan(code);
       await fillCard(phone, '4242 4242 4242 4242');
       // The partner's request is faster, so in every second race it starts after the phone's.
@@ -296,7 +296,7 @@ describe('an invoice that two payers pay at the same moment', () => {
   });
 
   it('two phones: one is charged, and the other sees that the invoice is already paid', async () => {
-    const { code, reference } = await newInvoice(platform);
+    const { code, reference } = await createInvoice(platform);
     const phones = [await scan(code), await scan(code)];
     for (const phone of phones) await fillCard(phone, '4242 4242 4242 4242');
     await Promise.all(phones.map((phone) => payButton(phone).tap()));
@@ -307,10 +307,10 @@ describe('an invoice that two payers pay at the same moment', () => {
   });
 
   it('an open form shows by itself that a partner has paid', async () => {
-    const { code, reference } = await newInvoice(platform);
+    const { code, reference } = await createInvoice(platform);
     const phone = await scan(code);
     expect(await payAsPartner(reference)).toBe(true);
-    await seesHeading(phone, PAID_BY_OTHERS);
+    await waitForHeading(phone, PAID_BY_OTHERS);
   });
 });
 
@@ -327,7 +327,7 @@ it('the commands of the guide work as written: a basket by curl, its code on a p
     );
     const phone = await scan(code);
     await tapPay(phone);
-    await seesHeading(phone, PAID);
+    await waitForHeading(phone, PAID);
     const [status] = (await closed) as [number | null];
     expect([status, status === 0 ? '' : output]).toEqual([0, '']);
     const answer = JSON.parse(output.trim().split('\n').at(-1)!) as object;

@@ -1,7 +1,7 @@
 /**
  * Paying with a phone from a desktop: the code is read from a picture of the screen, in both themes. Then the same payment
- * by a partner's customer. Every open page shows the payment by itself. Each service has its own process, over RabbitMQ, so
- * events must reach all of them.
+ * by a partner's customer. Every open page shows the payment without a reload. Each service has its own process, over RabbitMQ,
+ * so events must reach all of them.
  */
 import { randomUUID } from 'node:crypto';
 import { PartnerClient } from '@svc/sdk';
@@ -11,23 +11,23 @@ import {
   axeFindings,
   fillCard,
   holdReturn,
-  isAt,
-  isTooWide,
-  pageErrorsOf,
+  waitForUrl,
+  scrollsSideways,
+  recordPageErrors,
   payButton,
   screenshot,
-  seesHeading,
+  waitForHeading,
   startBrowser,
 } from './browser/browser.js';
 import { readQr } from './browser/qr-scanner.js';
-import { clientOf } from './callers/merchant.js';
-import { decode, logIn } from './callers/partner.js';
+import { gatewayClient } from './callers/merchant.js';
+import { decodeCode, logIn } from './callers/partner.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
 const PAID = 'Payment successful';
 /** The other pages must show the payment within this time. */
-const MAX_NEWS_MS = 2_000 * PATIENCE;
+const MAX_UPDATE_MS = 2_000 * PATIENCE;
 /** Repeated when it took longer, because other load on the machine also delays the pages. */
 const MAX_PAYMENTS = 3;
 const CARD = { cardNumber: '4242424242424242', cvv: '123', holderName: 'A Khan', expiryMonth: 12, expiryYear: 2035 };
@@ -36,7 +36,7 @@ describe('paying by QR', () => {
   let platform: Platform;
   let browser: Browser;
   const contexts: BrowserContext[] = [];
-  const complaints: string[][] = [];
+  const pageErrors: string[][] = [];
 
   beforeAll(async () => {
     platform = await sharedPlatform('distributed');
@@ -47,29 +47,29 @@ describe('paying by QR', () => {
   });
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()));
-    expect(complaints.splice(0).flat()).toEqual([]);
+    expect(pageErrors.splice(0).flat()).toEqual([]);
   });
 
   async function newPage(options: Parameters<Browser['newContext']>[0]): Promise<Page> {
     const context = await browser.newContext({ locale: 'en-ZA', ...options });
     contexts.push(context);
-    complaints.push(pageErrorsOf(context));
+    pageErrors.push(recordPageErrors(context));
     return context.newPage();
   }
   /** Checks out up to the payment page, and takes a picture of the screen. */
   async function showCode(
     colorScheme: 'light' | 'dark',
-  ): Promise<{ desktop: Page; address: string; sessionId: string; letReturn: () => Promise<void> }> {
+  ): Promise<{ desktop: Page; address: string; sessionId: string; allowReturn: () => Promise<void> }> {
     const desktop = await newPage({ viewport: { width: 1280, height: 800 }, colorScheme });
-    const letReturn = await holdReturn(desktop, platform.demo.shopUrl);
+    const allowReturn = await holdReturn(desktop, platform.demo.shopUrl);
     await desktop.goto(platform.demo.shopUrl);
     await desktop.getByRole('button', { name: 'Check out' }).click();
-    await seesHeading(desktop, 'Or scan to pay');
+    await waitForHeading(desktop, 'Or scan to pay');
     await screenshot(desktop, `qr-desktop-${colorScheme}`);
     const address = await readQr(browser, await desktop.screenshot());
     expect(address).toMatch(new RegExp(`^${platform.demo.gatewayUrl}/c/\\d{20}$`));
     const sessionId = new URL(desktop.url()).searchParams.get('sessionId')!;
-    return { desktop, address: address!, sessionId, letReturn };
+    return { desktop, address: address!, sessionId, allowReturn };
   }
   async function scanWithPhone(address: string, colorScheme: 'light' | 'dark'): Promise<Page> {
     const phone = await newPage({
@@ -80,59 +80,59 @@ describe('paying by QR', () => {
       colorScheme,
     });
     await phone.goto(address);
-    await seesHeading(phone, 'Pay by card');
+    await waitForHeading(phone, 'Pay by card');
     return phone;
   }
-  const when = async (happened: Promise<unknown>): Promise<number> => {
-    await happened;
+  const timeOf = async (event: Promise<unknown>): Promise<number> => {
+    await event;
     return Date.now();
   };
-  /** The charge of the session, compared in the acquirer's books and the merchant's list. */
+  /** Checks that the acquirer has one charge for the session; returns the states of the merchant's payments. */
   async function paymentsOf(sessionId: string): Promise<readonly string[]> {
-    const payments = await clientOf(platform).listPayments(sessionId);
+    const payments = await gatewayClient(platform).listPayments(sessionId);
     const references = payments.map(({ paymentReference }) => paymentReference);
     const charged = platform.charges().filter(({ paymentReference }) => references.includes(paymentReference));
     expect(charged.map(({ outcome, amount }) => [outcome, amount])).toEqual([['approved', 12_345]]);
     return payments.map(({ paymentStatus }) => paymentStatus);
   }
   const seesOrderPaid = async (desktop: Page): Promise<void> => {
-    await isAt(desktop, 'the shop', (url) => url.origin === platform.demo.shopUrl);
+    await waitForUrl(desktop, 'the shop', (url) => url.origin === platform.demo.shopUrl);
     await desktop.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE });
   };
 
   /** @param pay returns the milliseconds until the last page showed the payment */
-  async function expectNewsInTime(pay: () => Promise<number>): Promise<void> {
+  async function expectUpdateInTime(pay: () => Promise<number>): Promise<void> {
     let took = Infinity;
-    for (let payment = 0; payment < MAX_PAYMENTS && took >= MAX_NEWS_MS; payment++) took = await pay();
-    expect(took).toBeLessThan(MAX_NEWS_MS);
+    for (let payment = 0; payment < MAX_PAYMENTS && took >= MAX_UPDATE_MS; payment++) took = await pay();
+    expect(took).toBeLessThan(MAX_UPDATE_MS);
   }
 
   it.each(['light', 'dark'] as const)(
-    'a phone reads the code from the screen and pays; the desktop shows it by itself and returns to the shop (%s)',
-    (colorScheme) => expectNewsInTime(() => payByPhone(colorScheme)),
+    'a phone reads the code from the screen and pays; the desktop shows the payment without a reload and returns to the shop (%s theme)',
+    (colorScheme) => expectUpdateInTime(() => payByPhone(colorScheme)),
   );
 
-  it('a partner’s customer pays the scanned code; phone and desktop show it by themselves, the shop gets one webhook', () =>
-    expectNewsInTime(payByPartner));
+  it('a partner’s customer pays the scanned code; phone and desktop show the payment without a reload, and the shop receives one webhook', () =>
+    expectUpdateInTime(payByPartner));
 
   async function payByPhone(colorScheme: 'light' | 'dark'): Promise<number> {
-    const { desktop, address, sessionId, letReturn } = await showCode(colorScheme);
+    const { desktop, address, sessionId, allowReturn } = await showCode(colorScheme);
     const phone = await scanWithPhone(address, colorScheme);
-    expect([await axeFindings(phone), await isTooWide(phone)]).toEqual([[], false]);
+    expect([await axeFindings(phone), await scrollsSideways(phone)]).toEqual([[], false]);
     expect(await phone.locator('main').innerText()).toContain('R 123.45');
     // No link to the shop, which this browser does not know, and no code of its own.
     expect([await phone.getByRole('link').count(), await phone.locator('#code-view').count()]).toEqual([0, 0]);
     await screenshot(phone, `qr-phone-${colorScheme}-1-form`);
 
-    const turned = when(seesHeading(desktop, PAID));
+    const updated = timeOf(waitForHeading(desktop, PAID));
     await fillCard(phone, '4242 4242 4242 4242');
     await payButton(phone).tap();
-    const paid = await when(seesHeading(phone, PAID));
-    const took = (await turned) - paid;
-    console.log(`the desktop turned ${took} ms after the phone (${colorScheme})`);
+    const paid = await timeOf(waitForHeading(phone, PAID));
+    const took = (await updated) - paid;
+    console.log(`the desktop was updated ${took} ms after the phone (${colorScheme})`);
     await screenshot(desktop, `qr-desktop-${colorScheme}-2-paid`);
 
-    await letReturn();
+    await allowReturn();
     await seesOrderPaid(desktop);
     expect(await phone.locator('main').innerText()).toContain('The page of the shop goes on by itself.');
     expect([phone.url(), await phone.getByRole('link').count()]).toEqual([address, 0]);
@@ -142,10 +142,10 @@ describe('paying by QR', () => {
   }
 
   async function payByPartner(): Promise<number> {
-    const { desktop, address, sessionId, letReturn } = await showCode('light');
+    const { desktop, address, sessionId, allowReturn } = await showCode('light');
     const phone = await scanWithPhone(address, 'light');
     const headers = await logIn(platform);
-    const { status, body } = await decode(platform, address, headers);
+    const { status, body } = await decodeCode(platform, address, headers);
     expect([status, body]).toMatchObject([
       200,
       {
@@ -156,8 +156,8 @@ describe('paying by QR', () => {
 
     const { apiUrl, partner } = platform.demo;
     const { service } = new PartnerClient({ apiUrl, ...partner });
-    const turned = [desktop, phone].map((page) => when(seesHeading(page, PAID)));
-    const made = await service.pay({
+    const updated = [desktop, phone].map((page) => timeOf(waitForHeading(page, PAID)));
+    const payment = await service.pay({
       reference: randomUUID(),
       code: address,
       amount: 12_345,
@@ -165,17 +165,17 @@ describe('paying by QR', () => {
       card: CARD,
     });
     const answered = Date.now();
-    expect(made.status).toBe('success');
-    const took = (await Promise.all(turned)).map((at) => at - answered);
-    console.log(`desktop and phone turned ${took.join(' and ')} ms after the partner was answered`);
+    expect(payment.status).toBe('success');
+    const took = (await Promise.all(updated)).map((at) => at - answered);
+    console.log(`desktop and phone were updated ${took.join(' and ')} ms after the partner was answered`);
     await screenshot(phone, 'qr-phone-3-paid-by-partner');
 
-    await letReturn();
+    await allowReturn();
     await seesOrderPaid(desktop);
-    expect(await desktop.locator('#payment-reference').innerText()).toBe(made.paymentReference);
+    expect(await desktop.locator('#payment-reference').innerText()).toBe(payment.paymentReference);
     expect(await paymentsOf(sessionId)).toEqual(['Success']);
     await waitUntil('the code to be decoded as paid', 5_000, async () => {
-      const decoded = await decode(platform, address, headers);
+      const decoded = await decodeCode(platform, address, headers);
       return decoded.body?.invoice['state'] === 'closed';
     });
     const again = service.pay({

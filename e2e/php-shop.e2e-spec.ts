@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { signTestWebhook } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { ensurePhp } from '../tools/svc/install/php.ts';
-import { clientOf } from './callers/merchant.js';
+import { gatewayClient } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -71,7 +71,7 @@ const orderPage = async (id: string): Promise<string> => (await fetch(`${shopUrl
 
 async function buy(): Promise<{ page: string; id: string }> {
   const page = await follow('/', 'POST');
-  const client = clientOf(platform);
+  const client = gatewayClient(platform);
   const { merchantOrderId } = await client.getSession(new URL(page).searchParams.get('sessionId')!);
   return { page, id: merchantOrderId };
 }
@@ -91,7 +91,7 @@ it('after a decline and another visit, a verified webhook sets the order of the 
 
 it('the PHP shop creates another session when the order’s session was cancelled', async () => {
   const { page, id } = await buy();
-  await clientOf(platform).cancelSession(new URL(page).searchParams.get('sessionId')!);
+  await gatewayClient(platform).cancelSession(new URL(page).searchParams.get('sessionId')!);
   const next = await waitUntil('the cancellation', 10_000 * PATIENCE, async () => {
     const again = await follow(`/orders/${id}/pay`);
     return again === page ? undefined : again;

@@ -1,13 +1,13 @@
 /**
- * `./svc admin reconcile` on both deployments: after a day of trade all books agree. It names a row that a superuser alters,
- * deletes or inserts, and agrees again when the row is restored.
+ * `./svc admin reconcile` on both deployments: it finds no difference after some payments. It reports a row that a superuser changes,
+ * deletes or inserts, and finds no difference after the row is restored.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MerchantClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { newSessionRequest, gatewayClient, onboardMerchant } from './callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
@@ -25,7 +25,7 @@ describe('the reconciliation, on a separate platform', () => {
     const site = platform.site(0, 0);
     ({ merchantId } = site.merchant);
     for (const card of [approved, declined, approved]) {
-      const session = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
+      const session = await gatewayClient(platform, site).createSession(newSessionRequest('http://127.0.0.1:9/notify'));
       await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(session.redirectUrl, card));
       sessions.push(session.sessionId);
     }
@@ -36,7 +36,7 @@ describe('the reconciliation, on a separate platform', () => {
       apiKey,
       timeoutMs: Math.min(60_000 * PATIENCE, 120_000),
     });
-    const [payment] = await clientOf(platform, site).listPayments(sessions[0]!);
+    const [payment] = await gatewayClient(platform, site).listPayments(sessions[0]!);
     await client.refund(payment!.paymentReference, { amount: 500, idempotencyKey: randomUUID() });
   });
   afterAll(() => platform?.stop());
@@ -44,22 +44,22 @@ describe('the reconciliation, on a separate platform', () => {
   /** The output: rows of the table and messages. */
   const reconcile = (): Promise<{ code: number | null; output: string }> => platform.svc('admin', 'reconcile');
 
-  async function agree(): Promise<string> {
+  async function waitUntilConsistent(): Promise<string> {
     // A payment or refund that has just become final is compared a moment later.
-    return waitUntil('all books to agree on all payments', 60_000, async () => {
+    return waitUntil('a reconciliation without a difference', 60_000, async () => {
       const { code, output } = await reconcile();
       return code === 0 && /\b2\b.*\b24690\b.*\b1 +500\b/.test(output) ? output : undefined;
     });
   }
 
   it('finds no difference, and prints a row for the merchant', async () => {
-    const output = await agree();
+    const output = await waitUntilConsistent();
     expect(output).toMatch(/merchantId +mode +payments +processed +failed +pending +unknown +refunds +refunded/);
     expect(output).toMatch(new RegExp(`^${merchantId} +test +2 +24690 +1 +0 +0 +1 +500 `, 'm'));
   });
 
-  /** As a superuser, without triggers and foreign keys. */
-  async function byHand(statement: string): Promise<void> {
+  /** Runs a statement as a superuser, without triggers and foreign keys. */
+  async function changeByHand(statement: string): Promise<void> {
     const client = await platform.sqlClient();
     try {
       await client.query('BEGIN');
@@ -90,27 +90,27 @@ describe('the reconciliation, on a separate platform', () => {
     ['retrieval', 'merchant_retrieval.payments', `status = 1`, 'tendered_amount = 7'],
     ['sessions', 'hosted_gateway.hosted_payments', 'true', `snapshot = snapshot || '{"amount": 7}'`],
   ])(
-    'names an altered, then a deleted row of %s; and finds no difference after the row is restored',
-    async (book, table, where, set) => {
+    'reports a changed and a deleted row of %s, and finds no difference after the row is restored',
+    async (recordName, table, where, set) => {
       const row = `ctid = (SELECT ctid FROM ${table} WHERE ${where} LIMIT 1)`;
-      await byHand(`CREATE TABLE public.kept AS TABLE ${table}`);
+      await changeByHand(`CREATE TABLE public.copy_of_rows AS TABLE ${table}`);
       for (const statement of [`UPDATE ${table} SET ${set} WHERE ${row}`, `DELETE FROM ${table} WHERE ${row}`]) {
-        await byHand(statement);
+        await changeByHand(statement);
         const { code, output } = await reconcile();
         expect([code, output]).toEqual([
           1,
-          expect.stringMatching(new RegExp(`^svc: ${book} has .*docs/reconciliation.md`, 'm')),
+          expect.stringMatching(new RegExp(`^svc: ${recordName} has .*docs/reconciliation.md`, 'm')),
         ]);
-        await byHand(`DELETE FROM ${table}`);
-        await byHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.kept`);
+        await changeByHand(`DELETE FROM ${table}`);
+        await changeByHand(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE TABLE public.copy_of_rows`);
       }
-      await byHand('DROP TABLE public.kept').catch(() => undefined);
-      await platform.sql('DROP TABLE IF EXISTS public.kept');
-      await agree();
+      await changeByHand('DROP TABLE public.copy_of_rows').catch(() => undefined);
+      await platform.sql('DROP TABLE IF EXISTS public.copy_of_rows');
+      await waitUntilConsistent();
     },
   );
 
-  it('names a line that was added to the acquirer’s books, and finds no difference after the line is removed', async () => {
+  it('reports a line that was added to the acquirer’s file, and finds no difference after the line is removed', async () => {
     const file = join(platform.dataDir, 'acquirer', 'charges.jsonl');
     const [line] = readFileSync(file, 'utf8')
       .split('\n')
@@ -121,7 +121,7 @@ describe('the reconciliation, on a separate platform', () => {
       await platform.up();
     };
     await restart(() => {
-      copyFileSync(file, `${file}.kept`);
+      copyFileSync(file, `${file}.copy`);
       appendFileSync(file, `${JSON.stringify({ ...(JSON.parse(line!) as object), key: 'by hand' })}\n`);
     });
     const { code, output } = await reconcile();
@@ -129,11 +129,11 @@ describe('the reconciliation, on a separate platform', () => {
       1,
       expect.stringMatching(/^svc: acquirer has [0-9A-Z]{18} charge by hand of merchant/m),
     ]);
-    await restart(() => copyFileSync(`${file}.kept`, file));
-    await agree();
+    await restart(() => copyFileSync(`${file}.copy`, file));
+    await waitUntilConsistent();
   });
 
-  it('explains missing arguments', async () => {
+  it('explains wrong arguments', async () => {
     expect((await platform.svc('admin', 'reconcile', '--day', 'yesterday')).code).toBe(2);
     const { code, output } = await platform.svc('admin', 'reconcile', '--day', '2999-01-01');
     expect([code, output]).toEqual([2, expect.stringMatching(/not a day that has begun/)]);
@@ -143,7 +143,9 @@ describe('the reconciliation, on a separate platform', () => {
 it('the reconciliation of one merchant queries the other services over RabbitMQ', async () => {
   const platform = await sharedPlatform('distributed');
   const site = await onboardMerchant(platform, 'Reconciled Books');
-  const { redirectUrl } = await clientOf(platform, site).createSession(aSessionRequest('http://127.0.0.1:9/notify'));
+  const { redirectUrl } = await gatewayClient(platform, site).createSession(
+    newSessionRequest('http://127.0.0.1:9/notify'),
+  );
   await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
   const output = await waitUntil('the payment to be older than a minute', 120_000, async () => {
     const ran = await platform.svc(

@@ -1,7 +1,7 @@
 /** The API reference that the platform serves, in a real browser. With SVC_DOCS_PICTURES=1 it updates the pictures. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { pageErrorsOf, startBrowser } from './browser/browser.js';
+import { recordPageErrors, startBrowser } from './browser/browser.js';
 import { type Platform, ROOT } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -21,7 +21,7 @@ it.each([
   ['administration', 'adminUrl', '/admin/v1/audit-log', 'Reads the audit log'],
 ] as const)('the page of the %s reference shows its operations without errors', async (name, host, path, summary) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  const complaints = pageErrorsOf(context);
+  const pageErrors = recordPageErrors(context);
   const page = await context.newPage();
   await page.goto(`${platform.demo[host]}/reference`);
   await page
@@ -31,7 +31,7 @@ it.each([
   await page.locator(`[data-path="${path}"]`).first().waitFor();
   expect(await page.locator('#reference').innerText()).toContain(summary);
   if (name === 'gateway') await takePicture(page);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await context.close();
 });
 

@@ -9,15 +9,16 @@ import { waitUntil } from '@svc/testing';
 import {
   APPROVED,
   CALL_TIMEOUT_MS,
-  expectRefundsToAgree,
+  expectConsistentRefunds,
   payForRefund,
   REFUND_DROPS_THE_ANSWER,
   waitForRefunds,
-} from './books/refund-books.js';
+} from './consistency/refund-records.js';
 import { BackOffice } from './callers/back-office.js';
 import { httpRequests, MessageProxy, postgresStatements } from './platform/message-proxy.js';
-import { Platform } from './platform/platform.js';
-import { ProcessorReplica } from './platform/processor-replica.js';
+import type { Platform } from './platform/platform.js';
+import { ServiceReplica } from './platform/service-replica.js';
+import { sharedPlatform } from './platform/shared-platform.js';
 
 const AMOUNT = 4_321;
 
@@ -29,7 +30,7 @@ class RefundMessages {
   /** The message's name if it belongs to the refund. */
   nameOf(text: string, connection: number): string | undefined {
     const statement = text.replaceAll(/\s+/g, ' ').trim();
-    if (/^(GET|POST) \/refunds/.test(statement)) return `the bank: ${statement.replace(/\/[0-9a-f-]{36}$/, '/…')}`;
+    if (/^(GET|POST) \/refunds/.test(statement)) return `acquirer: ${statement.replace(/\/[0-9a-f-]{36}$/, '/…')}`;
     if (/^(START TRANSACTION|BEGIN)/.test(statement)) return void this.transactions.set(connection, false);
     const isOpen = this.transactions.has(connection);
     const isOfRefund = /refund/.test(statement) || this.transactions.get(connection) === true;
@@ -43,26 +44,28 @@ class RefundMessages {
 }
 
 let platform: Platform;
-let office: BackOffice;
+let backOffice: BackOffice;
 let database: MessageProxy;
-let bank: MessageProxy;
+let acquirer: MessageProxy;
 beforeAll(async () => {
-  platform = await Platform.start('refund-deaths', {}, 'distributed');
-  office = await BackOffice.start(platform, platform.site(0, 0));
-  const variables = ProcessorReplica.variablesOf(platform);
+  platform = await sharedPlatform('distributed');
+  backOffice = await BackOffice.start(platform, platform.site(0, 0));
+  const variables = ServiceReplica.variablesOf(platform, 'payment-processor');
   database = await MessageProxy.to(new URL(variables['SVC_DATABASE_URL']!), postgresStatements);
-  bank = await MessageProxy.to(new URL(variables['SVC_ACQUIRER_URL']!), httpRequests);
+  acquirer = await MessageProxy.to(new URL(variables['SVC_ACQUIRER_URL']!), httpRequests);
 });
-afterAll(async () => {
-  await platform?.stop();
-  office?.stop();
+afterAll(() => {
+  backOffice?.stop();
   database?.close();
-  bank?.close();
+  acquirer?.close();
 });
 
-const startReplica = (): Promise<ProcessorReplica> => {
-  for (const proxy of [database, bank]) proxy.mend();
-  return ProcessorReplica.start(platform, { SVC_DATABASE_URL: database.url, SVC_ACQUIRER_URL: bank.url });
+const startReplica = (): Promise<ServiceReplica> => {
+  for (const proxy of [database, acquirer]) proxy.restore();
+  return ServiceReplica.start(platform, 'payment-processor', {
+    SVC_DATABASE_URL: database.url,
+    SVC_ACQUIRER_URL: acquirer.url,
+  });
 };
 const clientOf = (apiUrl: string): MerchantClient => {
   const { merchantId, apiKey } = platform.site(0, 0).merchant;
@@ -81,7 +84,7 @@ const refund = (apiUrl: string, { payment, key }: Call) =>
  *
  * @returns the names of the messages up to and including that one; all of them if `nth` is 0
  */
-async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): Promise<readonly string[]> {
+async function callAndKill(replica: ServiceReplica, call: Call, nth: number): Promise<readonly string[]> {
   const messages = new RefundMessages();
   const names: string[] = [];
   const watch = (text: string, connection: number): void => {
@@ -89,35 +92,35 @@ async function callAndKill(replica: ProcessorReplica, call: Call, nth: number): 
     if (name === undefined || (nth > 0 && names.length === nth)) return;
     names.push(name);
     if (names.length !== nth) return;
-    // In this order, so that the dying process gets no reaction of the others.
+    // In this order, so that the killed process gets no response from the others.
     replica.kill();
-    for (const proxy of [database, bank]) proxy.cut();
+    for (const proxy of [database, acquirer]) proxy.cut();
   };
   database.onMessage = watch;
-  bank.onMessage = (text) => watch(text, 0);
+  acquirer.onMessage = (text) => watch(text, 0);
   const answer = await refund(replica.url, call).then(
     ({ status }) => status,
-    () => 'no answer',
+    () => 'no response',
   );
-  for (const proxy of [database, bank]) proxy.onMessage = () => undefined;
-  expect(answer).toBe(nth === 0 ? 'succeeded' : 'no answer');
+  for (const proxy of [database, acquirer]) proxy.onMessage = () => undefined;
+  expect(answer).toBe(nth === 0 ? 'succeeded' : 'no response');
   await replica.end();
   return names;
 }
 
 /** Client and jobs of other processes recover as after any kill, in either order. */
-async function recover(call: Call, clientFirst: boolean): Promise<void> {
+async function recover(call: Call, isClientFirst: boolean): Promise<void> {
   const repeat = (): Promise<{ status: string }> => refund(platform.demo.apiUrl, call);
-  if (!clientFirst) await waitForRefunds(platform, [call.payment]);
+  if (!isClientFirst) await waitForRefunds(platform, [call.payment]);
   const { status } = await repeat();
   if (status === 'pending') await waitForRefunds(platform, [call.payment]);
   expect((await repeat()).status).toBe('succeeded');
 }
 
 it.each([
-  ['the bank answers', APPROVED, 0],
-  ['the bank’s answer is lost, and its status is queried', REFUND_DROPS_THE_ANSWER, 1],
-])('%s: a kill before any message leaves one refund', async (what, card, from) => {
+  ['the acquirer responds', APPROVED, 0],
+  ['the acquirer’s response is lost, and the refund’s status is queried', REFUND_DROPS_THE_ANSWER, 1],
+])('when %s, a kill before any message results in one refund', async (situation, card, firstCase) => {
   const calls: Call[] = [];
   const newCall = async (): Promise<Call> => {
     const call = { payment: await payForRefund(platform, card), key: randomUUID() };
@@ -126,7 +129,7 @@ it.each([
   };
   const all = await callAndKill(await startReplica(), await newCall(), 0);
   // The messages before the acquirer's first answer are the same in both cases.
-  const first = from === 0 ? 1 : all.findIndex((name) => name.startsWith('the bank')) + 2;
+  const first = firstCase === 0 ? 1 : all.findIndex((name) => name.startsWith('acquirer')) + 2;
   expect(all.length).toBeGreaterThanOrEqual(first + 5);
   for (let nth = first; nth <= all.length; nth++) {
     const [replica, call] = await Promise.all([startReplica(), newCall()]);
@@ -135,7 +138,7 @@ it.each([
     await recover(call, nth % 2 === 0);
   }
   process.stdout.write(
-    `${what}: killed before\n${all
+    `${situation}: killed before\n${all
       .slice(first - 1)
       .map((name) => `  ${name}\n`)
       .join('')}`,
@@ -143,15 +146,15 @@ it.each([
 
   const references: string[] = [];
   for (const { payment } of calls) {
-    const books = await expectRefundsToAgree(platform, payment);
-    expect([books.bank.length, books.bankAmount]).toEqual([1, AMOUNT]);
-    references.push(...books.bank);
+    const records = await expectConsistentRefunds(platform, payment);
+    expect([records.acquirer.length, records.acquirerAmount]).toEqual([1, AMOUNT]);
+    references.push(...records.acquirer);
   }
   await waitUntil('the webhook of every refund', 60_000, () =>
-    Promise.resolve(references.every((reference) => office.refunds().has(reference))),
+    Promise.resolve(references.every((reference) => backOffice.refunds().has(reference))),
   );
   for (const reference of references) {
-    const { id, refund: refund } = office.refunds().get(reference)!;
+    const { id, refund: refund } = backOffice.refunds().get(reference)!;
     expect([id, refund.status, refund.amount]).toEqual([reference, 'succeeded', AMOUNT]);
   }
 });

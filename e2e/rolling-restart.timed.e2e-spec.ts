@@ -4,13 +4,13 @@
  * notifications are always unanswered when the dispatcher has to stop; it repeats no POST that the server answered before
  * the dispatcher had to abort it.
  *
- * The front and the simulated acquirer are not restarted: during a restart of the front no process listens on its ports (in
- * production there are several proxies), and the acquirer belongs to a third party.
+ * The reverse proxy (`front`) and the simulated acquirer are not restarted: during a restart of the proxy no process listens on
+ * its ports (production has several proxies), and a real acquirer belongs to a third party.
  */
 import { waitUntil } from '@svc/testing';
 import { SERVICES } from '../tools/svc/settings/settings.ts';
-import { Books } from './books/books.js';
-import type { Interruption } from './books/repeated-posts.js';
+import { ConsistencyCheck } from './consistency/consistency-check.js';
+import type { Interruption } from './consistency/repeated-posts.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { failuresOf, SteadyLoad } from './faults/steady-load.js';
 import { Platform } from './platform/platform.js';
@@ -23,38 +23,38 @@ const ACQUIRER_MS = 500;
 const UNANSWERED_NOTIFICATIONS = 3;
 /** Minimum number of requests during one restart; fewer would prove nothing. */
 const MIN_REQUESTS = 20;
-/** How long the front holds a request for an app that restarts; beside other tests a restart may take longer. */
+/** The reverse proxy holds a request for an app that restarts for at most this time. */
 const MAX_WAIT_MS = 20_000;
 /** SVC_DELIVERY_DRAIN_MS of webhook-dispatcher. */
 const DRAIN_MS = 5_000;
 
 type App = (typeof SERVICES)[number];
 
-interface Line {
+interface RestartResult {
   readonly restarted: string;
   readonly seconds: number;
   readonly requests: number;
   readonly failed: number;
   readonly slowestMs: number;
-  readonly onTheWire: number;
+  readonly unansweredPosts: number;
 }
 
 describe('a rolling restart under load', () => {
   let platform: Platform;
   let endpoint: MerchantEndpoint;
   let load: SteadyLoad;
-  const lines: Line[] = [];
+  const results: RestartResult[] = [];
   /** Of the dispatcher. */
   const interruptions: Interruption[] = [];
-  /** From the arrival of a notification to its acknowledgement, in milliseconds since 1970. */
-  const wire: { readonly from: number; to: number; readonly heldBy: Promise<unknown> }[] = [];
+  /** Each notification, from its arrival to its acknowledgement, in milliseconds since 1970. */
+  const posts: { readonly from: number; to: number; readonly heldBy: Promise<unknown> }[] = [];
   /** The merchant acknowledges nothing until this promise settles. */
   let hold: Promise<unknown> = Promise.resolve();
 
   async function acknowledge(): Promise<number> {
     const heldBy = hold;
     const post = { from: Date.now(), to: Infinity, heldBy };
-    wire.push(post);
+    posts.push(post);
     await heldBy;
     const from = Date.now();
     await waitUntil('the merchant', 10_000, () => Promise.resolve(Date.now() - from >= MERCHANT_MS));
@@ -70,7 +70,7 @@ describe('a rolling restart under load', () => {
     await waitUntil('every payer to be paying', 60_000, () => Promise.resolve(load.paid >= 2 * PAYERS));
   });
   afterAll(async () => {
-    if (lines.length > 0) process.stdout.write(`${formatTable(lines)}\n`);
+    if (results.length > 0) process.stdout.write(`${formatTable(results)}\n`);
     await load?.stop();
     await platform?.stop();
     await endpoint?.stop();
@@ -89,9 +89,9 @@ describe('a rolling restart under load', () => {
     const { restarts } = platform.processes()[app]!;
     const begun = Promise.withResolvers<unknown>();
     hold = begun.promise;
-    const onTheWire = (at: number): number => wire.filter(({ from, to }) => from <= at && at < to).length;
+    const unansweredPosts = (at: number): number => posts.filter(({ from, to }) => from <= at && at < to).length;
     // Earlier notifications are acknowledged anyway, perhaps before the restart begins.
-    const held = (): number => wire.filter(({ heldBy }) => heldBy === hold).length;
+    const held = (): number => posts.filter(({ heldBy }) => heldBy === hold).length;
     await waitUntil('held notifications', 10_000, () => Promise.resolve(held() >= UNANSWERED_NOTIFICATIONS));
 
     const from = Date.now();
@@ -114,51 +114,51 @@ describe('a rolling restart under load', () => {
 
     const meanwhile = load.sent.filter((one) => one.from < to && one.to > from);
     const failures = failuresOf(meanwhile);
-    const line: Line = {
+    const result: RestartResult = {
       restarted: app,
       seconds: (to - from) / 1000,
       requests: meanwhile.length,
       failed: failures.length,
       slowestMs: Math.max(0, ...meanwhile.map((one) => one.to - one.from)),
-      onTheWire: onTheWire(firstAt),
+      unansweredPosts: unansweredPosts(firstAt),
     };
-    lines.push(line);
+    results.push(result);
     expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
     expect(platform.processes()[app]!.restarts).toBe(restarts + 1);
     expect(new Set(failures)).toEqual(new Set());
-    expect(line.requests).toBeGreaterThanOrEqual(MIN_REQUESTS);
-    expect(line.onTheWire).toBeGreaterThanOrEqual(UNANSWERED_NOTIFICATIONS);
-    expect(line.slowestMs).toBeLessThan(MAX_WAIT_MS);
+    expect(result.requests).toBeGreaterThanOrEqual(MIN_REQUESTS);
+    expect(result.unansweredPosts).toBeGreaterThanOrEqual(UNANSWERED_NOTIFICATIONS);
+    expect(result.slowestMs).toBeLessThan(MAX_WAIT_MS);
   }
 
-  it.each(SERVICES)('of %s fails no request', (app) => expectNoFailureDuringRestart(app));
+  it.each(SERVICES)('a restart of %s fails no request', (app) => expectNoFailureDuringRestart(app));
 
-  it('leaves the books in agreement, and repeats no POST that was answered in time', async () => {
+  it('a rolling restart leaves consistent records, and repeats no POST that was answered in time', async () => {
     await load.stop();
     expect(new Set(failuresOf(load.sent))).toEqual(new Set());
-    const books = new Books(platform, endpoint);
-    await books.waitUntilAcknowledged();
+    const consistency = new ConsistencyCheck(platform, endpoint);
+    await consistency.waitUntilAcknowledged();
     const { paid } = load;
-    const { posts, ...totals } = await books.totals();
-    process.stdout.write(`${paid} payments: ${JSON.stringify({ ...totals, posts })}\n`);
+    const { posts: postCount, ...totals } = await consistency.readTotals();
+    process.stdout.write(`${paid} payments: ${JSON.stringify({ ...totals, posts: postCount })}\n`);
     expect(totals).toEqual({ charges: paid, payments: paid, transfers: paid, notifications: paid });
-    await books.expectToAgree(paid);
-    await books.expectPostsToBeJustified(interruptions);
+    await consistency.expectConsistent(paid);
+    await consistency.expectPostsToBeJustified(interruptions);
     // The supervisor killed no slow process, and no process ended by itself.
     expect(platform.log()).not.toMatch(/"msg":"process (did not end in time|ended unexpectedly)/);
   });
 });
 
-function formatTable(lines: readonly Line[]): string {
+function formatTable(results: readonly RestartResult[]): string {
   const rows = [
-    ['restarted', 'seconds', 'requests', 'failed', 'slowest', 'POSTs on the wire'],
-    ...lines.map(({ restarted, seconds, requests, failed, slowestMs, onTheWire }) => [
+    ['restarted', 'seconds', 'requests', 'failed', 'slowest', 'unanswered POSTs'],
+    ...results.map(({ restarted, seconds, requests, failed, slowestMs, unansweredPosts }) => [
       restarted,
       seconds.toFixed(1),
       String(requests),
       String(failed),
       `${(slowestMs / 1000).toFixed(1)} s`,
-      String(onTheWire),
+      String(unansweredPosts),
     ]),
   ];
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));

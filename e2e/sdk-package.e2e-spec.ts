@@ -11,11 +11,11 @@ import type { encryptCard } from '@svc/sdk/card';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import { build } from 'esbuild';
 import { startBrowser } from './browser/browser.js';
-import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { newSessionRequest, gatewayClient } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { callApi, logIn } from './callers/partner.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
-import { newInvoice } from './callers/till.js';
+import { createInvoice } from './callers/till.js';
 import { type Platform, ROOT, run } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -74,12 +74,12 @@ test.each([
 
   const { demo } = platform;
   const { merchant, siteId, apiKey } = platform.site(0, 0);
-  const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
+  const { reference: invoiceReference } = await createInvoice(platform, { amount: AMOUNT });
   const settings = {
     gateway: { gatewayUrl: demo.gatewayUrl, merchantId: merchant.merchantId, siteId, apiKey },
     merchant: { apiUrl: demo.apiUrl, merchantId: merchant.merchantId, apiKey: merchant.apiKey },
     partner: { apiUrl: demo.apiUrl, ...demo.partner },
-    session: aSessionRequest('http://127.0.0.1:9/notify'),
+    session: newSessionRequest('http://127.0.0.1:9/notify'),
     ...{ invoiceReference, amount: AMOUNT, card: CARD },
   };
   const output = await succeed(process.execPath, [join(project, 'pay.js')], { SETTINGS: JSON.stringify(settings) });
@@ -113,7 +113,7 @@ test('a page encrypts a card, and a payment with it succeeds', async () => {
       (input) => (globalThis as unknown as { encryptCard: typeof encryptCard }).encryptCard(input),
       { card: CARD, binding, publicJwk: publicJwk! },
     );
-    const { reference: invoiceReference } = await newInvoice(platform, { amount: AMOUNT });
+    const { reference: invoiceReference } = await createInvoice(platform, { amount: AMOUNT });
     const paid = await callApi<{ status: string }>(platform, 'POST', '/v1/payments', headers, {
       ...{ reference, invoiceReference, amount: AMOUNT, customer: { id: randomUUID() } },
       paymentMethod: { card: { encryptedCard } },
@@ -143,8 +143,8 @@ test('svc-webhook listen forwards the webhooks of a site to a local receiver', a
   listener.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
   try {
     await waitUntil('the listener', 20_000 * PATIENCE, () => Promise.resolve(said.includes('Ready')));
-    const request = aSessionRequest('http://127.0.0.1:9/notify');
-    const { redirectUrl } = await clientOf(platform).createSession(request);
+    const request = newSessionRequest('http://127.0.0.1:9/notify');
+    const { redirectUrl } = await gatewayClient(platform).createSession(request);
     await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
     await waitUntil('the notification', 20_000 * PATIENCE, () =>
       Promise.resolve(endpoint.deliveries.some(({ payment }) => payment.merchantOrderId === request.merchantOrderId)),

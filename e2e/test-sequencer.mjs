@@ -6,9 +6,8 @@ import TestSequencer from '@jest/test-sequencer';
 
 /** Files of this folder. While some wait for a platform to recover from a fault, others use the processors. */
 const FIRST = [
-  'faults-of-processes',
+  'faults',
   'lost-connections',
-  'faults-of-servers',
   'page-states',
   'without-neighbours',
   'distributed',

@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { PATIENCE, waitUntil } from '@svc/testing';
 import type { Browser } from 'playwright-core';
-import { pageErrorsOf, screenshot, startBrowser } from './browser/browser.js';
+import { recordPageErrors, screenshot, startBrowser } from './browser/browser.js';
 import { callApi, logIn, type PartnerHeaders } from './callers/partner.js';
 import { documentedBlocks } from './platform/documented.js';
 import { type Platform, run } from './platform/platform.js';
@@ -86,7 +86,7 @@ describe('a customer display', () => {
   it('shows the basket of either dialect, and its payment within a second', async () => {
     const { siteId } = platform.site(0, 1);
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-    const complaints = pageErrorsOf(context);
+    const pageErrors = recordPageErrors(context);
     const page = await context.newPage();
     const { transformerUrl, transformerApiKey } = platform.demo;
     await page.goto(`${transformerUrl}/display/${siteId}?till=${till}#key=${transformerApiKey}`);
@@ -141,7 +141,7 @@ describe('a customer display', () => {
       Result: 'OK',
     });
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     expect(Math.max(first, second)).toBeLessThan(1_000 * PATIENCE);
     console.log(`display: paid after ${Math.round(first)} and ${Math.round(second)} ms`);
     await context.close();

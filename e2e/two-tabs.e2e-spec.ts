@@ -1,8 +1,16 @@
 /** One payer, two tabs, Pay clicked in both at the same moment: one charge, and both tabs show it. */
 import { PATIENCE } from '@svc/testing';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { fillCard, isAt, pageErrorsOf, payButton, screenshot, seesHeading, startBrowser } from './browser/browser.js';
-import { clientOf } from './callers/merchant.js';
+import {
+  fillCard,
+  waitForUrl,
+  recordPageErrors,
+  payButton,
+  screenshot,
+  waitForHeading,
+  startBrowser,
+} from './browser/browser.js';
+import { gatewayClient } from './callers/merchant.js';
 import type { Platform } from './platform/platform.js';
 import { sharedPlatform } from './platform/shared-platform.js';
 
@@ -26,12 +34,12 @@ describe('two tabs', () => {
   });
 
   it('that pay at once make one charge, and show the same result', async () => {
-    const complaints = pageErrorsOf(context);
+    const pageErrors = recordPageErrors(context);
     const first = await context.newPage();
     await first.goto(platform.demo.shopUrl);
     await first.getByLabel('Quantity of Enamel Mug').fill('7');
     await first.getByRole('button', { name: 'Check out' }).click();
-    await seesHeading(first, 'Pay by card');
+    await waitForHeading(first, 'Pay by card');
     const second = await context.newPage();
     await second.goto(first.url());
     const sessionId = new URL(first.url()).searchParams.get('sessionId')!;
@@ -47,7 +55,9 @@ describe('two tabs', () => {
     await Promise.all(tabs.map((tab) => tab.evaluate("document.getElementById('pay-form').requestSubmit()")));
 
     const shop = platform.demo.shopUrl;
-    await Promise.all(tabs.map((tab) => isAt(tab, 'the shop, in both tabs', (url) => url.origin === shop, 60_000)));
+    await Promise.all(
+      tabs.map((tab) => waitForUrl(tab, 'the shop, in both tabs', (url) => url.origin === shop, 60_000)),
+    );
     await Promise.all(
       tabs.map((tab) =>
         tab.locator('#order-state[data-state="paid"]').waitFor({ state: 'visible', timeout: 30_000 * PATIENCE }),
@@ -59,13 +69,13 @@ describe('two tabs', () => {
 
     // The tabs really sent two payments: two references, not one repeated request.
     expect(new Set(payRequests.map((body) => (JSON.parse(body) as { reference: string }).reference)).size).toBe(2);
-    const payments = await clientOf(platform).listPayments(sessionId);
+    const payments = await gatewayClient(platform).listPayments(sessionId);
     expect(payments.map(({ paymentReference, paymentStatus }) => [paymentReference, paymentStatus])).toEqual([
       [references[0], 'Success'],
     ]);
     const charged = platform.charges().filter(({ amount }) => amount === AMOUNT);
     expect(charged).toEqual([expect.objectContaining({ outcome: 'approved', paymentReference: references[0] })]);
-    expect(complaints.filter((complaint) => !complaint.includes('409'))).toEqual([]);
+    expect(pageErrors.filter((pageError) => !pageError.includes('409'))).toEqual([]);
     expect(await payButton(second).count()).toBe(0);
   });
 });

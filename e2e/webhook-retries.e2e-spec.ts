@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type HostedPaymentNotification, verifyLegacySignature } from '@svc/sdk';
 import { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf, onboardMerchant } from './callers/merchant.js';
+import { newSessionRequest, gatewayClient, onboardMerchant } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
 import { preparePayRequest, sendPayRequest } from './callers/payer.js';
 import type { MerchantSite, Platform } from './platform/platform.js';
@@ -37,7 +37,7 @@ describe('a webhook', () => {
   });
 
   const pay = async (client: HostedGatewayClient): Promise<string> => {
-    const { sessionId, redirectUrl } = await client.createSession(aSessionRequest(endpoint.url));
+    const { sessionId, redirectUrl } = await client.createSession(newSessionRequest(endpoint.url));
     await sendPayRequest(platform.demo.gatewayUrl, await preparePayRequest(redirectUrl));
     const [payment] = await client.listPayments(sessionId);
     return payment!.paymentReference;
@@ -78,7 +78,7 @@ describe('a webhook', () => {
     );
 
   it('is sent three times when the endpoint answers 500, 500 and 200, with one id, and a new signature each time', async () => {
-    const paymentReference = await pay(clientOf(platform, site));
+    const paymentReference = await pay(gatewayClient(platform, site));
 
     await deliveries(paymentReference, 1);
     const firstPause = await scheduledPause(paymentReference, 1);
@@ -94,7 +94,7 @@ describe('a webhook', () => {
     await waitUntil('the acknowledgement', 20_000, async () => (await rowOf(paymentReference)).state === 'delivered');
 
     // Another notification passes through the same worker three times, so a fourth attempt of the first would be here.
-    const other = await pay(clientOf(platform, site));
+    const other = await pay(gatewayClient(platform, site));
     for (const count of [1, 2, 3]) {
       await deliveries(other, count);
       if (count < 3) {
@@ -140,7 +140,7 @@ describe('a webhook', () => {
     expect(verifyLegacySignature(payment, wrong)).toBe(false);
   });
   it('is in the feed under the id of its deliveries, and an administrator can resend it', async () => {
-    const client = clientOf(platform, site);
+    const client = gatewayClient(platform, site);
     const before = await client.listNotifications();
     const paymentReference = await pay(client);
     await deliveries(paymentReference, 1);
@@ -185,7 +185,7 @@ describe('a webhook', () => {
         );
         return row !== undefined;
       });
-      const paymentReference = await pay(clientOf(platform, shop));
+      const paymentReference = await pay(gatewayClient(platform, shop));
       const { headers, body } = await waitUntil('the webhook', 20_000, () => Promise.resolve(received[0]));
       expect(JSON.parse(body)).toMatchObject({ type: 'payment', status: 1, paymentReference, siteReference: 'ONLINE' });
       const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${body}`;

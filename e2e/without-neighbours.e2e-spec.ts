@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import type { PaymentHistory, PaymentHistoryItem, SinglePayment } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf } from './callers/merchant.js';
+import { newSessionRequest, gatewayClient } from './callers/merchant.js';
 import { MerchantEndpoint } from './callers/merchant-endpoint.js';
-import { callApi, decode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
-import { newInvoice } from './callers/till.js';
+import { callApi, decodeCode, logIn, logInCustomer, type PartnerHeaders } from './callers/partner.js';
+import { createInvoice } from './callers/till.js';
 import { Platform } from './platform/platform.js';
 
-const UNAVAILABLE = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
+const UNAVAILABLE_APPS = ['identity', 'hosted-gateway', 'webhook-dispatcher'] as const;
 /** Of each phase; every third pays a hosted session, whose merchant must get a webhook. */
 const ROUNDS = 45;
 const WARM_UP = 12;
@@ -22,8 +22,8 @@ const SLOW_MS = 2_000;
 const MAX_SLOW_SHARE = 0.1;
 const MAX_REPEATS = 3;
 
-const KINDS = ['pay', 'read it', 'read all', 'decode'] as const;
-type Timings = Record<(typeof KINDS)[number], number[]>;
+const STEPS = ['pay', 'read it', 'read all', 'decode'] as const;
+type Timings = Record<(typeof STEPS)[number], number[]>;
 
 interface Session {
   readonly sessionId: string;
@@ -35,8 +35,8 @@ let platform: Platform;
 let endpoint: MerchantEndpoint;
 let callers: readonly { readonly headers: PartnerHeaders; readonly customerReference: string | undefined }[];
 const sessions: Session[] = [];
-/** Everything that was paid, the newest first. */
-const made: PaymentHistoryItem[] = [];
+/** All payments, the newest first. */
+const paidItems: PaymentHistoryItem[] = [];
 const paidSessions = new Map<string, string>();
 const timings = new Map<string, Timings>();
 const frozen: number[] = [];
@@ -71,10 +71,10 @@ function resume(): void {
 }
 
 async function createSessions(count: number): Promise<void> {
-  const client = clientOf(platform);
+  const client = gatewayClient(platform);
   for (let index = 0; index < count; index++) {
     const amount = 10_000 + index;
-    const { sessionId } = await client.createSession(aSessionRequest(endpoint.url, { amount }));
+    const { sessionId } = await client.createSession(newSessionRequest(endpoint.url, { amount }));
     sessions.push({ sessionId, amount });
   }
   await waitUntil('payment-processor to know the sessions', 10_000, async () => {
@@ -94,11 +94,11 @@ async function timed<T>(into: number[], work: () => Promise<T>): Promise<T> {
 }
 
 /** Pays, reads the payment, finds it at the top of the history, and decodes a code; all answers as usual. */
-async function round(index: number, into: Timings): Promise<void> {
+async function payAndRead(index: number, into: Timings): Promise<void> {
   const { headers, customerReference } = callers[index % callers.length]!;
   const session = index % 3 === 2 ? sessions.pop()! : undefined;
   const amount = session?.amount ?? 1_000 + index;
-  const invoice = session ? undefined : await newInvoice(platform, { amount });
+  const invoice = session ? undefined : await createInvoice(platform, { amount });
   const customer = customerReference ?? randomUUID();
   const request = {
     reference: randomUUID(),
@@ -114,7 +114,7 @@ async function round(index: number, into: Timings): Promise<void> {
   );
   expect(paid).toMatchObject({ status: 201, body: { status: 'success', processedAmount: amount } });
   const item = paid.body!;
-  made.unshift(item);
+  paidItems.unshift(item);
   if (session) paidSessions.set(session.sessionId, item.paymentReference);
 
   const one = await timed(into['read it'], () =>
@@ -126,12 +126,12 @@ async function round(index: number, into: Timings): Promise<void> {
   );
   expect([page.status, page.body?.payments[0]]).toEqual([200, item]);
   if (!invoice) return;
-  const decoded = await timed(into.decode, () => decode(platform, invoice.code, headers));
+  const decoded = await timed(into.decode, () => decodeCode(platform, invoice.code, headers));
   expect([decoded.status, decoded.body?.invoice['amount']]).toEqual([200, amount]);
 }
 
 /** Repeats slow rounds, because other load on the machine can delay them too. */
-async function expectRoundsAsBefore(phase: string): Promise<void> {
+async function expectSpeedAsBefore(phase: string): Promise<void> {
   for (let time = 0; time < MAX_REPEATS && (time === 0 || slowerThanBefore(phase).length > 0); time++)
     await rounds(phase);
   expect(slowerThanBefore(phase)).toEqual([]);
@@ -139,12 +139,12 @@ async function expectRoundsAsBefore(phase: string): Promise<void> {
 
 async function rounds(phase: string, count = ROUNDS): Promise<void> {
   const into: Timings = { pay: [], 'read it': [], 'read all': [], decode: [] };
-  for (let index = 0; index < count; index++) await round(index, into);
+  for (let index = 0; index < count; index++) await payAndRead(index, into);
   timings.set(phase, into);
 }
 
 function slowerThanBefore(phase: string): string[] {
-  return KINDS.filter((kind) => {
+  return STEPS.filter((kind) => {
     const [before, now] = [timings.get('all there')![kind], timings.get(phase)![kind]];
     const slow = now.filter((ms) => ms > SLOW_MS).length;
     return median(now) - median(before) >= MAX_ADDED_MS || slow > now.length * MAX_SLOW_SHARE;
@@ -160,7 +160,7 @@ async function expectEventsDelivered(): Promise<void> {
   for (const [sessionId, paymentReference] of paidSessions) {
     expect(new Set(endpoint.deliveriesOf(paymentReference).map(({ webhookId }) => webhookId)).size).toBe(1);
     await waitUntil('the gateway to know the payment', 10_000, async () => {
-      const payments = await clientOf(platform).listPayments(sessionId);
+      const payments = await gatewayClient(platform).listPayments(sessionId);
       return payments.length === 1 && payments[0]!.paymentReference === paymentReference;
     });
   }
@@ -176,9 +176,9 @@ async function expectEventsDelivered(): Promise<void> {
     listed.push(...body!.payments);
     next = body!.nextPage;
   }
-  expect(listed).toEqual(made);
+  expect(listed).toEqual(paidItems);
   expect(platform.charges().map(({ outcome, paymentReference }) => [outcome, paymentReference])).toEqual(
-    made.map(({ paymentReference }) => ['approved', paymentReference]).toReversed(),
+    paidItems.map(({ paymentReference }) => ['approved', paymentReference]).toReversed(),
   );
 }
 
@@ -191,14 +191,14 @@ test('payments work while all services run', async () => {
 
 test('payments work while the other services are frozen, and after a restart without them', async () => {
   await createSessions(ROUNDS);
-  freeze(...UNAVAILABLE.map((app) => platform.process(app).pid));
-  await expectRoundsAsBefore('frozen');
+  freeze(...UNAVAILABLE_APPS.map((app) => platform.process(app).pid));
+  await expectSpeedAsBefore('frozen');
   for (const app of ['payment-processor', 'payment-history', 'code-decoder']) {
     const { code, output } = await platform.svc('restart', app);
     expect([code, output]).toEqual([0, expect.stringContaining(`${app}: ready again`)]);
   }
   await rounds('frozen, restarted', WARM_UP);
-  const paidMeanwhile = made.slice(0, ROUNDS + WARM_UP).map(({ paymentReference }) => paymentReference);
+  const paidMeanwhile = paidItems.slice(0, ROUNDS + WARM_UP).map(({ paymentReference }) => paymentReference);
   expect(paidMeanwhile.filter((reference) => endpoint.deliveriesOf(reference).length > 0)).toEqual([]);
   resume();
   await expectEventsDelivered();
@@ -206,16 +206,16 @@ test('payments work while the other services are frozen, and after a restart wit
 
 test('payments work while the other services are killed and not restarted', async () => {
   await createSessions(ROUNDS);
-  const before = UNAVAILABLE.map((app) => platform.process(app));
+  const before = UNAVAILABLE_APPS.map((app) => platform.process(app));
   // The supervisor would restart them at once, so it is stopped.
   freeze(platform.servicesPid);
   for (const { pid } of before) await platform.kill(pid);
-  await expectRoundsAsBefore('killed');
-  expect(UNAVAILABLE.map((app) => platform.process(app))).toEqual(before);
+  await expectSpeedAsBefore('killed');
+  expect(UNAVAILABLE_APPS.map((app) => platform.process(app))).toEqual(before);
   resume();
   await waitUntil('the supervisor to start them', 60_000, () =>
     Promise.resolve(
-      UNAVAILABLE.every((app, index) => (platform.processes()[app]?.restarts ?? 0) > before[index]!.restarts),
+      UNAVAILABLE_APPS.every((app, index) => (platform.processes()[app]?.restarts ?? 0) > before[index]!.restarts),
     ),
   );
   await expectEventsDelivered();
@@ -228,8 +228,8 @@ function median(values: readonly number[]): number {
 function tableOf(phases: ReadonlyMap<string, Timings>): string {
   const cell = (values: readonly number[]): string =>
     `${median(values).toFixed(0)} (${Math.max(...values).toFixed(0)})`;
-  const rows = [...phases].map(([phase, into]) => [phase, ...KINDS.map((kind) => cell(into[kind]))]);
-  return [['median (slowest), ms', ...KINDS], ['---', ...KINDS.map(() => '---')], ...rows]
+  const rows = [...phases].map(([phase, into]) => [phase, ...STEPS.map((kind) => cell(into[kind]))]);
+  return [['median (slowest), ms', ...STEPS], ['---', ...STEPS.map(() => '---')], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }

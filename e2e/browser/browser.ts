@@ -28,18 +28,18 @@ export async function startBrowser(...switches: string[]): Promise<Browser> {
 }
 
 /** Errors, refusals of the content security policy and requests that failed, in all tabs of a context. */
-export function pageErrorsOf(context: BrowserContext): string[] {
-  const complaints: string[] = [];
+export function recordPageErrors(context: BrowserContext): string[] {
+  const pageErrors: string[] = [];
   context.on('page', (page) => {
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+      if (['error', 'warning'].includes(message.type())) pageErrors.push(`${message.type()}: ${message.text()}`);
     });
-    page.on('pageerror', (error) => complaints.push(`exception: ${error.message}`));
+    page.on('pageerror', (error) => pageErrors.push(`exception: ${error.message}`));
     page.on('response', (response) => {
-      if (response.status() >= 400) complaints.push(`${response.status()}: ${new URL(response.url()).pathname}`);
+      if (response.status() >= 400) pageErrors.push(`${response.status()}: ${new URL(response.url()).pathname}`);
     });
   });
-  return complaints;
+  return pageErrors;
 }
 
 /** Takes a picture of the page, for people to look at. */
@@ -61,12 +61,17 @@ export function payButton(page: Page): ReturnType<Page['getByRole']> {
 }
 
 /** Waits for a heading, over any reloads in between. */
-export async function seesHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
+export async function waitForHeading(page: Page, name: string, deadlineMs = 30_000): Promise<void> {
   await page.getByRole('heading', { name }).waitFor({ state: 'visible', timeout: deadlineMs * PATIENCE });
 }
 
 /** Waits until the tab is at an address, over redirects and reloads. */
-export function isAt(page: Page, what: string, test: (url: URL) => boolean, deadlineMs = 30_000): Promise<unknown> {
+export function waitForUrl(
+  page: Page,
+  what: string,
+  test: (url: URL) => boolean,
+  deadlineMs = 30_000,
+): Promise<unknown> {
   return waitUntil(what, deadlineMs, () => Promise.resolve(test(new URL(page.url()))));
 }
 
@@ -119,6 +124,6 @@ export async function withForcedTextFill(page: Page): Promise<void> {
 }
 
 /** True if a payer must scroll sideways. */
-export function isTooWide(page: Page): Promise<boolean> {
+export function scrollsSideways(page: Page): Promise<boolean> {
   return page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
 }

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedGatewayClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
-import { aSessionRequest, clientOf } from '../callers/merchant.js';
+import { newSessionRequest, gatewayClient } from '../callers/merchant.js';
 import { preparePayRequest, sendPayRequest } from '../callers/payer.js';
-import { newInvoice, till } from '../callers/till.js';
+import { createInvoice, callTillApi } from '../callers/till.js';
 import type { Platform } from '../platform/platform.js';
 
 const UNUSED_URL = 'http://127.0.0.1:9/hook';
@@ -14,22 +14,22 @@ export interface PageState {
   /** The main heading. */
   readonly heading: string;
   /** Creates a session in this state. */
-  readonly reach: (at: PageStates) => Promise<string>;
+  readonly createUrl: (at: PageStates) => Promise<string>;
 }
 
 export class PageStates {
   private readonly client: HostedGatewayClient;
 
   constructor(private readonly platform: Platform) {
-    this.client = clientOf(platform);
+    this.client = gatewayClient(platform);
   }
 
-  async open(changes: Parameters<typeof aSessionRequest>[1] = {}): Promise<string> {
+  async open(changes: Parameters<typeof newSessionRequest>[1] = {}): Promise<string> {
     const customFields = [
       { key: 'Coffee', value: '2 × Karoo Sunrise' },
       { key: 'Delivery', value: 'Thursday, to your door' },
     ];
-    const request = aSessionRequest(UNUSED_URL, { siteName: 'Web shop', customFields, ...changes });
+    const request = newSessionRequest(UNUSED_URL, { siteName: 'Web shop', customFields, ...changes });
     return (await this.client.createSession(request)).redirectUrl;
   }
 
@@ -55,7 +55,7 @@ export class PageStates {
 
   /** The code of an invoice, opened with a camera, as soon as the gateway knows it. */
   async invoice(): Promise<string> {
-    return this.known((await newInvoice(this.platform)).code);
+    return this.waitUntilKnown((await createInvoice(this.platform)).code);
   }
 
   /** An invoice that another payer has paid with this card. */
@@ -68,9 +68,9 @@ export class PageStates {
   /** An invoice that the till has closed. */
   async invoiceClosed(): Promise<string> {
     const externalReference = randomUUID();
-    const { code } = await newInvoice(this.platform, { externalReference });
-    await this.known(code);
-    await till(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
+    const { code } = await createInvoice(this.platform, { externalReference });
+    await this.waitUntilKnown(code);
+    await callTillApi(this.platform, 'DELETE', `/invoices?externalReference=${externalReference}`, '*/*');
     await waitUntil('the page of the closed invoice', 5_000, async () =>
       (await (await fetch(code)).text()).includes('no longer used'),
     );
@@ -79,11 +79,11 @@ export class PageStates {
 
   /** The printed code of a till without a basket. */
   async till(): Promise<string> {
-    const answer = await till(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
-    return this.known(await answer.text());
+    const answer = await callTillApi(this.platform, 'PUT', `/tills/TILL-${randomUUID()}/code`, 'text/plain');
+    return this.waitUntilKnown(await answer.text());
   }
 
-  private async known(code: string): Promise<string> {
+  private async waitUntilKnown(code: string): Promise<string> {
     await waitUntil('the gateway to know the code', 5_000, async () => (await fetch(code)).ok);
     return code;
   }
@@ -95,33 +95,33 @@ export class PageStates {
   }
 
   async expired(): Promise<string> {
-    return this.update(
+    return this.updateSession(
       await this.open(),
       `UPDATE hosted_gateway.sessions SET expires_at = created_at WHERE session_id = $1`,
     );
   }
 
   /** Changes the database directly, for states that last only a moment with a working acquirer. */
-  async update(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
+  async updateSession(url: string, statement: string, ...parameters: unknown[]): Promise<string> {
     await this.platform.sql(statement, [sessionIdOf(url), ...parameters]);
     return url;
   }
 
   async processing(): Promise<string> {
-    return this.update(
+    return this.updateSession(
       await this.open(),
       `UPDATE hosted_gateway.sessions SET payable_state = 'reserved', payable_version = 2, tries = 1 WHERE session_id = $1`,
     );
   }
 
   /** A payment that has been processing for a minute; payment-processor does not know it, so it stays that way. */
-  async late(): Promise<string> {
+  async overdue(): Promise<string> {
     const [other] = await this.platform.sql<{ snapshot: object }>(
       `SELECT snapshot FROM hosted_gateway.hosted_payments LIMIT 1`,
     );
     const accepted = new Date(Date.now() - 60_000).toISOString();
     const snapshot = { ...other?.snapshot, state: 'processing', paymentUTCDate: accepted, modifiedUTCDate: accepted };
-    return this.update(
+    return this.updateSession(
       await this.processing(),
       `INSERT INTO hosted_gateway.hosted_payments VALUES ($2, $1, $3, $4, 2)`,
       randomUUID(),
@@ -143,22 +143,23 @@ const OLDER = `UPDATE hosted_gateway.hosted_payments
                   SET snapshot = jsonb_set(snapshot, '{modifiedUTCDate}', to_jsonb($2::text)) WHERE session_id = $1`;
 
 export const PAGE_STATES: readonly PageState[] = [
-  { name: 'open', heading: 'Pay by card', reach: (at) => at.open() },
-  { name: 'declined', heading: 'Pay by card', reach: (at) => at.paidWith(DECLINED) },
-  { name: 'processing', heading: 'Confirming with your bank…', reach: (at) => at.processing() },
-  { name: 'still-checking', heading: 'This is taking longer than usual', reach: (at) => at.late() },
-  { name: 'verification', heading: 'Confirm the payment with your bank', reach: (at) => at.paidWith(VERIFIED) },
-  { name: 'succeeded', heading: 'Payment successful', reach: (at) => at.paidWith(APPROVED) },
+  { name: 'open', heading: 'Pay by card', createUrl: (at) => at.open() },
+  { name: 'declined', heading: 'Pay by card', createUrl: (at) => at.paidWith(DECLINED) },
+  { name: 'processing', heading: 'Confirming with your bank…', createUrl: (at) => at.processing() },
+  { name: 'still-checking', heading: 'This is taking longer than usual', createUrl: (at) => at.overdue() },
+  { name: 'verification', heading: 'Confirm the payment with your bank', createUrl: (at) => at.paidWith(VERIFIED) },
+  { name: 'succeeded', heading: 'Payment successful', createUrl: (at) => at.paidWith(APPROVED) },
   {
     name: 'already-paid',
     heading: 'This order is already paid',
-    reach: async (at) => at.update(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
+    createUrl: async (at) =>
+      at.updateSession(await at.paidWith(APPROVED), OLDER, new Date(Date.now() - 600_000).toISOString()),
   },
   {
     name: 'given-back',
     heading: 'Payment successful',
-    reach: async (at) =>
-      at.update(
+    createUrl: async (at) =>
+      at.updateSession(
         await at.paidWith(DECLINED, APPROVED),
         `UPDATE hosted_gateway.hosted_payments SET reversed_at = accepted_at WHERE session_id = $1 AND snapshot->>'state' = 'failed'`,
       ),
@@ -166,27 +167,31 @@ export const PAGE_STATES: readonly PageState[] = [
   {
     name: 'refused',
     heading: 'This payment cannot be tried again',
-    reach: (at) => at.paidWith(DECLINED, DECLINED, DECLINED, DECLINED, DECLINED),
+    createUrl: (at) => at.paidWith(DECLINED, DECLINED, DECLINED, DECLINED, DECLINED),
   },
   {
     name: 'expired',
     heading: 'This payment page has expired',
-    reach: (at) => at.expired(),
+    createUrl: (at) => at.expired(),
   },
-  { name: 'cancelled', heading: 'This payment was cancelled', reach: (at) => at.cancelled() },
-  { name: 'not-found', heading: 'This payment page does not exist', reach: async (at) => at.notFound() },
-  { name: 'scanned', heading: 'Pay by card', reach: async (at) => at.scanned(await at.open()) },
-  { name: 'scanned-paid', heading: 'Payment successful', reach: async (at) => at.scanned(await at.paidWith(APPROVED)) },
+  { name: 'cancelled', heading: 'This payment was cancelled', createUrl: (at) => at.cancelled() },
+  { name: 'not-found', heading: 'This payment page does not exist', createUrl: async (at) => at.notFound() },
+  { name: 'scanned', heading: 'Pay by card', createUrl: async (at) => at.scanned(await at.open()) },
+  {
+    name: 'scanned-paid',
+    heading: 'Payment successful',
+    createUrl: async (at) => at.scanned(await at.paidWith(APPROVED)),
+  },
   {
     name: 'scanned-expired',
     heading: 'This payment page has expired',
-    reach: async (at) => at.scanned(await at.expired()),
+    createUrl: async (at) => at.scanned(await at.expired()),
   },
-  { name: 'invoice', heading: 'Pay by card', reach: (at) => at.invoice() },
-  { name: 'invoice-paid', heading: 'This order is already paid', reach: (at) => at.invoicePaid() },
-  { name: 'invoice-closed', heading: 'This code is no longer used', reach: (at) => at.invoiceClosed() },
-  { name: 'till', heading: 'This till has nothing to pay yet', reach: (at) => at.till() },
-  { name: 'unknown-code', heading: 'This code cannot be paid here', reach: async (at) => at.unknownCode() },
+  { name: 'invoice', heading: 'Pay by card', createUrl: (at) => at.invoice() },
+  { name: 'invoice-paid', heading: 'This order is already paid', createUrl: (at) => at.invoicePaid() },
+  { name: 'invoice-closed', heading: 'This code is no longer used', createUrl: (at) => at.invoiceClosed() },
+  { name: 'till', heading: 'This till has nothing to pay yet', createUrl: (at) => at.till() },
+  { name: 'unknown-code', heading: 'This code cannot be paid here', createUrl: async (at) => at.unknownCode() },
 ];
 
 function sessionIdOf(url: string): string {

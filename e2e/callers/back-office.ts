@@ -19,13 +19,13 @@ export class BackOffice {
   ): Promise<BackOffice> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const office = new BackOffice(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`);
+    const backOffice = new BackOffice(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/notices`);
     server.on('request', (request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const notice = verifySiteWebhook({ headers: request.headers, rawBody: Buffer.concat(chunks), secret });
-        if (notice) office.notices.push(notice);
+        if (notice) backOffice.notices.push(notice);
         response.writeHead(200).end();
       });
     });
@@ -34,10 +34,10 @@ export class BackOffice {
       'sites',
       'webhook',
       `${merchant.merchantId}/${siteId}`,
-      office.url,
+      backOffice.url,
     );
     if (code !== 0) throw new Error(output);
-    return office;
+    return backOffice;
   }
 
   /** The refunds in the webhooks, by their references. */

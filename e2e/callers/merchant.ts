@@ -13,12 +13,14 @@ export async function onboardMerchant(platform: Platform, name: string): Promise
   const [merchant] = await seed(createAdministrationApi(adminUrl, adminKey), [{ name, sites: [site] }], []);
   const onboarded = { ...merchant!.sites[0]!, merchant: merchant! };
   // The gateway gets the key from identity with an event.
-  await waitUntil('the gateway to accept the key', 10_000, () => clientOf(platform, onboarded).listNotifications());
+  await waitUntil('the gateway to accept the key', 10_000, () =>
+    gatewayClient(platform, onboarded).listNotifications(),
+  );
   return onboarded;
 }
 
-/** @param site defaults to the first of the demo */
-export function clientOf(platform: Platform, site = platform.site(0, 0)): HostedGatewayClient {
+/** The SDK's client with the credentials of a site, by default of the first demo site. */
+export function gatewayClient(platform: Platform, site = platform.site(0, 0)): HostedGatewayClient {
   return new HostedGatewayClient({
     gatewayUrl: platform.demo.gatewayUrl,
     merchantId: site.merchant.merchantId,
@@ -27,7 +29,7 @@ export function clientOf(platform: Platform, site = platform.site(0, 0)): Hosted
   });
 }
 
-export function aSessionRequest(
+export function newSessionRequest(
   notificationUrl: string,
   changes: Partial<CreateSessionRequest> = {},
 ): CreateSessionRequest {
@@ -52,7 +54,7 @@ export function createSessions(
 ): Promise<CreatedSession[]> {
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
-      client.createSession(aSessionRequest(notificationUrl, { amount: 10_000 + 2 ** (index % 20) + index })),
+      client.createSession(newSessionRequest(notificationUrl, { amount: 10_000 + 2 ** (index % 20) + index })),
     ),
   );
 }

@@ -79,12 +79,12 @@ export async function onboardPartner(platform: Platform): Promise<PartnerCredent
   await waitUntil(
     'the partner to reach code-decoder',
     5_000,
-    async () => (await decode(platform, 'x', headers)).status !== 401,
+    async () => (await decodeCode(platform, 'x', headers)).status !== 401,
   );
   return partner;
 }
 
-export async function decode(
+export async function decodeCode(
   platform: Platform,
   code: string,
   headers: PartnerHeaders,

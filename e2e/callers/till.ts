@@ -4,7 +4,7 @@ import { PATIENCE } from '@svc/testing';
 import type { MerchantSite, Platform } from '../platform/platform.js';
 
 /** A call of a site's till, by default of the first demo site. Returns the raw answer. */
-export function till(
+export function callTillApi(
   platform: Platform,
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
@@ -20,7 +20,7 @@ export function till(
   });
 }
 
-export function anInvoice(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+export function newInvoiceRequest(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     externalReference: randomUUID(),
     siteReference: 'TILL-1',
@@ -34,13 +34,13 @@ export function anInvoice(changes: Readonly<Record<string, unknown>> = {}): Reco
 }
 
 /** Creates an invoice; returns its code and its reference. */
-export async function newInvoice(
+export async function createInvoice(
   platform: Platform,
   changes: Readonly<Record<string, unknown>> = {},
   site?: MerchantSite,
 ): Promise<{ readonly code: string; readonly reference: string }> {
-  const answer = await till(platform, 'POST', '/invoices', 'text/plain', anInvoice(changes), site);
+  const answer = await callTillApi(platform, 'POST', '/invoices', 'text/plain', newInvoiceRequest(changes), site);
   const reference = answer.headers.get('reference');
-  if (answer.status !== 201 || reference === null) throw new Error(`No invoice was made: ${answer.status}`);
+  if (answer.status !== 201 || reference === null) throw new Error(`The invoice was not created: ${answer.status}`);
   return { code: await answer.text(), reference };
 }

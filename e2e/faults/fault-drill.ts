@@ -3,9 +3,9 @@
  * recorded, in the ledger and acknowledged by the merchant: no duplicate, no gap.
  */
 import { waitUntil } from '@svc/testing';
-import { Books, type Totals } from '../books/books.js';
-import type { Interruption } from '../books/repeated-posts.js';
-import { clientOf, createSessions } from '../callers/merchant.js';
+import { ConsistencyCheck, type Totals } from '../consistency/consistency-check.js';
+import type { Interruption } from '../consistency/repeated-posts.js';
+import { gatewayClient, createSessions } from '../callers/merchant.js';
 import { type Answer, MerchantEndpoint } from '../callers/merchant-endpoint.js';
 import {
   type PayAnswer,
@@ -24,7 +24,7 @@ const LATENCY_MS = 3_000;
 const UNANSWERED_NOTIFICATIONS = 8;
 const UNANSWERED_CHARGES = 16;
 const MIN_UNFINISHED = 20;
-interface Line {
+interface FaultResult {
   readonly fault: string;
   readonly unfinished: string;
   readonly seconds: number;
@@ -42,26 +42,26 @@ export class FaultDrill {
   private before!: Totals;
   private startedAt = 0;
   private dispatcherPid = 0;
-  private readonly lines: Line[] = [];
+  private readonly results: FaultResult[] = [];
   /** Of the dispatcher, so far. */
   private readonly interruptions: Interruption[] = [];
 
   private constructor(
     readonly platform: Platform,
     readonly endpoint: MerchantEndpoint,
-    readonly books: Books,
+    readonly consistency: ConsistencyCheck,
   ) {}
 
   /** @param name of the platform's data folder */
   static async start(name: string): Promise<FaultDrill> {
     const platform = await Platform.start(name, { SVC_ACQUIRER_LATENCY_MS: String(LATENCY_MS) }, 'distributed');
     const endpoint = await MerchantEndpoint.start(platform.site(0, 0).webhookSecret, () => drill.answer);
-    const drill = new FaultDrill(platform, endpoint, new Books(platform, endpoint));
+    const drill = new FaultDrill(platform, endpoint, new ConsistencyCheck(platform, endpoint));
     return drill;
   }
 
   async stop(): Promise<void> {
-    if (this.lines.length > 0) process.stdout.write(`${formatTable(this.lines)}\n`);
+    if (this.results.length > 0) process.stdout.write(`${formatTable(this.results)}\n`);
     this.endpoint.release();
     await this.platform.stop();
     await this.endpoint.stop();
@@ -70,7 +70,7 @@ export class FaultDrill {
   /** Before each fault. */
   async begin(): Promise<void> {
     await waitUntil('all services to be ready', 60_000, () => this.platform.isReady());
-    this.before = await this.books.totals();
+    this.before = await this.consistency.readTotals();
     this.startedAt = Date.now();
     this.dispatcherPid = this.platform.process('webhook-dispatcher').pid;
   }
@@ -87,7 +87,7 @@ export class FaultDrill {
   }
 
   async preparePayRequests(count: number): Promise<PayRequest[]> {
-    const sessions = await createSessions(clientOf(this.platform), count, this.endpoint.url);
+    const sessions = await createSessions(gatewayClient(this.platform), count, this.endpoint.url);
     return Promise.all(sessions.map(({ redirectUrl }) => preparePayRequest(redirectUrl)));
   }
 
@@ -99,8 +99,8 @@ export class FaultDrill {
   async resendAll(requests: readonly PayRequest[]): Promise<void> {
     const { gatewayUrl } = this.platform.demo;
     let open = requests;
-    await waitUntil('an answer to every repeated press', 120_000, async () => {
-      await this.books.makeStatusQueriesDue();
+    await waitUntil('a response to every repeated Pay request', 120_000, async () => {
+      await this.consistency.makeStatusQueriesDue();
       const answers = await Promise.all(open.map((one) => resendPayRequest(gatewayUrl, one)));
       open = open.filter((_, index) => answers[index] === undefined);
       return open.length === 0;
@@ -112,37 +112,43 @@ export class FaultDrill {
     const payRequests = await this.preparePayRequests(UNANSWERED_NOTIFICATIONS + UNANSWERED_CHARGES);
     this.answer = 'hold';
     await this.sendAll(payRequests.slice(0, UNANSWERED_NOTIFICATIONS));
-    await waitUntil('the notifications on the wire', 20_000, () =>
+    await waitUntil('the unanswered notifications', 20_000, () =>
       Promise.resolve(this.endpoint.heldCount === UNANSWERED_NOTIFICATIONS),
     );
     const answered = this.sendAll(payRequests.slice(UNANSWERED_NOTIFICATIONS));
     const charges = this.before.charges + payRequests.length;
-    await waitUntil('the charges', 20_000, () => Promise.resolve(this.books.approved().length === charges));
+    await waitUntil('the charges', 20_000, () =>
+      Promise.resolve(this.consistency.approvedCharges().length === charges),
+    );
     return { payRequests, answered };
   }
 
   /**
    * Recovery: the merchant answers, half of the payers repeat their request as the page's script does, the other half never
-   * come back. Then compares the books.
+   * come back. Then compares acquirer, payments, ledger and webhooks.
    */
   async expectNothingLost(
     fault: string,
     { payRequests, answered }: UnfinishedPayments,
-    met: string,
+    unfinished: string,
     interruption?: Interruption,
   ): Promise<void> {
     this.acknowledge();
     await answered;
     await this.resendAll(payRequests.filter((_, index) => index % 2 === 0));
-    await this.books.waitUntilAcknowledged(interruption?.from);
+    await this.consistency.waitUntilAcknowledged(interruption?.from);
     const count = this.before.charges + payRequests.length;
-    await waitUntil('the books to be complete', 30_000, async () => (await this.books.totals()).transfers === count);
-    await this.books.expectToAgree(count);
-    const totals = await this.books.totals();
+    await waitUntil(
+      'the ledger entries',
+      30_000,
+      async () => (await this.consistency.readTotals()).transfers === count,
+    );
+    await this.consistency.expectConsistent(count);
+    const totals = await this.consistency.readTotals();
     const difference = Object.fromEntries(
       Object.entries(totals).map(([name, value]) => [name, (value as number) - this.before[name as keyof Totals]]),
     ) as unknown as Totals;
-    this.lines.push({ fault, unfinished: met, seconds: (Date.now() - this.startedAt) / 1000, totals: difference });
+    this.results.push({ fault, unfinished, seconds: (Date.now() - this.startedAt) / 1000, totals: difference });
     const { charges, payments, transfers, notifications } = difference;
     expect({ charges, payments, transfers, notifications }).toEqual({
       charges: payRequests.length,
@@ -152,23 +158,23 @@ export class FaultDrill {
     });
     if (interruption) this.interruptions.push(interruption);
     else expect(this.platform.process('webhook-dispatcher').pid).toBe(this.dispatcherPid);
-    await this.books.expectPostsToBeJustified(this.interruptions);
+    await this.consistency.expectPostsToBeJustified(this.interruptions);
   }
 
   /** Counts, just before the fault, the payments in each state. */
   async describeUnfinished(): Promise<string> {
-    const processing = await this.books.processing();
-    const atRisk = this.books.unacknowledged().length;
-    expect(atRisk).toBeGreaterThanOrEqual(MIN_UNFINISHED);
+    const processing = await this.consistency.countProcessing();
+    const unfinished = this.consistency.unacknowledgedCharges().length;
+    expect(unfinished).toBeGreaterThanOrEqual(MIN_UNFINISHED);
     expect(processing).toBeGreaterThan(0);
-    return `${atRisk}: ${processing} at the bank, ${this.endpoint.heldCount} on the wire`;
+    return `${unfinished}: ${processing} at the acquirer, ${this.endpoint.heldCount} notifications unanswered`;
   }
 }
 
-function formatTable(lines: readonly Line[]): string {
+function formatTable(results: readonly FaultResult[]): string {
   const rows = [
-    ['fault', 'under way', 'charges', 'payments', 'transfers', 'notification ids', 'POSTs', 'seconds'],
-    ...lines.map(({ fault, unfinished, seconds, totals }) => [
+    ['fault', 'unfinished', 'charges', 'payments', 'transfers', 'notification ids', 'POSTs', 'seconds'],
+    ...results.map(({ fault, unfinished, seconds, totals }) => [
       fault,
       unfinished,
       ...[totals.charges, totals.payments, totals.transfers, totals.notifications, totals.posts].map(String),

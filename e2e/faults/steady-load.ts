@@ -4,7 +4,7 @@
  */
 import type { CreatedSession } from '@svc/sdk';
 import type { Service } from '../../tools/svc/settings/settings.ts';
-import { aSessionRequest } from '../callers/merchant.js';
+import { newSessionRequest } from '../callers/merchant.js';
 import { payRequestFromPage } from '../callers/payer.js';
 import type { Platform } from '../platform/platform.js';
 
@@ -31,29 +31,29 @@ export class SteadyLoad {
   /** Payments without a failure, from the merchant's cart until the merchant reads the payment. */
   paid = 0;
   private isOver = false;
-  private people: Promise<void>[] = [];
+  private payers: Promise<void>[] = [];
 
   constructor(
     private readonly platform: Platform,
     private readonly notificationUrl: string,
   ) {}
 
-  /** One payer after the other also calls a service that takes no part in a payment. */
+  /** Each payer also calls a service that takes no part in a payment, after each of its payments. */
   start(payers: number): void {
-    const looks = this.looks();
-    this.people = Array.from({ length: payers }, async (_, index) => {
-      const look = looks[index];
+    const otherRequests = this.otherRequests();
+    this.payers = Array.from({ length: payers }, async (_, index) => {
+      const sendOtherRequest = otherRequests[index];
       while (!this.isOver) {
         // `sent` has the failure; this payer gives up, and the next one starts.
         await this.pay().catch(() => undefined);
-        await look?.().catch(() => undefined);
+        await sendOtherRequest?.().catch(() => undefined);
       }
     });
   }
 
   async stop(): Promise<void> {
     this.isOver = true;
-    await Promise.all(this.people);
+    await Promise.all(this.payers);
   }
 
   private async pay(): Promise<void> {
@@ -72,14 +72,14 @@ export class SteadyLoad {
       {
         method: 'POST',
         headers: { ...headers, ...json },
-        body: JSON.stringify(aSessionRequest(this.notificationUrl)),
+        body: JSON.stringify(newSessionRequest(this.notificationUrl)),
       },
     );
     const { sessionId, redirectUrl } = JSON.parse(created) as CreatedSession;
     const page = await this.send('open the page', redirectUrl, { status: 200, text: 'data-encryption-key="' });
     const { body } = await payRequestFromPage(page);
     await this.send(
-      'press Pay',
+      'pay',
       `${gatewayUrl}/pay/${sessionId}/payments`,
       { status: 200, text: '"succeeded"' },
       {
@@ -93,20 +93,21 @@ export class SteadyLoad {
     this.paid++;
   }
 
-  private looks(): (() => Promise<string>)[] {
+  private otherRequests(): (() => Promise<string>)[] {
     const { adminUrl, adminKey, shopUrl } = this.platform.demo;
     const headers = { 'x-admin-key': adminKey };
-    const ask = (path: string) => () => this.send(path, `${adminUrl}/admin/v1/${path}`, { status: 200 }, { headers });
-    const looks: Readonly<Record<Exclude<Service, 'hosted-gateway'>, () => Promise<string>>> = {
-      identity: ask('merchants'),
-      'payment-processor': ask('dead-letters/payment-processor'),
-      'webhook-dispatcher': ask('notifications'),
-      'code-decoder': ask('dead-letters/code-decoder'),
-      'payment-history': ask('dead-letters/payment-history'),
-      'merchant-retrieval': ask('dead-letters/merchant-retrieval'),
+    const readAsAdministrator = (path: string) => () =>
+      this.send(path, `${adminUrl}/admin/v1/${path}`, { status: 200 }, { headers });
+    const requests: Readonly<Record<Exclude<Service, 'hosted-gateway'>, () => Promise<string>>> = {
+      identity: readAsAdministrator('merchants'),
+      'payment-processor': readAsAdministrator('dead-letters/payment-processor'),
+      'webhook-dispatcher': readAsAdministrator('notifications'),
+      'code-decoder': readAsAdministrator('dead-letters/code-decoder'),
+      'payment-history': readAsAdministrator('dead-letters/payment-history'),
+      'merchant-retrieval': readAsAdministrator('dead-letters/merchant-retrieval'),
       'demo-shop': () => this.send('open the shop', shopUrl, { status: 200 }),
     };
-    return Object.values(looks);
+    return Object.values(requests);
   }
 
   private async send(request: string, url: string, expected: ExpectedAnswer, init: RequestInit = {}): Promise<string> {

@@ -43,7 +43,7 @@ export class MessageProxy {
   }
 
   /** Allows connections again, for the next process. */
-  mend(): void {
+  restore(): void {
     this.isCut = false;
   }
 

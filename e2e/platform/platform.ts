@@ -17,12 +17,12 @@ import type { Mode } from '../../tools/svc/platform/services.ts';
 import type { Processes, SupervisedAppName, SupervisedProcess } from '../../tools/svc/processes/processes.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
-/** A folder for each platform. */
-export const DATA_DIRS = join(ROOT, '.data', 'e2e');
+/** Has a data folder for each platform. `./svc test` sets it to a folder in memory for a whole run. */
+export const DATA_DIRS = process.env['SVC_TEST_PLATFORMS'] ?? join(ROOT, '.data', 'e2e');
 /** Written when the services start, removed when they are stopped. */
 const SERVICES_FILE = join('run', 'services.json');
 
-/** A line of the simulated acquirer's books; the last one of a key counts. */
+/** A line of the simulated acquirer's file of charges; the last one of a key counts. */
 export interface ChargeLine {
   readonly key: string;
   readonly outcome: 'approved' | 'declined' | 'reversed';
@@ -70,8 +70,8 @@ export class Platform {
   ): Promise<Platform> {
     const dataDir = join(DATA_DIRS, name);
     if (existsSync(dataDir)) {
-      const left = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
-      await left.svc('down'); // left over from a killed run
+      const leftover = new Platform(dataDir, PORT_BASES.first, settings, mode, options);
+      await leftover.svc('down'); // left over from a killed run
       rmSync(dataDir, { recursive: true, force: true });
     }
     // One start uses two processors: with parallel starts each would take longer than ./svc waits for its services.
@@ -269,10 +269,10 @@ function isGone(pid: number): boolean {
 async function findFreePortBase(): Promise<number> {
   const { first, last, step, workersMax } = PORT_BASES;
   // Ports that another worker has just found are not in use yet, so each worker has its own range.
-  const lane = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
-  const places = Math.floor((last - first) / step / workersMax);
-  for (let look = 0; look < 50; look++) {
-    const base = first + step * (workersMax * Math.floor(Math.random() * places) + lane);
+  const range = Number(process.env['JEST_WORKER_ID'] ?? 1) % workersMax;
+  const basesOfWorker = Math.floor((last - first) / step / workersMax);
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const base = first + step * (workersMax * Math.floor(Math.random() * basesOfWorker) + range);
     const free = await Promise.all(PORTS_OF_SVC.map((offset) => isFree(base + offset)));
     if (free.every(Boolean)) return base;
   }

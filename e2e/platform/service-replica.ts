@@ -1,4 +1,4 @@
-/** Another payment-processor of a distributed platform, in its own process, which a test may kill. */
+/** Another process of a service of a distributed platform. A test may kill it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -8,32 +8,33 @@ import { waitUntil } from '@svc/testing';
 import { environmentFor } from '../../tools/svc/processes/env-files.ts';
 import { findFreePort } from '../../tools/svc/processes/ports.ts';
 import { programArguments } from '../../tools/svc/processes/programs.ts';
+import type { Service } from '../../tools/svc/settings/settings.ts';
 import { type Platform, ROOT } from './platform.js';
 
 type Variables = Record<string, string>;
 
-export class ProcessorReplica {
+export class ServiceReplica {
   private constructor(
     private readonly process: ChildProcess,
     readonly url: string,
   ) {}
 
-  /** The environment variables of the platform's own payment-processor. */
-  static variablesOf(platform: Platform): Variables {
-    return parseEnv(readFileSync(join(platform.dataDir, 'env', 'payment-processor.env'), 'utf8')) as Variables;
+  /** The environment variables of the platform's own process of this service. */
+  static variablesOf(platform: Platform, service: Service): Variables {
+    return parseEnv(readFileSync(join(platform.dataDir, 'env', `${service}.env`), 'utf8')) as Variables;
   }
 
   /** Returns when it is ready. */
-  static async start(platform: Platform, changes: Variables = {}): Promise<ProcessorReplica> {
+  static async start(platform: Platform, service: Service, changes: Variables = {}): Promise<ServiceReplica> {
     const port = await findFreePort();
-    const variables = { ...ProcessorReplica.variablesOf(platform), ...changes, SVC_PORT: String(port) };
-    const child = spawn(process.execPath, programArguments(ROOT, 'payment-processor'), {
+    const variables = { ...ServiceReplica.variablesOf(platform, service), ...changes, SVC_PORT: String(port) };
+    const child = spawn(process.execPath, programArguments(ROOT, service), {
       cwd: ROOT,
       env: environmentFor(variables),
       stdio: 'ignore',
     });
-    const replica = new ProcessorReplica(child, `http://127.0.0.1:${port}`);
-    await waitUntil('another payment-processor', 60_000, async () => {
+    const replica = new ServiceReplica(child, `http://127.0.0.1:${port}`);
+    await waitUntil(`another ${service}`, 60_000, async () => {
       if (child.exitCode !== null) throw new Error(`It ended with ${child.exitCode}.`);
       return (await fetch(`${replica.url}/health/ready`)).ok;
     });

@@ -1,16 +1,18 @@
 /**
- * Runs before the first and after the last file: stops every platform below .data/e2e that still runs, the shared ones
- * (shared-platform.ts) and those of an interrupted run. Keeps their logs, to investigate a failure.
+ * Runs before the first and after the last file: stops every platform of the tests that still runs, the shared ones
+ * (shared-platform.ts) and those of an interrupted run. Their logs stay in .data/e2e, to investigate a failure.
  *
  * Jest loads this file without the module names of the tests, so it imports nothing of this repository.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PLATFORMS = join(ROOT, '.data', 'e2e');
+const ON_DISK = join(ROOT, '.data', 'e2e');
+/** The same as DATA_DIRS in platform.ts. */
+const PLATFORMS = process.env['SVC_TEST_PLATFORMS'] ?? ON_DISK;
 /** A folder with one of these may belong to a running platform. */
 const SIGNS = ['run/services.json', 'run/processes.json', 'postgres', 'rabbitmq'];
 
@@ -18,6 +20,9 @@ export default async function stopPlatforms(): Promise<void> {
   if (!existsSync(PLATFORMS)) return;
   const folders = readdirSync(PLATFORMS).map((name) => join(PLATFORMS, name));
   await Promise.all(folders.filter((folder) => SIGNS.some((sign) => existsSync(join(folder, sign)))).map(stop));
+  if (PLATFORMS === ON_DISK) return;
+  cpSync(PLATFORMS, ON_DISK, { recursive: true });
+  rmSync(PLATFORMS, { recursive: true, force: true });
 }
 
 async function stop(folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** A store with a transformer on its own computer, and the network line to the platform. */
+/** A store's computer, on which the transformer runs, and the store's network line to the platform. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { PATIENCE, waitUntil } from '@svc/testing';
 import { readMemoryMegabytes } from '../../tools/svc/base/process-identity.ts';
 import { ROOT } from '../platform/platform.js';
 
-/** The line between store and platform. */
-export class Line {
+/** The network line between store and platform, which a test can interrupt. */
+export class NetworkLine {
   isDown = false;
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
@@ -66,10 +66,10 @@ export class StoreComputer {
   private readonly folder = mkdtempSync(join(tmpdir(), 'svc-store-'));
   private readonly log = join(this.folder, 'transformer.log');
 
-  /** @param isOwn measure as on its own computer: it gets a processor before the platform and other stores */
+  /** @param isMeasured true to run it with a higher priority than the platform, like on a computer of its own */
   constructor(
     config: object,
-    private readonly isOwn: boolean,
+    private readonly isMeasured: boolean,
   ) {
     writeFileSync(join(this.folder, 'transformer.json'), JSON.stringify(config));
   }
@@ -85,7 +85,7 @@ export class StoreComputer {
     });
     closeSync(log);
     this.child = child;
-    if (this.isOwn) takePrecedence(child.pid!);
+    if (this.isMeasured) raisePriority(child.pid!);
     this.url = await waitUntil('the transformer to listen', 30_000, async () => {
       const output = readFileSync(this.log, 'utf8').slice(size);
       if (child.exitCode !== null) throw new Error(`It has ended: ${output}`);
@@ -96,21 +96,21 @@ export class StoreComputer {
   /** A power cut, and the start after it. */
   async kill(): Promise<void> {
     this.kills++;
-    this.keepMemory();
+    this.recordMemory();
     this.child!.kill('SIGKILL');
     await once(this.child!, 'exit');
     await this.start();
   }
 
   async stop(): Promise<number | null> {
-    this.keepMemory();
+    this.recordMemory();
     this.child!.kill('SIGTERM');
     const [code] = (await once(this.child!, 'exit')) as [number | null];
     rmSync(this.folder, { recursive: true });
     return code;
   }
 
-  /** A till repeats a call until it is answered. */
+  /** Repeats a call until it gets a response, like a till. */
   call(method: 'GET' | 'POST', path: string, body?: object, till?: string): Promise<TillAnswer> {
     return waitUntil(`${path} to be answered`, 60_000, async () => {
       const answer = await fetch(`${this.url}${path}`, {
@@ -130,7 +130,7 @@ export class StoreComputer {
   }
 
   /** Stores the peak resident memory of the process as Linux reports it, including mapped pages of Node.js; elsewhere the current. */
-  private keepMemory(): void {
+  private recordMemory(): void {
     const file = `/proc/${this.child!.pid}/status`;
     const most = existsSync(file) ? /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;
     this.memoryMb.push(
@@ -139,12 +139,14 @@ export class StoreComputer {
   }
 }
 
-/** Raises the priority of a process that has its own computer in reality; without the right to do so it stays as it is. */
-export function takePrecedence(pid: number): void {
+/** Raises the priority of a process. Needs root; without it the priority stays as it is. */
+export function raisePriority(pid: number): void {
   try {
     setPriority(pid, -15);
   } catch {
-    console.log('These figures are those of a busy machine: only root gives a process precedence.');
+    console.log(
+      'The priority could not be raised, which needs root: the measured times include those of other processes.',
+    );
   }
 }
 
@@ -152,6 +154,6 @@ export function takePrecedence(pid: number): void {
 function argumentsOfUnit(configFile: string): string[] {
   const unit = readFileSync(join(ROOT, 'docker/pos-transformer.service'), 'utf8');
   const [, words = ''] = /^ExecStart=\/usr\/bin\/node (.+)$/m.exec(unit) ?? [];
-  if (words === '') throw new Error('The unit starts no Node.js.');
+  if (words === '') throw new Error('The unit file does not start Node.js.');
   return [...words.split(' ').slice(0, -1), configFile];
 }

@@ -1,6 +1,6 @@
 /**
- * A day of trade in a store: tills with baskets of every kind, customers who pay with a partner's app, an outage of the
- * line to the platform and power cuts. `Day.trade` takes its size: each run tests a small day; the whole day is measured.
+ * A trading day of a store: tills with baskets of every kind, customers who pay with a partner's app, an outage of the
+ * line to the platform and power cuts. Each test run has a small day; a whole day is measured on request.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { waitUntil } from '@svc/testing';
 import type pg from 'pg';
-import { CALL_TIMEOUT_MS } from '../books/refund-books.js';
+import { CALL_TIMEOUT_MS } from '../consistency/refund-records.js';
 import { type MerchantSite, type Platform, ROOT } from '../platform/platform.js';
-import { Line, StoreComputer, takePrecedence, type TillAnswer } from './store-computer.js';
+import { NetworkLine, raisePriority, StoreComputer, type TillAnswer } from './store-computer.js';
 
 export interface DaySize {
   readonly tills: number;
@@ -20,7 +20,7 @@ export interface DaySize {
   readonly outageBaskets: number;
   /** Power cuts; one of them during the outage. */
   readonly kills: 3;
-  /** In reality the store has its own computers, so they get a higher priority than the platform on this machine. */
+  /** True to measure times: the store's programs then get a higher priority than the platform, like on a computer of their own. */
   readonly isMeasured: boolean;
 }
 
@@ -31,8 +31,8 @@ export interface Sale {
   readonly kind: Kind;
   /** Cents to pay for the newest version of the basket. */
   readonly amountDue: number;
-  /** `code`: paid with the phone. `otherwise`: in cash, voided, or nothing to pay. `open`: its code is still unpaid. */
-  state: 'code' | 'otherwise' | 'open';
+  /** `code`: paid with the phone. `no-code`: paid in cash, voided, or nothing to pay. `open`: its code is still unpaid. */
+  state: 'code' | 'no-code' | 'open';
   /** Cents that the till refunded. */
   refunded: number;
 }
@@ -43,8 +43,8 @@ export interface DayTimes {
   readonly code: number[];
   /** Every call of a till that changes data, including those during power cuts and the outage. */
   readonly call: number[];
-  /** From the payment at the platform until the till's own request returns it, while the line is up. */
-  readonly known: number[];
+  /** From the payment at the platform until a request of the till returns it, without payments during the outage. */
+  readonly paymentAtTill: number[];
 }
 
 const LINES = [
@@ -81,19 +81,19 @@ const MAX_WAIT_MS = 3_000;
 const POWER_CUT_SHARES = [0.2, 0.43, 0.85];
 const OUTAGE_START_SHARE = 0.4;
 
-export class Day {
+export class TradingDay {
   readonly sales: Sale[] = [];
-  readonly times: DayTimes = { code: [], call: [], known: [] };
+  readonly times: DayTimes = { code: [], call: [], paymentAtTill: [] };
   calls = 0;
   seconds = 0;
   /** From the repair of the line until no call waits any more. */
   drainedMs = 0;
   /** Customers who came back to pay after the outage. */
   paidLater = 0;
-  private begun = 0;
-  private readonly begunAtFailure: number;
-  private chaos: Promise<unknown> = Promise.resolve();
-  private looks: Promise<unknown> = Promise.resolve();
+  private begunBaskets = 0;
+  private readonly outageStart: number;
+  private faults: Promise<unknown> = Promise.resolve();
+  private lastQuery: Promise<unknown> = Promise.resolve();
   private readonly startedAt = Date.now();
   private readonly partner: PartnerClient;
 
@@ -101,18 +101,18 @@ export class Day {
     readonly size: DaySize,
     readonly platform: Platform,
     readonly site: MerchantSite,
-    readonly line: Line,
+    readonly line: NetworkLine,
     readonly computer: StoreComputer,
     private readonly database: pg.Client,
     private readonly poller: ChildProcess,
   ) {
-    this.begunAtFailure = Math.floor(OUTAGE_START_SHARE * size.baskets);
+    this.outageStart = Math.floor(OUTAGE_START_SHARE * size.baskets);
     const { apiUrl, partner } = platform.demo;
     this.partner = new PartnerClient({ apiUrl, ...partner, timeoutMs: CALL_TIMEOUT_MS });
   }
 
-  static async open(platform: Platform, site: MerchantSite, size: DaySize): Promise<Day> {
-    const line = new Line(Number(new URL(platform.demo.apiUrl).port));
+  static async open(platform: Platform, site: MerchantSite, size: DaySize): Promise<TradingDay> {
+    const line = new NetworkLine(Number(new URL(platform.demo.apiUrl).port));
     const port = await freePort();
     const { siteId, siteReference, apiKey } = site;
     const computer = new StoreComputer(
@@ -127,8 +127,8 @@ export class Day {
     );
     await computer.start();
     const poller = fork(join(ROOT, 'bench/tills/poll.ts'), [`http://127.0.0.1:${port}`], { execArgv: [] });
-    if (size.isMeasured) takePrecedence(poller.pid!);
-    return new Day(size, platform, site, line, computer, await platform.sqlClient(), poller);
+    if (size.isMeasured) raisePriority(poller.pid!);
+    return new TradingDay(size, platform, site, line, computer, await platform.sqlClient(), poller);
   }
 
   async close(): Promise<void> {
@@ -137,8 +137,8 @@ export class Day {
     await this.database.end();
   }
 
-  /** The whole day. Afterwards no call waits, and every open code is paid. */
-  async trade(): Promise<void> {
+  /** Serves all baskets. Afterwards no call waits in the transformer, and every open code is paid. */
+  async run(): Promise<void> {
     const startedAt = performance.now();
     const { tills, baskets } = this.size;
     await Promise.all(
@@ -154,7 +154,7 @@ export class Day {
         }
       }),
     );
-    await this.chaos;
+    await this.faults;
     this.seconds = (performance.now() - startedAt) / 1_000;
     await this.waitUntilSent();
     for (const sale of this.sales.filter(({ state }) => state === 'open')) await this.payLater(sale);
@@ -202,12 +202,12 @@ export class Day {
       return performance.now() > until ? 'unknown' : status === 200 && body['PaidAmount'] !== 0 && body;
     });
     if (answer === 'unknown') return undefined;
-    if (!isDown && !this.line.isDown) this.times.known.push(performance.now() - paidAt);
+    if (!isDown && !this.line.isDown) this.times.paymentAtTill.push(performance.now() - paidAt);
     return answer;
   }
 
   /** The code on the customer display, from the platform's database; undefined if the basket has none. */
-  async shownCode(reference: string): Promise<{ code: string; amount: number } | undefined> {
+  async findShownCode(reference: string): Promise<{ code: string; amount: number } | undefined> {
     const query = (): Promise<pg.QueryResult<{ code: string; amount: string }>> =>
       this.database.query(
         `SELECT code, amount FROM code_decoder.invoices
@@ -215,8 +215,8 @@ export class Day {
         [this.site.siteId, reference],
       );
     // A connection runs one query at a time.
-    const answer = this.looks.then(query);
-    this.looks = answer.catch(() => undefined);
+    const answer = this.lastQuery.then(query);
+    this.lastQuery = answer.catch(() => undefined);
     const { rows } = await answer;
     return rows[0] && { code: rows[0].code, amount: Number(rows[0].amount) };
   }
@@ -227,9 +227,9 @@ export class Day {
   }
 
   private async payLater(sale: Sale): Promise<void> {
-    const shown = await waitUntil(`the code of ${sale.reference}`, 20_000, () => this.shownCode(sale.reference));
+    const shown = await waitUntil(`the code of ${sale.reference}`, 20_000, () => this.findShownCode(sale.reference));
     if (shown.amount !== sale.amountDue)
-      throw new Error(`${sale.reference} owes ${sale.amountDue}, its code is of ${shown.amount}`);
+      throw new Error(`${sale.reference} has ${sale.amountDue} due, but its code has ${shown.amount}`);
     if (!(await this.pay(shown.code, shown.amount))) throw new Error(`${sale.reference} was not paid`);
     sale.state = 'code';
     this.paidLater++;
@@ -237,11 +237,11 @@ export class Day {
 
   private begin(): void {
     const { baskets, outageBaskets } = this.size;
-    this.begun++;
-    if (POWER_CUT_SHARES.some((share) => this.begun === Math.ceil(share * baskets)))
-      this.chaos = this.chaos.then(() => this.computer.kill());
-    if (this.begun === this.begunAtFailure) this.line.breakDown();
-    if (this.begun === this.begunAtFailure + outageBaskets) this.chaos = Promise.all([this.chaos, this.repair()]);
+    this.begunBaskets++;
+    if (POWER_CUT_SHARES.some((share) => this.begunBaskets === Math.ceil(share * baskets)))
+      this.faults = this.faults.then(() => this.computer.kill());
+    if (this.begunBaskets === this.outageStart) this.line.breakDown();
+    if (this.begunBaskets === this.outageStart + outageBaskets) this.faults = Promise.all([this.faults, this.repair()]);
   }
 
   private async repair(): Promise<void> {
@@ -257,7 +257,7 @@ class Till {
   private readonly random: () => number;
 
   constructor(
-    private readonly day: Day,
+    private readonly day: TradingDay,
     private readonly name: string,
     private readonly dialect: 'lines' | 'orders',
   ) {
@@ -271,48 +271,48 @@ class Till {
   }
 
   private async sellLines(reference: string, kind: Kind): Promise<Pick<Sale, 'amountDue' | 'state'>> {
-    const price = this.price();
+    const price = this.randomPrice();
     const quantity = kind === 'returned' ? -1 : kind === 'weighed' ? 0.543 : 2;
-    let amountDue = await this.line(1, price, quantity);
-    if (kind === 'edited') amountDue += await this.line(2, 1_250, 1);
-    let { Code } = await this.invoice('total', { amount: amountDue, reference });
+    let amountDue = await this.addLine(1, price, quantity);
+    if (kind === 'edited') amountDue += await this.addLine(2, 1_250, 1);
+    let { Code } = await this.callInvoice('total', { amount: amountDue, reference });
     if (kind === 'edited') {
       // One piece less of the first item, and the second is removed.
-      await this.line(2, 1_250, 0);
-      amountDue = await this.line(1, price, 1);
-      ({ Code } = await this.invoice('total', { amount: amountDue, reference }));
+      await this.addLine(2, 1_250, 0);
+      amountDue = await this.addLine(1, price, 1);
+      ({ Code } = await this.callInvoice('total', { amount: amountDue, reference }));
     }
-    let state: Sale['state'] = 'otherwise';
+    let state: Sale['state'] = 'no-code';
     if (typeof Code === 'string' && !['cash', 'voided', 'returned'].includes(kind)) {
       if (kind === 'declined') await this.day.pay(Code, amountDue, DECLINED_CARD);
       if (!(await this.day.pay(Code, amountDue))) throw new Error(`${reference} was not paid`);
       state = 'code';
       await this.day.waitForPayment(`/v1/invoice/${reference}/payment`);
     }
-    await this.invoice('reset', {});
+    await this.callInvoice('reset', {});
     return { amountDue, state };
   }
 
   private async sellOrder(reference: string, kind: Kind): Promise<Pick<Sale, 'amountDue' | 'state' | 'refunded'>> {
-    const price = this.price();
+    const price = this.randomPrice();
     const amountDue = kind === 'returned' ? -price : kind === 'edited' ? 2 * price : price;
-    await this.basket(reference, kind === 'returned' ? -price : price, kind === 'returned' ? -1 : 1);
-    if (kind === 'edited') await this.basket(reference, amountDue, 2);
+    await this.sendBasket(reference, kind === 'returned' ? -price : price, kind === 'returned' ? -1 : 1);
+    if (kind === 'edited') await this.sendBasket(reference, amountDue, 2);
     if (kind === 'saved') {
-      await this.closed(reference, 'Saved');
-      await this.basket(reference, amountDue, 1);
+      await this.closeBasket(reference, 'Saved');
+      await this.sendBasket(reference, amountDue, 1);
     }
     if (kind === 'cash' || kind === 'voided' || kind === 'returned') {
-      await this.closed(reference, kind === 'voided' ? 'Void' : 'Complete');
-      return { amountDue, state: 'otherwise', refunded: 0 };
+      await this.closeBasket(reference, kind === 'voided' ? 'Void' : 'Complete');
+      return { amountDue, state: 'no-code', refunded: 0 };
     }
-    const shown = await this.day.shownCode(reference);
+    const shown = await this.day.findShownCode(reference);
     // The line is down: the customer comes back when there is a code with the amount.
     if (shown?.amount !== amountDue) return { amountDue, state: 'open', refunded: 0 };
     if (!(await this.day.pay(shown.code, amountDue))) throw new Error(`${reference} was not paid`);
     const payment = await this.day.waitForPayment(`/GetPayment?MerchantOrderId=${reference}`);
     const isVoided = kind === 'voided-after' && payment !== undefined;
-    await this.closed(reference, isVoided ? 'Void' : 'Complete');
+    await this.closeBasket(reference, isVoided ? 'Void' : 'Complete');
     const refund = isVoided ? amountDue : kind === 'refunded' && payment !== undefined ? Math.ceil(amountDue / 3) : 0;
     return { amountDue, state: 'code', refunded: refund > 0 ? await this.refund(payment!, refund, reference) : 0 };
   }
@@ -327,7 +327,7 @@ class Till {
     return results.includes('STOP') ? 0 : amount;
   }
 
-  private async line(id: number, price: number, quantity: number): Promise<number> {
+  private async addLine(id: number, price: number, quantity: number): Promise<number> {
     const totalPrice = Math.sign(quantity) * Math.round(price * Math.abs(quantity));
     const item = {
       id,
@@ -337,26 +337,26 @@ class Till {
       itemQuantity: quantity,
       totalPrice,
     };
-    await this.invoice('line', item);
+    await this.callInvoice('line', item);
     return totalPrice;
   }
 
-  private invoice(action: 'line' | 'total' | 'reset', body: object): Promise<TillAnswer['body']> {
+  private callInvoice(action: 'line' | 'total' | 'reset', body: object): Promise<TillAnswer['body']> {
     return this.day.call(`/v1/sites/${this.day.site.siteId}/invoice/${action}`, body, this.name);
   }
 
-  private async basket(reference: string, total: number, quantity: number): Promise<void> {
+  private async sendBasket(reference: string, total: number, quantity: number): Promise<void> {
     const Products = [
       { ProductCode: 'L', ProductName: 'Leash', ActualUnitPrice: Math.abs(total / quantity), Quantity: quantity },
     ];
     await this.day.call('/Basket', { MerchantOrderId: reference, TotalToPay: total, Products }, this.name);
   }
 
-  private async closed(reference: string, status: 'Complete' | 'Void' | 'Saved'): Promise<void> {
+  private async closeBasket(reference: string, status: 'Complete' | 'Void' | 'Saved'): Promise<void> {
     await this.day.call('/BasketClosed', { MerchantOrderId: reference, OrderStatus: status }, this.name);
   }
 
-  private price(): number {
+  private randomPrice(): number {
     return 500 + Math.floor(this.random() * 20_000);
   }
 }

@@ -91,6 +91,8 @@ async function runAll(settings: Settings, servers: TestServers): Promise<Phase[]
     return [];
   });
   env['SVC_TEST_LINES'] = 'yes';
+  const memory = memoryFolder(settings.dataDir);
+  if (memory !== undefined) env['SVC_TEST_PLATFORMS'] = `${memory}-platforms`;
   const oldest = env['SVC_TEST_OLDEST_DATABASE_URLS'] === undefined ? [] : [OLDEST_PROJECT];
   const run = (name: string, projects: readonly string[], workers: number) =>
     runJest(settings, { name, env, args: ['--selectProjects', ...projects, '--maxWorkers', String(workers)] });

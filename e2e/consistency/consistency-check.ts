@@ -1,6 +1,6 @@
 /**
- * Compares all books: the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the
- * webhooks that the merchant acknowledged. After any fault they agree: no duplicate, no gap.
+ * Compares the charges at the acquirer, the payments of payment-processor, the transfers of its ledger and the webhooks that the
+ * merchant acknowledged. After any fault they are consistent: no duplicate, and nothing is missing.
  */
 import { waitUntil } from '@svc/testing';
 import type { MerchantEndpoint } from '../callers/merchant-endpoint.js';
@@ -13,7 +13,7 @@ interface PaymentRow {
   readonly amount: number;
 }
 
-/** The first four are equal when the books agree. */
+/** The first four are equal when the records are consistent. */
 export interface Totals {
   readonly charges: number;
   readonly payments: number;
@@ -24,28 +24,28 @@ export interface Totals {
   readonly posts: number;
 }
 
-export class Books {
+export class ConsistencyCheck {
   constructor(
     private readonly platform: Platform,
     private readonly endpoint: MerchantEndpoint,
   ) {}
 
-  approved(): ChargeLine[] {
+  approvedCharges(): ChargeLine[] {
     return this.platform.charges().filter(({ outcome }) => outcome === 'approved');
   }
 
   /** Charged payments that the merchant has not acknowledged yet. */
-  unacknowledged(): ChargeLine[] {
+  unacknowledgedCharges(): ChargeLine[] {
     const known = new Set(
       this.endpoint.deliveries
         .filter(({ acknowledged }) => acknowledged)
         .map(({ payment }) => payment.paymentReference),
     );
-    return this.approved().filter(({ paymentReference }) => !known.has(paymentReference));
+    return this.approvedCharges().filter(({ paymentReference }) => !known.has(paymentReference));
   }
 
   /** Counts the payments that wait for the acquirer, according to payment-processor. */
-  async processing(): Promise<number> {
+  async countProcessing(): Promise<number> {
     const [row] = await this.platform.sql<{ count: number }>(
       `SELECT count(*)::int AS count FROM payment_processor.payments WHERE state = 'processing'`,
     );
@@ -54,15 +54,15 @@ export class Books {
 
   /**
    * Waits until every charge is acknowledged and the dispatcher has recorded that. Makes later retries due now instead of
-   * waiting for them. Leaves notifications alone that a living worker is sending, because this would cause the very
+   * waiting for them. Does not change notifications that a running worker is sending, because that would cause the
    * duplicates that the tests look for.
    *
-   * @param diedAt when the owner of leases was killed, if it was: its leases are over
+   * @param killedAt time of the dispatcher's kill, if there was one: the leases of the killed process no longer count
    */
-  async waitUntilAcknowledged(diedAt?: Date): Promise<void> {
-    const expiredLeases = new Date((diedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
+  async waitUntilAcknowledged(killedAt?: Date): Promise<void> {
+    const expiredLeases = new Date((killedAt?.getTime() ?? 0) + DELIVERY_LEASE_MS);
     await waitUntil('the notification of every charge', 120_000, async () => {
-      if (this.unacknowledged().length === 0 && (await this.pendingNotifications()) === 0) return true;
+      if (this.unacknowledgedCharges().length === 0 && (await this.countPendingNotifications()) === 0) return true;
       const now = new Date();
       await this.platform.sql(
         `UPDATE webhook_dispatcher.notifications SET next_attempt_at = $1, leased_until = least(leased_until, $1)
@@ -74,7 +74,7 @@ export class Books {
     });
   }
 
-  /** The next status query to the acquirer may be a minute away: it was unavailable, or the process that queries it was killed. */
+  /** Makes status queries to the acquirer due now. After a fault, the next one may be scheduled for a minute later. */
   async makeStatusQueriesDue(): Promise<void> {
     const now = new Date();
     await this.platform.sql(
@@ -84,8 +84,8 @@ export class Books {
     );
   }
 
-  /** Counts the notifications that the dispatcher has still to send, or is sending. */
-  private async pendingNotifications(): Promise<number> {
+  /** Counts the notifications that the dispatcher is sending, or still has to send. */
+  private async countPendingNotifications(): Promise<number> {
     const [row] = await this.platform.sql<{ count: number }>(
       `SELECT count(*)::int AS count FROM webhook_dispatcher.notifications WHERE state = 'pending' AND url = $1`,
       [this.endpoint.url],
@@ -110,14 +110,14 @@ export class Books {
     expect(findUnjustifiedPosts(this.endpoint.deliveries, attempts, interruptions)).toEqual([]);
   }
 
-  async totals(): Promise<Totals> {
+  async readTotals(): Promise<Totals> {
     const [row] = await this.platform.sql<{ payments: number; transfers: number }>(
       `SELECT (SELECT count(*)::int FROM payment_processor.payments) AS payments,
               (SELECT count(*)::int FROM payment_processor.transfers) AS transfers`,
     );
     const { deliveries } = this.endpoint;
     return {
-      charges: this.approved().length,
+      charges: this.approvedCharges().length,
       ...row!,
       notifications: new Set(deliveries.filter(({ acknowledged }) => acknowledged).map(({ webhookId }) => webhookId))
         .size,
@@ -126,8 +126,8 @@ export class Books {
   }
 
   /** @param count number of payments, all of them successful */
-  async expectToAgree(count: number): Promise<void> {
-    const charges = this.approved();
+  async expectConsistent(count: number): Promise<void> {
+    const charges = this.approvedCharges();
     expect(this.platform.charges()).toHaveLength(count); // no reversed ones either
     expect(charges).toHaveLength(count);
     const expected = byReference(

@@ -1,7 +1,7 @@
-/** Compares a day of trade in the books of tills, transformer, ledger and acquirer, to the cent. */
+/** Compares the baskets of a trading day in tills, transformer, ledger and acquirer, to the cent. */
 import { waitUntil } from '@svc/testing';
-import { refundsAtBank, waitForRefunds } from '../books/refund-books.js';
-import type { Day, Sale } from './till-day.js';
+import { readAcquirerRefunds, waitForRefunds } from '../consistency/refund-records.js';
+import type { Sale, TradingDay } from './till-day.js';
 
 /** Cents. */
 interface Amounts {
@@ -9,11 +9,11 @@ interface Amounts {
   readonly refunded: number;
 }
 
-export interface DayBooks {
-  /** Each sentence is a basket on which the books do not agree. */
+export interface DayRecords {
+  /** A sentence for each basket whose records differ. */
   readonly problems: readonly string[];
   /** Sums of the day. The transformer keeps no sum of refunds for tills, so its refunds are compared at the acquirer. */
-  readonly sums: { tills: Amounts; transformer: Pick<Amounts, 'paid'>; ledger: Amounts; bank: Amounts };
+  readonly sums: { tills: Amounts; transformer: Pick<Amounts, 'paid'>; ledger: Amounts; acquirer: Amounts };
   readonly payments: number;
   readonly refunds: number;
 }
@@ -26,15 +26,15 @@ interface LedgerRow {
   readonly refunded: string;
 }
 
-/** Call it when all work is finished. */
-export async function booksOf(day: Day): Promise<DayBooks> {
+/** Reads the records after the day. */
+export async function readDayRecords(day: TradingDay): Promise<DayRecords> {
   const { platform, site, sales } = day;
   const references = sales.map(({ reference }) => reference);
-  const local = new Map<string, Readonly<Record<string, unknown>>>();
-  for (const sale of sales) local.set(sale.reference, await atTransformer(day, sale));
+  const tillPayments = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const sale of sales) tillPayments.set(sale.reference, await readAtTransformer(day, sale));
   await waitForRefunds(
     platform,
-    [...local.values()].map((payment) => String(payment['SvcId'])),
+    [...tillPayments.values()].map((payment) => String(payment['SvcId'])),
   );
   const ledger = Map.groupBy(
     await platform.sql<LedgerRow>(
@@ -54,33 +54,33 @@ export async function booksOf(day: Day): Promise<DayBooks> {
     ({ paymentReference }) => paymentReference,
   );
   const refunds = Map.groupBy(
-    refundsAtBank(platform).filter(({ outcome }) => outcome === 'succeeded'),
+    readAcquirerRefunds(platform).filter(({ outcome }) => outcome === 'succeeded'),
     ({ paymentReference }) => paymentReference,
   );
 
   const problems: string[] = [];
-  const sums = { tills: nothing(), transformer: { paid: 0 }, ledger: nothing(), bank: nothing() };
+  const sums = { tills: noAmounts(), transformer: { paid: 0 }, ledger: noAmounts(), acquirer: noAmounts() };
   const counts = { payments: 0, refunds: 0 };
   for (const sale of sales) {
     const rows = ledger.get(sale.reference) ?? [];
-    const known = local.get(sale.reference)!;
-    const atBank = rows.flatMap(({ payment }) => charges.get(payment) ?? []);
+    const tillPayment = tillPayments.get(sale.reference)!;
+    const chargesOfSale = rows.flatMap(({ payment }) => charges.get(payment) ?? []);
     const refundsOfSale = rows.flatMap(({ payment }) => refunds.get(payment) ?? []);
     const tills = { paid: sale.state === 'code' ? sale.amountDue : 0, refunded: sale.refunded };
-    const transformer = { paid: Number(known['PaidAmount'] ?? 0) };
-    const books = { paid: sumOf(rows, 'captured'), refunded: sumOf(rows, 'refunded') };
-    const bank = { paid: sumOf(atBank, 'amount'), refunded: sumOf(refundsOfSale, 'amount') };
+    const transformer = { paid: Number(tillPayment['PaidAmount'] ?? 0) };
+    const booked = { paid: sumOf(rows, 'captured'), refunded: sumOf(rows, 'refunded') };
+    const acquirer = { paid: sumOf(chargesOfSale, 'amount'), refunded: sumOf(refundsOfSale, 'amount') };
     const success = rows.filter(({ state }) => state === 'success').map(({ payment }) => payment);
-    const agree =
-      new Set([tills.paid, transformer.paid, books.paid, bank.paid]).size === 1 &&
-      new Set([tills.refunded, books.refunded, bank.refunded]).size === 1 &&
+    const isConsistent =
+      new Set([tills.paid, transformer.paid, booked.paid, acquirer.paid]).size === 1 &&
+      new Set([tills.refunded, booked.refunded, acquirer.refunded]).size === 1 &&
       success.length === (tills.paid > 0 ? 1 : 0) &&
-      (success.length === 0 || known['SvcId'] === success[0]);
-    if (!agree) problems.push(JSON.stringify({ sale, known, rows, bank }));
+      (success.length === 0 || tillPayment['SvcId'] === success[0]);
+    if (!isConsistent) problems.push(JSON.stringify({ sale, tillPayment, rows, acquirer }));
     add(sums.tills, tills);
     sums.transformer.paid += transformer.paid;
-    add(sums.ledger, books);
-    add(sums.bank, bank);
+    add(sums.ledger, booked);
+    add(sums.acquirer, acquirer);
     counts.payments += success.length;
     counts.refunds += refundsOfSale.length;
   }
@@ -94,21 +94,24 @@ export async function booksOf(day: Day): Promise<DayBooks> {
 }
 
 /** The payment as the till reads it; empty if there is none. Both endpoints must agree. */
-async function atTransformer(day: Day, { reference, state }: Sale): Promise<Readonly<Record<string, unknown>>> {
-  const isHere = state === 'code';
-  return waitUntil(`the till to get the payment of ${reference}`, 20_000, async () => {
+async function readAtTransformer(
+  day: TradingDay,
+  { reference, state }: Sale,
+): Promise<Readonly<Record<string, unknown>>> {
+  const isPaidByCode = state === 'code';
+  return waitUntil(`the transformer to return the payment of ${reference}`, 20_000, async () => {
     const facade = await day.computer.call('GET', `/GetPayment?MerchantOrderId=${reference}`);
     const invoice = await day.computer.call('GET', `/v1/invoice/${reference}/payment`);
     if (facade.status !== invoice.status) return false;
-    if (facade.status === 404) return isHere ? false : {};
+    if (facade.status === 404) return isPaidByCode ? false : {};
     const agree = ['SvcId', 'PaidAmount', 'PaymentDate', 'MerchantOrderId'].every(
       (field) => facade.body[field] === invoice.body[field],
     );
-    return agree && (!isHere || facade.body['StatusId'] === '2') && facade.body;
+    return agree && (!isPaidByCode || facade.body['StatusId'] === '2') && facade.body;
   });
 }
 
-function nothing(): { paid: number; refunded: number } {
+function noAmounts(): { paid: number; refunded: number } {
   return { paid: 0, refunded: 0 };
 }
 

@@ -1,10 +1,10 @@
-/** Payments that are refunded, and their refunds in each book of a platform. Amounts in cents. */
+/** Payments that are refunded, and their refunds as each part of the platform records them. Amounts in cents. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerClient } from '@svc/sdk';
 import { PATIENCE, waitUntil } from '@svc/testing';
-import { newInvoice } from '../callers/till.js';
+import { createInvoice } from '../callers/till.js';
 import type { Platform } from '../platform/platform.js';
 
 export const APPROVED = '4242424242424242';
@@ -19,46 +19,46 @@ export async function payForRefund(platform: Platform, cardNumber = APPROVED): P
   const { apiUrl, partner } = platform.demo;
   const { service } = new PartnerClient({ apiUrl, ...partner, timeoutMs: CALL_TIMEOUT_MS });
   const card = { cardNumber, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2035 };
-  const { code } = await newInvoice(platform, { amount: PAID_AMOUNT });
+  const { code } = await createInvoice(platform, { amount: PAID_AMOUNT });
   const paid = await service.pay({ code, amount: PAID_AMOUNT, customer: { id: randomUUID() }, card });
   if (paid.status !== 'success') throw new Error(`The payment is ${paid.status}.`);
   return paid.paymentReference;
 }
 
-export interface RefundAtBank {
+export interface AcquirerRefund {
   readonly refundKey: string;
   readonly paymentReference: string;
   readonly amount: number;
   readonly outcome: string;
 }
 
-/** Refunds in the acquirer's books; the last line of each key counts. */
-export function refundsAtBank(platform: Platform): RefundAtBank[] {
+/** Refunds in the acquirer's file; the last line of each key counts. */
+export function readAcquirerRefunds(platform: Platform): AcquirerRefund[] {
   const lines = readFileSync(join(platform.dataDir, 'acquirer', 'charges.jsonl'), 'utf8')
     .split('\n')
     .slice(0, -1);
   const refunds = lines
-    .map((line) => JSON.parse(line) as RefundAtBank)
+    .map((line) => JSON.parse(line) as AcquirerRefund)
     .filter(({ refundKey }) => refundKey !== undefined);
   return [...new Map(refunds.map((refund) => [refund.refundKey, refund])).values()];
 }
 
-/** The refunds of one payment in each book: ids of refunds that succeeded, in order, and sums. */
-export interface RefundBooks {
-  readonly bank: readonly string[];
+/** The refunds of one payment according to acquirer, refunds and ledger: ids of refunds that succeeded, in order, and sums. */
+export interface RefundRecords {
+  readonly acquirer: readonly string[];
   readonly refunds: readonly string[];
   readonly ledger: readonly string[];
-  readonly bankAmount: number;
+  readonly acquirerAmount: number;
   readonly ledgerAmount: number;
   readonly refundedAmount: number;
   readonly pendingAmount: number;
 }
 
-export async function refundBooksOf(platform: Platform, paymentReference: string): Promise<RefundBooks> {
-  const bank = refundsAtBank(platform).filter(
+export async function readRefundRecords(platform: Platform, paymentReference: string): Promise<RefundRecords> {
+  const acquirer = readAcquirerRefunds(platform).filter(
     (refund) => refund.paymentReference === paymentReference && refund.outcome === 'succeeded',
   );
-  const [row] = await platform.sql<Omit<RefundBooks, 'bank' | 'bankAmount'>>(
+  const [row] = await platform.sql<Omit<RefundRecords, 'acquirer' | 'acquirerAmount'>>(
     `SELECT ARRAY(SELECT refund_id::text FROM payment_processor.refunds r
                    WHERE r.payment_id = p.payment_id AND state = 'succeeded' ORDER BY 1) AS refunds,
             ARRAY(SELECT refund_id::text FROM payment_processor.transfers t
@@ -70,21 +70,21 @@ export async function refundBooksOf(platform: Platform, paymentReference: string
     [paymentReference],
   );
   if (!row) throw new Error('There is no such payment.');
-  const bankAmount = bank.reduce((sum, { amount }) => sum + amount, 0);
-  return { ...row, bank: bank.map(({ refundKey }) => refundKey).sort(), bankAmount };
+  const acquirerAmount = acquirer.reduce((sum, { amount }) => sum + amount, 0);
+  return { ...row, acquirer: acquirer.map(({ refundKey }) => refundKey).sort(), acquirerAmount };
 }
 
 /** Compares acquirer, refunds, ledger and payment: the same refunds, the same sum, and none pending. */
-export async function expectRefundsToAgree(platform: Platform, paymentReference: string): Promise<RefundBooks> {
-  const books = await refundBooksOf(platform, paymentReference);
-  expect([books.refunds, books.ledger]).toEqual([books.bank, books.bank]);
-  expect([books.refundedAmount, books.ledgerAmount, books.pendingAmount]).toEqual([
-    books.bankAmount,
-    books.bankAmount,
+export async function expectConsistentRefunds(platform: Platform, paymentReference: string): Promise<RefundRecords> {
+  const records = await readRefundRecords(platform, paymentReference);
+  expect([records.refunds, records.ledger]).toEqual([records.acquirer, records.acquirer]);
+  expect([records.refundedAmount, records.ledgerAmount, records.pendingAmount]).toEqual([
+    records.acquirerAmount,
+    records.acquirerAmount,
     0,
   ]);
-  expect(books.bankAmount).toBeLessThanOrEqual(PAID_AMOUNT);
-  return books;
+  expect(records.acquirerAmount).toBeLessThanOrEqual(PAID_AMOUNT);
+  return records;
 }
 
 /** Waits for all refunds of these payments; makes their status queries due now. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 
 /** The texts that contain a card number: plain, grouped, hexadecimal, as a list of bytes, in a UUID, and as base64. */
-export function formsOf(cardNumber: string): string[] {
+export function encodingsOf(cardNumber: string): string[] {
   const bytes = Buffer.from(cardNumber);
   return [
     cardNumber,
@@ -17,7 +17,7 @@ export function formsOf(cardNumber: string): string[] {
     [...bytes].join(','),
     asUuid(cardNumber),
     asUuid(bytes.toString('hex')),
-    ...base64FormsOf(cardNumber),
+    ...base64EncodingsOf(cardNumber),
   ];
 }
 
@@ -32,7 +32,7 @@ function asUuid(digits: string): string {
  * Base64 for each of the three offsets of the number within a group of three bytes. Without the characters that depend on
  * its neighbours. Digits never become `+` or `/`, so base64url is the same.
  */
-export function base64FormsOf(text: string): string[] {
+export function base64EncodingsOf(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.from('\0'.repeat(before) + text)
       .toString('base64')
@@ -45,7 +45,7 @@ export function base64FormsOf(text: string): string[] {
 
 /** Lists the files below a folder that contain one of the card numbers, with the form that was found. */
 export function scanFiles(folder: string, cardNumbers: readonly string[]): string[] {
-  const needles = cardNumbers.flatMap((cardNumber) => formsOf(cardNumber)).map((form) => Buffer.from(form));
+  const needles = cardNumbers.flatMap((cardNumber) => encodingsOf(cardNumber)).map((form) => Buffer.from(form));
   const found: string[] = [];
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name);
@@ -90,7 +90,7 @@ export async function scanTables(
   tables: readonly Table[],
   cardNumbers: readonly string[],
 ): Promise<string[]> {
-  const forms = cardNumbers.flatMap((cardNumber) => formsOf(cardNumber)).map((form) => `%${form}%`);
+  const forms = cardNumbers.flatMap((cardNumber) => encodingsOf(cardNumber)).map((form) => `%${form}%`);
   const found: string[] = [];
   for (const { name } of tables) {
     const { rowCount } = await client.query(`SELECT 1 FROM ${name} AS t WHERE t::text LIKE ANY ($1) LIMIT 1`, [forms]);
