@@ -42,8 +42,9 @@ export function recordPageErrors(context: BrowserContext): string[] {
   return pageErrors;
 }
 
-/** Takes a picture of the page, for people to look at. */
+/** Takes a picture of the page for people to look at, if SVC_TEST_PICTURES is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!process.env['SVC_TEST_PICTURES']) return;
   mkdirSync(SCREENSHOTS, { recursive: true });
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
 }
@@ -95,8 +96,9 @@ export async function holdReturn(page: Page, shopUrl: string): Promise<() => Pro
 
 /** The violations of all rules of axe on the current page. */
 export async function axeFindings(page: Page): Promise<string[]> {
-  // Through the debugger, because the page's content security policy blocks other scripts.
-  await page.evaluate(axe.source);
+  // Through the debugger, because the page's content security policy blocks other scripts. Once for each document: axe has
+  // half a megabyte.
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     // A button in a colour transition has the wrong colours. Reading the animations starts pending transitions.
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);

@@ -188,6 +188,7 @@ async function phaseOf(name: string, work: () => Promise<Summary[]>): Promise<Ph
 
 /** Environment variables for manual test runs. */
 const FORWARDED_SETTINGS = [
+  'SVC_TEST_PICTURES',
   'SVC_DOCS_PICTURES',
   'SVC_TILL_BASKETS',
   'SVC_SLOW_PHONE_AGAINST',
