@@ -19,7 +19,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...messageCommands,
 ];
 
-/** Members of a response that the API returns only once. */
+/** Members of a response that contain a secret: the API returns it only once. */
 const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {

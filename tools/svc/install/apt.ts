@@ -9,14 +9,14 @@ import { findOnPath, isExecutable } from './find-on-path.ts';
  */
 export async function installPackages(
   packages: readonly string[],
-  options: { root: string; logFile: string; hint: string; isThere: () => boolean },
+  options: { root: string; logFile: string; hint: string; isInstalled: () => boolean },
 ): Promise<void> {
   const aptGet = findAptGet();
   if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
     const code = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
-    if (code === 0 || (args[0] === 'install' && options.isThere())) continue;
+    if (code === 0 || (args[0] === 'install' && options.isInstalled())) continue;
     for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
     throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });
   }
@@ -44,7 +44,7 @@ export async function ensureInstalled<Found>(program: {
   let failure = new SvcError(`apt-get installed ${name}, but the program is missing`, { hint });
   for (const alternative of packages) {
     try {
-      await installPackages(alternative, { ...program, isThere: () => find() !== undefined });
+      await installPackages(alternative, { ...program, isInstalled: () => find() !== undefined });
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       failure = error;

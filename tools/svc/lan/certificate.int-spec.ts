@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type Server } from 'node:tls';
-import { type CertificateFiles, ensureCertificate, namesOf } from './certificate.ts';
+import { type CertificateFiles, ensureCertificate, dnsNames } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';
@@ -50,7 +50,7 @@ describe('a TLS connection', () => {
   it('is trusted by clients that have the certificate, for the address and each name', async () => {
     const ca = readFileSync(files.certificate);
     expect(await connectAs({}, ca)).toBe('hello');
-    for (const servername of namesOf(hostname())) expect(await connectAs({ servername }, ca)).toBe('hello');
+    for (const servername of dnsNames(hostname())) expect(await connectAs({ servername }, ca)).toBe('hello');
   });
 
   it('is rejected by all other clients, and for another name', async () => {
@@ -128,5 +128,5 @@ test.each([
   ['-laptop', ['localhost']],
   ['', ['localhost']],
 ])('a machine with the host name %j has the DNS names %j', (host, names) => {
-  expect(namesOf(host)).toEqual(names);
+  expect(dnsNames(host)).toEqual(names);
 });

@@ -54,13 +54,13 @@ export async function ensureCertificate(files: CertificateFiles, address: string
 
 export interface StoredCertificate {
   readonly certificate: X509Certificate;
-  readonly hasItsKey: boolean;
+  readonly hasMatchingKey: boolean;
 }
 
 /** Why a new certificate is needed; undefined when the stored one is usable. */
 export function renewalReason(stored: StoredCertificate | undefined, address: string, now: Date): string | undefined {
   if (stored === undefined) return 'there was none';
-  const { certificate, hasItsKey } = stored;
+  const { certificate, hasMatchingKey: hasItsKey } = stored;
   if (!hasItsKey) return 'its key was lost';
   if (certificate.checkIP(address) === undefined) return 'the address has changed';
   if (now < new Date(certificate.validFrom)) return 'it was not valid yet';
@@ -73,7 +73,7 @@ function readPair(files: CertificateFiles): StoredCertificate | undefined {
   try {
     const certificate = new X509Certificate(readFileSync(files.certificate));
     const hasItsKey = existsSync(files.key) && certificate.checkPrivateKey(createPrivateKey(readFileSync(files.key)));
-    return { certificate, hasItsKey };
+    return { certificate, hasMatchingKey: hasItsKey };
   } catch {
     return undefined; // A damaged file: a new certificate costs only one more warning on the phone.
   }
@@ -96,7 +96,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
       new SubjectAlternativeNameExtension([
         { type: 'ip', value: address },
-        ...namesOf(hostname()).map((value) => ({ type: 'dns' as const, value })),
+        ...dnsNames(hostname()).map((value) => ({ type: 'dns' as const, value })),
       ]),
     ],
   });
@@ -107,7 +107,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
 }
 
 /** DNS names of this machine. A host name that is not a valid DNS name is left out. */
-export function namesOf(host: string): string[] {
+export function dnsNames(host: string): string[] {
   const isName = /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i.test(host);
   return [...new Set(['localhost', ...(isName && host.length <= 253 ? [host.toLowerCase()] : [])])];
 }

@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { SvcError } from '../base/svc-error.ts';
-import { addressesOf, chooseLanAddress } from './lan-address.ts';
+import { lanAddresses, chooseLanAddress } from './lan-address.ts';
 
 const loopback = { ...interfaceInfo('127.0.0.1'), internal: true };
 
@@ -8,7 +8,7 @@ describe('the address on the network', () => {
   it('is the first address that is not internal to this machine', () => {
     const interfaces = { lo: [loopback], wlan0: [interfaceInfo('192.168.1.5')], eth1: [interfaceInfo('10.0.0.7')] };
     expect(chooseLanAddress(interfaces, true)).toBe('192.168.1.5');
-    expect(addressesOf(interfaces)).toEqual(['192.168.1.5', '10.0.0.7']);
+    expect(lanAddresses(interfaces)).toEqual(['192.168.1.5', '10.0.0.7']);
   });
 
   it.each(['docker0', 'br-4f2a', 'veth12', 'virbr0', 'utun3', 'tailscale0', 'bridge100', 'vmnet8'])(
@@ -28,7 +28,7 @@ describe('the address on the network', () => {
       ],
       en1: [interfaceInfo('192.168.1.5')],
     };
-    expect(addressesOf(interfaces)).toEqual(['192.168.1.5']);
+    expect(lanAddresses(interfaces)).toEqual(['192.168.1.5']);
   });
 
   it('is the configured address, if the machine has it', () => {

@@ -11,7 +11,7 @@ const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|ut
 const SELF_ASSIGNED = /^169\.254\./;
 
 /** All IPv4 addresses for other machines, those of physical interfaces first. */
-export function addressesOf(interfaces: Interfaces): string[] {
+export function lanAddresses(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos
       .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !SELF_ASSIGNED.test(address))
@@ -25,7 +25,7 @@ export function addressesOf(interfaces: Interfaces): string[] {
  * @throws SvcError when the machine does not have it
  */
 export function chooseLanAddress(interfaces: Interfaces, wanted: string | true): string {
-  const [first, ...others] = addressesOf(interfaces);
+  const [first, ...others] = lanAddresses(interfaces);
   if (first === undefined) {
     throw new SvcError('this machine has no network address for --lan', {
       hint: 'connect it to the network of the phone, or use ./svc up without --lan, for this machine alone',

@@ -5,7 +5,7 @@ import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migratio
 import { type StartedPostgres, startPostgres } from '../postgres/postgres.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
-import { type BrokerAccess, ownerVariablesOf, variablesOf, writeEnvFiles } from '../processes/env-files.ts';
+import { type BrokerAccess, ownerVariables, appVariables, writeEnvFiles } from '../processes/env-files.ts';
 import { startBroker } from '../rabbitmq/broker.ts';
 import { loadSecrets, type Secrets } from '../settings/secrets.ts';
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
@@ -35,7 +35,7 @@ export async function startPlatformBroker(
     amqpUrls = broker.urls;
     return broker.description;
   });
-  writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
+  writeEnvFiles(settings, secrets, { amqpUrls, isBehindFront: mode === 'distributed' });
 }
 
 /** @param onStarted called before this call starts the server, so that the caller can stop it after a later failure */
@@ -65,11 +65,11 @@ export async function startDatabase(settings: Settings, steps: Steps, onStarted:
 
 async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
   const digest = migrationsDigest(settings.root);
-  const owners = ownerVariablesOf(settings, secrets);
+  const owners = ownerVariables(settings, secrets);
   const databases = { superuserUrl, ownerUrls: SERVICES.map((service) => owners[service]['SVC_DATABASE_URL']!) };
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
-  const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
+  const variables = { ...appVariables(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
   await migrate(settings, variables, join(log, 'migrations.log'));
   await markMigrated(databases, digest);
   return 'schemas are up to date';

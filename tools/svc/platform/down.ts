@@ -3,7 +3,7 @@ import { acquireLock, type Lock } from '../base/lock.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
-import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { brokerFilePath, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
 import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
@@ -26,7 +26,7 @@ export async function down(settings: Settings): Promise<void> {
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
     // Also when the broker has crashed, because its name server is still running.
-    if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
+    if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {
     lock.release();

@@ -11,7 +11,7 @@ import { createSteps } from '../base/steps.ts';
 import { asSvcError, SvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
-import { environmentFor, variablesOf } from '../processes/env-files.ts';
+import { environmentFor, appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { requireFreePorts } from '../processes/ports.ts';
 import {
@@ -54,7 +54,7 @@ async function serve(name: string | undefined): Promise<void> {
     const secrets = await startDatabase(settings, steps, () => (startedServer = true));
     console.log(`\n${app} listens on ${urlOf(port)}; it runs alone, without a broker, and cannot reach other services`);
     console.log('It restarts when its sources change; Ctrl-C stops it.\n');
-    await runAndWatch(settings, app, { ...variablesOf(settings, secrets)[app], ...ownAddress(app, port) });
+    await runAndWatch(settings, app, { ...appVariables(settings, secrets)[app], ...ownAddress(app, port) });
   } finally {
     if (startedServer && findPostgres(pathsOf(settings).postgres) !== undefined) {
       console.log(`PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`);
@@ -87,10 +87,10 @@ async function runAndWatch({ root: cwd }: Settings, app: Service, variables: Rec
   });
   createInterface({ input: service.stdout }).on('line', (line) => console.log(formatLogLine(line)));
   await Promise.race((['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name)));
-  await Promise.all([end(compiling), end(service)]);
+  await Promise.all([stopChild(compiling), stopChild(service)]);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');

@@ -5,13 +5,13 @@ import https from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { isRunning } from '../base/background-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
-import { addressesOf } from '../lan/lan-address.ts';
+import { lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readProcesses, SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { findServices, isHealthy } from './services.ts';
-import { findTransformer, transformerUrlOf } from './transformer.ts';
+import { findTransformer, transformerUrl } from './transformer.ts';
 
 /** Returns whether everything runs and is healthy. */
 export async function status(settings: Settings): Promise<boolean> {
@@ -20,23 +20,23 @@ export async function status(settings: Settings): Promise<boolean> {
   const lan = services?.lan;
   const till = findTransformer(settings);
   // In another network a laptop has another address, but all links contain the old one.
-  const hasLanChanged = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
+  const hasLanChanged = lan !== undefined && !lanAddresses(networkInterfaces()).includes(lan);
   const isReady = services !== undefined && !hasLanChanged && (await isHealthy(services.ports));
   if (services === undefined) {
     console.log('services    down       ./svc up starts them');
   } else {
     console.log(
-      `services    ${isReady ? 'ready' : 'not ready'}  ${describe(services.pid)}, since ${services.startedAt}`,
+      `services    ${isReady ? 'ready' : 'not ready'}  ${describeProcess(services.pid)}, since ${services.startedAt}`,
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
       console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(urlOf(port))}`);
     }
-    const tillUrl = transformerUrlOf(lan, services.ports);
+    const tillUrl = transformerUrl(lan, services.ports);
     const tillState =
       till === undefined
         ? 'down: the same ./svc up starts it again, without loss of data'
-        : `${await describeResponse(tillUrl)}, ${describe(till.pid)}`;
+        : `${await describeResponse(tillUrl)}, ${describeProcess(till.pid)}`;
     console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
     if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
     if (hasLanChanged)
@@ -46,7 +46,7 @@ export async function status(settings: Settings): Promise<boolean> {
   const broker = findRabbitMq(pathsOf(settings).rabbitMq);
   const needsBroker = services?.ownsBroker === true;
   if (broker !== undefined) {
-    const runner = broker.pid === undefined ? `container ${broker.container}` : describe(broker.pid);
+    const runner = broker.pid === undefined ? `container ${broker.container}` : describeProcess(broker.pid);
     console.log(`RabbitMQ    running    ${runner}\n  127.0.0.1:${broker.port}`);
   } else if (needsBroker) {
     console.log('RabbitMQ    down');
@@ -54,7 +54,7 @@ export async function status(settings: Settings): Promise<boolean> {
   console.log(
     server === undefined
       ? 'PostgreSQL  down'
-      : `PostgreSQL  running    ${describe(server.pid)}\n  127.0.0.1:${server.port}`,
+      : `PostgreSQL  running    ${describeProcess(server.pid)}\n  127.0.0.1:${server.port}`,
   );
   console.log(`data        ${settings.dataDir}`);
   return isReady && till !== undefined && server !== undefined && (broker !== undefined || !needsBroker);
@@ -78,12 +78,12 @@ function describeProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
   for (const app of SUPERVISED_APPS) {
     const known = processes[app];
-    const state = isRunning(known) ? `${describe(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
+    const state = isRunning(known) ? `${describeProcess(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
     console.log(`  ${app.padEnd(20)} ${state}`);
   }
 }
 
-function describe(pid: number): string {
+function describeProcess(pid: number): string {
   const megabytes = readMemoryMegabytes(pid);
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }

@@ -24,11 +24,11 @@ export function findTransformer(settings: Settings): ProcessRecord | undefined {
 }
 
 /** The URL for tills and displays: plain HTTP, as in a store; with `--lan` only on the network address. */
-export function transformerUrlOf(lan: string | undefined, { transformer }: Ports): string {
+export function transformerUrl(lan: string | undefined, { transformer }: Ports): string {
   return lan === undefined ? urlOf(transformer) : `http://${lan}:${transformer}`;
 }
 
-export function newTransformerKey(): string {
+export function createTransformerKey(): string {
   return `svc_transformer_${randomBytes(32).toString('base64url')}`;
 }
 
@@ -63,7 +63,7 @@ export async function startTransformer(settings: Settings, demo: Demo): Promise<
     logFile: paths.transformer.log,
     processFile: paths.transformer.process,
     details: {},
-    isReady: () => isReady(transformerUrlOf(settings.lan, settings.ports)),
+    isReady: () => isReady(transformerUrl(settings.lan, settings.ports)),
     readySeconds: READY_SECONDS,
   });
   return `ready, process ${pid}`;

@@ -10,9 +10,9 @@ import { createAdministrationApi } from '../demo/administration-api.ts';
 import { type Demo, DEMO_MERCHANTS, seed } from '../demo/seed.ts';
 import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
 import { prepare } from '../install/prepare.ts';
-import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
+import { lanAddresses, chooseLanAddress } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
-import { variablesOf } from '../processes/env-files.ts';
+import { appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
 import { requireFreePorts } from '../processes/ports.ts';
@@ -20,15 +20,15 @@ import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
-import { addresses, nextSteps, phoneInstructions } from './announcement.ts';
+import { formatAddresses, nextSteps, phoneInstructions } from './announcement.ts';
 import { acquirePlatformLock } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import {
   findTransformer,
-  newTransformerKey,
+  createTransformerKey,
   startTransformer,
   stopTransformer,
-  transformerUrlOf,
+  transformerUrl,
 } from './transformer.ts';
 
 export interface UpOptions {
@@ -54,7 +54,7 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
-      console.log(`Svc Payments is ${state}\n${addresses(running.ports, running.lan)}`);
+      console.log(`Svc Payments is ${state}\n${formatAddresses(running.ports, running.lan)}`);
       await printPhoneInstructions({ ...settings, ports: running.ports });
       return 0;
     }
@@ -64,7 +64,7 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
   } finally {
     lock.release();
   }
-  console.log(`\nSvc Payments is running\n${addresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
+  console.log(`\nSvc Payments is running\n${formatAddresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
   await printPhoneInstructions(settings);
   return detach ? 0 : stayInForeground(settings);
 }
@@ -78,7 +78,7 @@ const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
 /** Prefers the address of the running platform, because a machine may have several. */
 function lanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
-  if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
+  if (wanted === true && running !== undefined && lanAddresses(networkInterfaces()).includes(running)) return running;
   return chooseLanAddress(networkInterfaces(), wanted);
 }
 
@@ -147,7 +147,7 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
-    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
+    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : appVariables(settings, secrets)['all-in-one'];
     const { pid } = await startServices(settings, variables, { mode, ownsBroker });
     return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
@@ -195,8 +195,8 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     gatewayUrl: publicUrlOf(lan, gateway),
     shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
-    transformerUrl: transformerUrlOf(lan, settings.ports),
-    transformerApiKey: known?.transformerApiKey ?? newTransformerKey(),
+    transformerUrl: transformerUrl(lan, settings.ports),
+    transformerApiKey: known?.transformerApiKey ?? createTransformerKey(),
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,

@@ -30,7 +30,7 @@ export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest:
     );
     return rows[0]?.comment;
   });
-  return comment === commentOf(digest, count);
+  return comment === formatComment(digest, count);
 }
 
 /** Call it after all migrations have run. */
@@ -39,7 +39,7 @@ export async function markMigrated({ superuserUrl, ownerUrls }: Databases, diges
   if (count === undefined) throw new Error('A schema has no table of migrations, although they have run.');
   await withClient(superuserUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
-    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(commentOf(digest, count))}`);
+    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(formatComment(digest, count))}`);
   });
 }
 
@@ -61,6 +61,6 @@ async function countMigrations(ownerUrls: readonly string[]): Promise<number | u
   return Number.isNaN(sum) ? undefined : sum;
 }
 
-function commentOf(digest: string, count: number): string {
+function formatComment(digest: string, count: number): string {
   return `Schemas of Svc Payments, ${count} migrations run by ./svc: ${digest}`;
 }

@@ -148,8 +148,8 @@ async function launchOnce(
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
   const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
-  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
-  if (server.end() === undefined) await stopPostgres(plan.directory);
+  if (await waitUntilReady(url, plan, () => server.exitReason() !== undefined)) return undefined;
+  if (server.exitReason() === undefined) await stopPostgres(plan.directory);
   return findReason(server.output()) || `not ready within ${START_SECONDS} s, and no output`;
 }
 

@@ -9,8 +9,8 @@ import {
   type BrokerAccess,
   formatEnvFile,
   ownerRoleOf,
-  ownerVariablesOf,
-  variablesOf,
+  ownerVariables,
+  appVariables,
   writeEnvFiles,
 } from './env-files.ts';
 
@@ -31,7 +31,7 @@ describe('the environment files', () => {
   });
 
   it('give each service its own role and no other', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>
       SVC_DATABASE_URL === undefined ? [] : [SVC_DATABASE_URL],
     );
@@ -42,19 +42,19 @@ describe('the environment files', () => {
   });
 
   it('give the password of a schema’s owner only to its migrations', () => {
-    const owners = ownerVariablesOf(readSettings('/repo', {}, '/'), secrets);
+    const owners = ownerVariables(readSettings('/repo', {}, '/'), secrets);
     expect(Object.entries(owners).map(([service, values]) => [service, Object.keys(values)])).toEqual(
       SERVICES.map((service) => [service, ['SVC_DATABASE_URL']]),
     );
     for (const service of SERVICES) {
       const { username, password } = new URL(owners[service]['SVC_DATABASE_URL']!);
       expect([username, password]).toEqual([ownerRoleOf(service), secrets.ownerPasswords[service]]);
-      expect(JSON.stringify(variablesOf(readSettings('/repo', {}, '/'), secrets))).not.toContain(password);
+      expect(JSON.stringify(appVariables(readSettings('/repo', {}, '/'), secrets))).not.toContain(password);
     }
   });
 
   it('give sealing keys to the services that seal, and the admin key to those with an administration API', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const having = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
     expect(having('SVC_SEALING_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
@@ -69,7 +69,7 @@ describe('the environment files', () => {
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
     ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
   ])('pass the variable %s of the caller only to %s', (name, app) => {
-    const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
+    const variables = appVariables(readSettings('/repo', { [name]: '250' }, '/'), secrets);
     expect(
       Object.entries(variables)
         .filter(([, values]) => values[name] === '250')
@@ -79,27 +79,27 @@ describe('the environment files', () => {
 
   it('give the address of the broker only to the services', () => {
     const having = (name: string, over?: BrokerAccess) =>
-      Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
+      Object.entries(appVariables(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );
     const amqpUrls = urlsOfServices('amqp://svc:x@127.0.0.1:7333', secrets.brokerPasswords);
     const users = Object.values(
-      variablesOf(readSettings('/repo', {}, '/'), secrets, { amqpUrls, behindFront: true }),
+      appVariables(readSettings('/repo', {}, '/'), secrets, { amqpUrls, isBehindFront: true }),
     ).flatMap(({ SVC_AMQP_URL: url }) => (url === undefined ? [] : [new URL(url)]));
     expect(new Set(users.map(({ username, password }) => `${username} ${password}`)).size).toBe(SERVICES.length - 1);
     expect(having('SVC_AMQP_URL')).toEqual([]);
-    expect(having('SVC_AMQP_URL', { amqpUrls, behindFront: true })).toEqual(
+    expect(having('SVC_AMQP_URL', { amqpUrls, isBehindFront: true })).toEqual(
       SERVICES.filter((service) => service !== 'demo-shop'),
     );
     // A service without a front must not trust the caller's own headers.
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: true })).toEqual(SERVICES);
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: false })).toEqual([]);
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, isBehindFront: true })).toEqual(SERVICES);
+    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, isBehindFront: false })).toEqual([]);
   });
 
   describe('of a platform that is served on the network', () => {
     const { lan, alone } = {
-      lan: variablesOf({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets),
-      alone: variablesOf(readSettings('/repo', {}, '/'), secrets),
+      lan: appVariables({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets),
+      alone: appVariables(readSettings('/repo', {}, '/'), secrets),
     };
 
     it('use the network address in all links for payers and partners', () => {
@@ -132,7 +132,7 @@ describe('the environment files', () => {
   });
 
   it('give the front the address of every service', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     for (const service of SERVICES)
       expect(Object.values(variables.front)).toContain(`http://127.0.0.1:${variables[service]['SVC_PORT']}`);
   });
@@ -144,7 +144,7 @@ describe('the environment files', () => {
       const folder = join(dataDir, 'env');
       expect(statSync(folder).mode & 0o777).toBe(0o700);
       expect(readdirSync(folder).sort()).toEqual(
-        Object.keys(variablesOf(readSettings('/repo', {}, '/'), secrets))
+        Object.keys(appVariables(readSettings('/repo', {}, '/'), secrets))
           .map((app) => `${app}.env`)
           .sort(),
       );

@@ -21,7 +21,7 @@ export interface BrokerAccess {
   /** A service without an address is not connected. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
   /** The front forwards all requests, with the caller's address in a header. */
-  readonly behindFront: boolean;
+  readonly isBehindFront: boolean;
 }
 
 /**
@@ -30,8 +30,8 @@ export interface BrokerAccess {
  */
 export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
-  writeFolder(env, variablesOf(settings, secrets, broker));
-  writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
+  writeFolder(env, appVariables(settings, secrets, broker));
+  writeFolder(ownerEnv, ownerVariables(settings, secrets));
 }
 
 function writeFolder(folder: string, files: Readonly<Record<string, Variables>>): void {
@@ -42,7 +42,7 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
 }
 
 /** For the migrations of each service. */
-export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
+export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
   const variables = SERVICES.map((service): [Service, Variables] => {
     const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
     return [service, { SVC_DATABASE_URL: url }];
@@ -50,7 +50,7 @@ export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secret
   return Object.fromEntries(variables) as Record<Service, Variables>;
 }
 
-export function variablesOf(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
+export function appVariables(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
   const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
   const base = {
@@ -64,7 +64,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
-  const own = ownVariablesOf(settings);
+  const own = variablesOfOneService(settings);
   const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
   const services = SERVICES.map((name): [Service, Variables] => [
     name,
@@ -74,15 +74,15 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
       SVC_PORT: String(ports.alone[name]),
       ...optional('SVC_AMQP_URL', broker?.amqpUrls[name]),
-      ...optional('SVC_TRUSTED_PROXIES', broker?.behindFront ? '127.0.0.1' : undefined),
+      ...optional('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
       ...optional('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
       ...optional('SVC_SEALING_KEY', sealingKeys[name]),
       ...own[name],
-      ...forwardedTo(name, forwarded),
+      ...forwardedVariables(name, forwarded),
     },
   ]);
   const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
-  const tls = tlsOf(settings);
+  const tls = tlsVariables(settings);
   return {
     ...(Object.fromEntries(services) as Record<Service, Variables>),
     'simulated-acquirer': {
@@ -91,7 +91,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
       SVC_ACQUIRER_STORE: paths.acquirerStore,
       SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
       ...tls,
-      ...forwardedTo('simulated-acquirer', forwarded),
+      ...forwardedVariables('simulated-acquirer', forwarded),
     },
     'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
@@ -103,7 +103,7 @@ function optional(name: string, value: string | undefined): Variables {
 }
 
 /** Variables of single services. Links for payers and partners use the network address, programs the loopback address. */
-function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+function variablesOfOneService(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
@@ -142,13 +142,13 @@ function simulatedProvider(acquirerUrl: string): string {
   return JSON.stringify([provider]);
 }
 
-function tlsOf(settings: Settings): Variables {
+function tlsVariables(settings: Settings): Variables {
   if (settings.lan === undefined) return {};
   const { certificate, key } = pathsOf(settings).tls;
   return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
-function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
+function forwardedVariables(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
   const prefixes = FORWARDED_SETTINGS[app] ?? [];
   return Object.fromEntries(
     Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),

@@ -1,4 +1,4 @@
-import { formatLogLine, isFrom } from './log-lines.ts';
+import { formatLogLine, isLineOfService } from './log-lines.ts';
 
 const line = (entry: object) =>
   JSON.stringify({ level: 30, time: 1_764_000_000_123, service: 'hosted-gateway', msg: 'session created', ...entry });
@@ -38,8 +38,8 @@ describe('a readable log line', () => {
 
 describe('the lines of one service', () => {
   it('are its own and those that are not JSON', () => {
-    expect(isFrom(line({}), 'hosted-gateway')).toBe(true);
-    expect(isFrom(line({}), 'identity')).toBe(false);
-    expect(isFrom('Segmentation fault', 'identity')).toBe(true);
+    expect(isLineOfService(line({}), 'hosted-gateway')).toBe(true);
+    expect(isLineOfService(line({}), 'identity')).toBe(false);
+    expect(isLineOfService('Segmentation fault', 'identity')).toBe(true);
   });
 });

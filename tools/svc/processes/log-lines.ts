@@ -35,7 +35,7 @@ export function formatLogLine(line: string): string {
 }
 
 /** Lines that are not JSON belong to every service. */
-export function isFrom(line: string, service: string): boolean {
+export function isLineOfService(line: string, service: string): boolean {
   const entry = parseLogLine(line);
   return entry === undefined || serviceOf(entry) === service;
 }

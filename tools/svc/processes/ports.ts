@@ -8,7 +8,7 @@ const LOOPBACK = '127.0.0.1';
 export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
     // Both, because on some systems a program can bind to loopback while another listens on all interfaces.
-    if (!(await isAnswering(host, port)) && (await canBind(host, port))) continue;
+    if (!(await isListening(host, port)) && (await canBind(host, port))) continue;
     throw new SvcError(`port ${port} for ${use} (${host}:${port}) is in use by another process`, {
       hint: `stop it (find it with lsof -i :${port}), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
     });
@@ -25,7 +25,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Whether a program accepts connections at this address. */
-export async function isAnswering(host: string, port: number): Promise<boolean> {
+export async function isListening(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(1000) });

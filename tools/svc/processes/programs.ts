@@ -44,13 +44,13 @@ export async function startProgram(plan: ProgramPlan): Promise<ProcessRecord> {
   if (started.process !== undefined) {
     writeAtomically(processFile, `${JSON.stringify({ ...started.process, ...plan.details })}\n`, OWNER_ONLY);
     const isReady = await waitUntil(
-      async () => ((await plan.isReady()) ? true : started.end() === undefined ? undefined : false),
+      async () => ((await plan.isReady()) ? true : started.exitReason() === undefined ? undefined : false),
       { withinSeconds: readySeconds, everyMilliseconds: plan.readyPollMs ?? 50 },
     );
     // If it has ended, another process has answered on its port.
-    if (isReady === true && started.end() === undefined) return started.process;
+    if (isReady === true && started.exitReason() === undefined) return started.process;
   }
-  const end = started.end();
+  const end = started.exitReason();
   await stopProgram(processFile, 15);
   const failure = end === undefined ? `not ready within ${readySeconds} s` : 'ended while starting';
   const reason = lastError(started.output()) ?? end ?? 'its log is empty';

@@ -9,7 +9,7 @@ import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
 import { environmentFor } from './env-files.ts';
-import { isAnswering } from './ports.ts';
+import { isListening } from './ports.ts';
 import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
 
 export interface SupervisedAppPlan {
@@ -130,7 +130,7 @@ export class SupervisedApp {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
     // These two are ready as soon as they listen.
-    if (app === 'front' || app === 'simulated-acquirer') return isAnswering('127.0.0.1', port);
+    if (app === 'front' || app === 'simulated-acquirer') return isListening('127.0.0.1', port);
     return isReady(`http://127.0.0.1:${port}`);
   }
 }

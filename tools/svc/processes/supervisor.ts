@@ -29,26 +29,26 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
 const apps = new Map<SupervisedAppName, SupervisedApp>();
 for (const app of SUPERVISED_APPS) {
   const envFile = join(paths.env, `${app}.env`);
-  const plan = { app, root, program: programArguments(root, app), envFile, port: portOf(app), log, onChange: write };
+  const plan = { app, root, program: programArguments(root, app), envFile, port: findPort(app), log, onChange: writeRunningProcesses };
   apps.set(app, new SupervisedApp(plan));
 }
 /** Restarts run one at a time. */
-let work: Promise<void> = Promise.resolve();
+let lastRestart: Promise<void> = Promise.resolve();
 let isStopping = false;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stopAll());
 process.on('SIGUSR2', () => {
-  work = work.then(handleRestartRequest);
+  lastRestart = lastRestart.then(handleRestartRequest);
 });
 for (const app of apps.values()) app.start();
 log('info', 'processes started', { apps: SUPERVISED_APPS });
 
-function portOf(app: SupervisedAppName): number {
+function findPort(app: SupervisedAppName): number {
   if (app === 'front') return settings.ports.api;
   return app === 'simulated-acquirer' ? settings.ports.acquirer : settings.ports.alone[app];
 }
 
-function write(): void {
+function writeRunningProcesses(): void {
   const processes = [...apps].map(([app, { running }]) => [app, running] as const);
   writeProcesses(paths.processes, Object.fromEntries(processes.filter(([, running]) => running !== undefined)));
 }

@@ -43,19 +43,19 @@ export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
     await importDefinitions(externalManagementUrl, definitionsOf({ vhost: vhostOf(externalUrl), passwords }));
     return { ...external, urls: urlsOfServices(externalUrl, passwords) };
   }
-  if (passwords === undefined) return withSharedLogin(await startOwn(plan));
+  if (passwords === undefined) return withSharedLogin(await startOwnBroker(plan));
   const administrator = { name: ADMINISTRATOR, password: plan.password };
   const definitions = `${JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))}\n`;
-  const own = await startOwn({ ...plan, definitions });
+  const own = await startOwnBroker({ ...plan, definitions });
   return { ...own, urls: urlsOfServices(own.url, passwords) };
 }
 
-async function startOwn(plan: BrokerPlan): Promise<StartedRabbitMq> {
+async function startOwnBroker(plan: BrokerPlan): Promise<StartedRabbitMq> {
   // A running container keeps its data, also when a server has been installed since.
   if (findRabbitMq(plan.directory)?.container !== undefined) return startRabbitMq(plan, 'container');
   const installed = findRabbitMqBinaries();
   if (installed !== undefined) return startRabbitMq(plan, installed);
-  return startRabbitMq(plan, hasContainerEngine() ? 'container' : await install(plan));
+  return startRabbitMq(plan, hasContainerEngine() ? 'container' : await installRabbitMq(plan));
 }
 
 function withSharedLogin(started: StartedRabbitMq): StartedBroker {
@@ -64,7 +64,7 @@ function withSharedLogin(started: StartedRabbitMq): StartedBroker {
 
 /** @param managementUrl http:// or https:// URL with an administrator's user and password */
 async function importDefinitions(managementUrl: string, definitions: object): Promise<void> {
-  const { origin, pathname, username, password, host } = asUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
+  const { origin, pathname, username, password, host } = parseUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
   const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const hint = "it must be the management API of the RabbitMQ in SVC_AMQP_URL, with an administrator's login";
   let status: number;
@@ -90,14 +90,14 @@ async function importDefinitions(managementUrl: string, definitions: object): Pr
 export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<string> {
   if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
   if (hasContainerEngine()) return 'in a container';
-  await install(plan);
+  await installRabbitMq(plan);
   return 'installed now';
 }
 
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; without the variable ./svc starts a RabbitMQ';
 
 async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
-  const { protocol, host } = asUrl(url);
+  const { protocol, host } = parseUrl(url);
   if (protocol !== 'amqp:' && protocol !== 'amqps:')
     throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// URL', { hint: AMQP_HINT });
   const login = await tryLogin(url);
@@ -109,7 +109,7 @@ async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
 }
 
 /** The URL may contain a password, so the error does not repeat it. */
-function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
+function parseUrl(text: string, name = 'SVC_AMQP_URL'): URL {
   try {
     return new URL(text);
   } catch {
@@ -117,7 +117,7 @@ function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
   }
 }
 
-async function install({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
+async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
   const wasAnswering = await tryLogin(PACKAGED_BROKER);
   const installed = await ensureInstalled({
     name: 'RabbitMQ',

@@ -22,7 +22,7 @@ export function hasContainerEngine(): boolean {
 
 /** Starts a new container for this directory; its data is in a volume with the same name. Returns that name. */
 export function startContainer(plan: ContainerPlan): string {
-  const name = nameOf(plan.directory);
+  const name = containerName(plan.directory);
   docker(['rm', '--force', name], ENGINE_TIMEOUT_MS); // The volume stays.
   const result = docker(containerArguments(name, plan), PULL_TIMEOUT_MS, {
     RABBITMQ_DEFAULT_USER: plan.user,
@@ -63,7 +63,7 @@ export function stopContainer(name: string, withinSeconds: number): void {
 }
 
 /** Each copy of the platform has its own container. */
-function nameOf(directory: string): string {
+function containerName(directory: string): string {
   return `svc-rabbitmq-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
 }
 

@@ -26,13 +26,13 @@ export interface RunningRabbitMq {
 /** To flush quorum queues and transfer leaders; an idle broker takes about two seconds. */
 const STOP_SECONDS = 30;
 
-export function brokerFileOf(directory: string): string {
+export function brokerFilePath(directory: string): string {
   return join(directory, 'broker.json');
 }
 
 /** Undefined also when the process has ended, or when another process has its id now. */
 export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
-  const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
+  const known = readJson(brokerFilePath(directory)) as BrokerFile | undefined;
   if (isRunning(known?.process)) return { pid: known.process.pid, container: undefined, port: known.port };
   if (known?.container !== undefined && isContainerRunning(known.container))
     return { pid: undefined, container: known.container, port: known.port };
@@ -41,14 +41,14 @@ export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
 
 /** Stops the broker and its name server. Returns the outcome as a text. */
 export async function stopRabbitMq(directory: string): Promise<string> {
-  const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
+  const known = readJson(brokerFilePath(directory)) as BrokerFile | undefined;
   const container = findRabbitMq(directory)?.container;
   if (container !== undefined) stopContainer(container, STOP_SECONDS);
   const done = container === undefined ? await stopProcess(known?.process, STOP_SECONDS) : 'container stopped';
   if (isRunning(known?.process))
     throw new SvcError(`RabbitMQ: ${done}`, { hint: `end it with kill -9 ${known.process.pid}` });
   await stopEpmd(known?.epmd);
-  rmSync(brokerFileOf(directory), { force: true });
+  rmSync(brokerFilePath(directory), { force: true });
   return done;
 }
 

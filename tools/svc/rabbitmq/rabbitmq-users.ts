@@ -36,7 +36,7 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   const deadLetters = MESSAGING_SERVICES.filter((service) => SERVICE_MESSAGES[service].consumes.length > 0);
   return {
     vhosts: [{ name: vhost }],
-    ...(passwords === undefined ? {} : { users: usersOf(passwords, vhost, administrator) }),
+    ...(passwords === undefined ? {} : { users: createUsers(passwords, vhost, administrator) }),
     permissions: [
       ...(administrator === undefined
         ? []
@@ -81,7 +81,7 @@ export function vhostOf(url: string): string {
   return path === '' || path === '/' ? '/' : decodeURIComponent(path.slice(1));
 }
 
-function usersOf(
+function createUsers(
   passwords: NonNullable<BrokerUsers['passwords']>,
   vhost: string,
   administrator: BrokerUsers['administrator'],

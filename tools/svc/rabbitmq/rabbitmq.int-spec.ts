@@ -11,7 +11,7 @@ import type { Secrets } from '../settings/secrets.ts';
 import { tryLogin } from './amqp-login.ts';
 import { type RabbitMqPlan, startRabbitMq } from './rabbitmq.ts';
 import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { type BrokerFile, brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
+import { type BrokerFile, brokerFilePath, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
 
 describe("RabbitMQ of the project's own", () => {
@@ -37,7 +37,7 @@ describe("RabbitMQ of the project's own", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const epmdOf = () => (readJson(brokerFileOf(plan.directory)) as BrokerFile).epmd;
+  const epmdOf = () => (readJson(brokerFilePath(plan.directory)) as BrokerFile).epmd;
 
   it('is created and started, and found again by the next start', async () => {
     await startRabbitMq(plan, binaries);

@@ -17,7 +17,7 @@ import { findFreePort } from '../processes/ports.ts';
 import { tryLogin } from './amqp-login.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
-import { type BrokerFile, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
+import { type BrokerFile, brokerFilePath, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
 
 export interface RabbitMqPlan {
   readonly directory: string;
@@ -47,7 +47,7 @@ export async function startRabbitMq(
   plan: RabbitMqPlan,
   from: RabbitMqBinaries | 'container',
 ): Promise<StartedRabbitMq> {
-  const url = urlOf(plan);
+  const url = administratorUrl(plan);
   const running = findRabbitMq(plan.directory);
   // A process with other definitions restarts; a container imports new ones while it runs.
   if (running?.port === plan.port && (running.container !== undefined || hasDefinitions(plan))) {
@@ -84,7 +84,7 @@ async function startInContainer(plan: RabbitMqPlan, url: string): Promise<Starte
 async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: string): Promise<string | undefined> {
   const ports = { epmd: await findFreePort(), distribution: await findFreePort() };
   writeConfiguration(plan);
-  const env = environmentOf(plan, binaries, ports);
+  const env = brokerEnvironment(plan, binaries, ports);
   const options = { cwd: plan.directory, env, logFile: plan.logFile };
   const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
   const epmd = startInBackground(binaries.epmd, epmdArguments, options);
@@ -93,15 +93,15 @@ async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: strin
   if (server.process === undefined || epmdFile === undefined) {
     await stopProcess(server.process, 0);
     await stopEpmd(epmdFile);
-    return server.end() ?? epmd.end() ?? 'it ended immediately';
+    return server.exitReason() ?? epmd.exitReason() ?? 'it ended immediately';
   }
   writeBrokerFile(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
-  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
-  return findReason(server.output()) ?? server.end() ?? `not ready within ${START_SECONDS} s`;
+  if (await waitUntilReady(url, plan, () => server.exitReason() !== undefined)) return undefined;
+  return findReason(server.output()) ?? server.exitReason() ?? `not ready within ${START_SECONDS} s`;
 }
 
 function writeBrokerFile(directory: string, file: BrokerFile): void {
-  writeAtomically(brokerFileOf(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
+  writeAtomically(brokerFilePath(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
 /** Rewrites all files at each start, except the cookie. The limits fit a laptop: at a limit RabbitMQ blocks publishers. */
@@ -132,7 +132,7 @@ function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
   return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
-function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
+function brokerEnvironment(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
   // Without the caller's settings for another RabbitMQ or Erlang.
@@ -179,7 +179,7 @@ async function waitUntilReady(url: string, plan: RabbitMqPlan, hasEnded: () => b
   return result === 'accepted' && !hasEnded();
 }
 
-function urlOf(plan: RabbitMqPlan): string {
+function administratorUrl(plan: RabbitMqPlan): string {
   return `amqp://${ADMINISTRATOR}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
 }
 
