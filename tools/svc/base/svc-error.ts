@@ -32,3 +32,11 @@ export function asSvcError(error: unknown, hint: string): SvcError | undefined {
   const meaning = SYSTEM_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
   return meaning === undefined ? undefined : new SvcError(`${meaning} (${error.message})`, { hint, cause: error });
 }
+
+/** Prints an error of ./svc. Returns the exit code. */
+export function reportError(error: unknown, dataDir: string): number {
+  const known = asSvcError(error, `data and logs are in ${dataDir}`);
+  console.error(known === undefined ? error : `svc: ${known.line}`);
+  if (known === undefined) console.error(`svc: unexpected error; the logs are in ${dataDir}/log`);
+  return known?.exitCode ?? 1;
+}

@@ -1,11 +1,11 @@
 import { lastLines } from '../base/files.ts';
 import { runProgram } from '../base/run-program.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findOnPath, isExecutable } from './find-on-path.ts';
+import { findOnPath } from './find-on-path.ts';
 
 /**
- * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service, although the program
- * is installed: `isThere` then decides.
+ * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service. If the program is
+ * nevertheless installed, `isInstalled` returns true, and the failure is ignored.
  */
 export async function installPackages(
   packages: readonly string[],
@@ -23,8 +23,8 @@ export async function installPackages(
 }
 
 /**
- * Finds a program, or installs it: on Debian or Ubuntu, as root.
- * @param program.packages alternatives, in order of preference
+ * Finds a program, or installs it, which needs Debian or Ubuntu and root.
+ * @param program.packages lists of packages that each contain the program, in order of preference
  * @throws SvcError when the program is missing and cannot be installed
  */
 export async function ensureInstalled<Found>(program: {
@@ -56,5 +56,5 @@ export async function ensureInstalled<Found>(program: {
 }
 
 function findAptGet(): string | undefined {
-  return findOnPath(['apt-get'], process.env['PATH'] ?? '', isExecutable);
+  return findOnPath(['apt-get']);
 }

@@ -1,6 +1,6 @@
 /**
- * Installs what package-lock.json lists. Compares node_modules with the lock file itself, not with a stamp of the last run: this
- * detects a missing, incomplete or stale folder, and after a manual `npm install` nothing is installed again.
+ * Installs the packages that package-lock.json lists. It compares node_modules with the lock file itself, not with a stamp of the last
+ * run. Thus it detects a missing, incomplete or stale folder, and does not repeat a manual `npm install`.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,10 +41,10 @@ export async function install(root: string, logFile: string): Promise<string> {
 
 /** The first package that is not installed as locked; undefined when all are. */
 function findMissingPackage(root: string): string | undefined {
-  const hidden = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(hidden)) return 'node_modules';
+  const installedList = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedList)) return 'node_modules';
   const machine = { os: process.platform, cpu: process.arch };
-  return findDifference(readPackages(join(root, 'package-lock.json')), readPackages(hidden), machine, (path) =>
+  return findDifference(readPackages(join(root, 'package-lock.json')), readPackages(installedList), machine, (path) =>
     existsSync(join(root, path, 'package.json')),
   );
 }
@@ -67,7 +67,7 @@ export function findDifference(
   return different?.[0];
 }
 
-/** npm omits optional packages of other platforms. Packages for one C library are not compared, because only npm detects it. */
+/** npm omits optional packages of other platforms. Packages for one C library are not compared: only npm detects the library. */
 function isNeededOn(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
   if (entry.optional !== true) return true;
   return (

@@ -48,13 +48,13 @@ describe('the address on the network', () => {
     ['', /--lan= needs an address; --lan takes/],
   ])('cannot be %j', (wanted, message) => {
     const interfaces = { lo: [loopback], eth0: [interfaceInfo('192.168.1.5'), interfaceInfo('10.0.0.7')] };
-    const choosing = () => chooseLanAddress(interfaces, wanted);
-    expect(choosing).toThrow(SvcError);
-    expect(() => orLine(choosing)).toThrow(message);
+    const choose = () => chooseLanAddress(interfaces, wanted);
+    expect(choose).toThrow(SvcError);
+    expect(() => withPrintedLine(choose)).toThrow(message);
   });
 
   it('does not exist on a machine without a network, and the error has a hint', () => {
-    expect(() => orLine(() => chooseLanAddress({ lo: [loopback] }, true))).toThrow(
+    expect(() => withPrintedLine(() => chooseLanAddress({ lo: [loopback] }, true))).toThrow(
       /no network address.*; connect it to the network of the phone, or use .\/svc up without --lan/,
     );
   });
@@ -64,10 +64,10 @@ function interfaceInfo(address: string): NetworkInterfaceInfo {
   return { address, netmask: '255.255.255.0', family: 'IPv4', mac: '02:00:00:00:00:01', internal: false, cidr: null };
 }
 
-/** Throws an error with the line that ./svc prints. */
-function orLine(work: () => unknown): unknown {
+/** Runs the action. Replaces its error by one whose message is the line that ./svc prints. */
+function withPrintedLine(action: () => unknown): unknown {
   try {
-    return work();
+    return action();
   } catch (error) {
     throw new Error((error as SvcError).line);
   }

@@ -3,14 +3,14 @@ import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { SvcError } from '../base/svc-error.ts';
 
-export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
+type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-/** Interfaces of containers, virtual machines and tunnels, which a phone in the same network cannot reach. */
+/** Names of the interfaces of containers, virtual machines and tunnels, which a phone in the same network cannot reach. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
 /** A machine assigns itself such an address when no DHCP server answers (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
-/** All IPv4 addresses for other machines, those of physical interfaces first. */
+/** All IPv4 addresses at which other machines can reach this one, those of physical interfaces first. */
 export function lanAddresses(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos

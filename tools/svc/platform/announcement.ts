@@ -1,4 +1,4 @@
-/** The output of `./svc up` when the platform runs. */
+/** The texts that `./svc up` prints when the platform runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';

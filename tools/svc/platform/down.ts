@@ -8,7 +8,7 @@ import { pathsOf, type Settings } from '../settings/settings.ts';
 import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
 
-/** Only one start or stop of a copy can run at a time. */
+/** Only one ./svc at a time can start or stop a platform with this data folder. */
 export function acquirePlatformLock(settings: Settings): Lock {
   const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
@@ -25,7 +25,7 @@ export async function down(settings: Settings): Promise<void> {
     if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
     await steps.run('services', () => stopServices(settings));
     const { rabbitMq } = pathsOf(settings);
-    // Also when the broker has crashed, because its name server is still running.
+    // This is also necessary after a crash of the broker, because its name server is still running.
     if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
     await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
   } finally {

@@ -16,10 +16,10 @@ import { findTransformer, transformerUrl } from './transformer.ts';
 /** Returns whether everything runs and is healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
-  const server = findPostgres(pathsOf(settings).postgres);
+  const postgres = findPostgres(pathsOf(settings).postgres);
   const lan = services?.lan;
   const till = findTransformer(settings);
-  // In another network a laptop has another address, but all links contain the old one.
+  // A laptop that joins another network gets another address, but all links contain the old one.
   const hasLanChanged = lan !== undefined && !lanAddresses(networkInterfaces()).includes(lan);
   const isReady = services !== undefined && !hasLanChanged && (await isHealthy(services.ports));
   if (services === undefined) {
@@ -52,12 +52,12 @@ export async function status(settings: Settings): Promise<boolean> {
     console.log('RabbitMQ    down');
   }
   console.log(
-    server === undefined
+    postgres === undefined
       ? 'PostgreSQL  down'
-      : `PostgreSQL  running    ${describeProcess(server.pid)}\n  127.0.0.1:${server.port}`,
+      : `PostgreSQL  running    ${describeProcess(postgres.pid)}\n  127.0.0.1:${postgres.port}`,
   );
   console.log(`data        ${settings.dataDir}`);
-  return isReady && till !== undefined && server !== undefined && (broker !== undefined || !needsBroker);
+  return isReady && till !== undefined && postgres !== undefined && (broker !== undefined || !needsBroker);
 }
 
 async function describeNetwork(
@@ -77,8 +77,10 @@ async function describeNetwork(
 function describeProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
   for (const app of SUPERVISED_APPS) {
-    const known = processes[app];
-    const state = isRunning(known) ? `${describeProcess(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
+    const record = processes[app];
+    const state = isRunning(record)
+      ? `${describeProcess(record.pid)}, port ${record.port}, ${record.restarts} restarts`
+      : 'down';
     console.log(`  ${app.padEnd(20)} ${state}`);
   }
 }
@@ -92,9 +94,9 @@ function describeProcess(pid: number): string {
 async function describeResponse(url: string, ca?: Buffer): Promise<string> {
   const started = performance.now();
   const signal = AbortSignal.timeout(2000);
-  const live = `${url}/health/live`;
+  const liveUrl = `${url}/health/live`;
   try {
-    const request = url.startsWith('https:') ? https.get(live, { ca, signal }) : http.get(live, { signal });
+    const request = url.startsWith('https:') ? https.get(liveUrl, { ca, signal }) : http.get(liveUrl, { signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.destroy();
     return `answers (${Math.round(performance.now() - started)} ms)`;

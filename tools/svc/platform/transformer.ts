@@ -1,6 +1,6 @@
 /**
- * The transformer of the demo's till (apps/pos-transformer): a separate process with a merchant's configuration file, as in a
- * store. It needs the keys of the demo's sites, so it starts after seeding, and it stops first.
+ * The transformer of the demo's till (apps/pos-transformer). As in a store, it is a separate process with a merchant's configuration
+ * file. It needs the keys of the demo's sites, so it starts after these are created, and it is stopped first.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { Demo, DemoMerchant } from '../demo/seed.ts';
 import { programArguments, startProgram, stopProgram } from '../processes/programs.ts';
 import { pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
 
-/** As in docker/pos-transformer.service. */
+/** The options of Node.js in docker/pos-transformer.service. */
 const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=64', '--v8-pool-size=1'];
 const READY_SECONDS = 30 * PATIENCE;
 const STOP_SECONDS = 15;
@@ -32,8 +32,8 @@ export function createTransformerKey(): string {
   return `svc_transformer_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The configuration of a store with the sites of one merchant; the facade uses the last site. */
-export function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
+/** The configuration of a store with the sites of one merchant; the transformer's facade uses the last site. */
+function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
   return {
     apiUrl: urlOf(settings.ports.api),
     merchantId,

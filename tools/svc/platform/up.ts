@@ -59,8 +59,8 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // They may still run without their database.
-    await withRollback((undo) => start(settings, mode, undo));
+    await stopServices(settings); // They may still run although their database has stopped.
+    await withRollback((undo) => startPlatform(settings, mode, undo));
   } finally {
     lock.release();
   }
@@ -87,7 +87,7 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** Two platforms with one data folder would relay the same event logs. */
+/** Two platforms with one data folder would publish the same event logs twice. */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
   return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
@@ -95,7 +95,7 @@ function otherModeError({ mode, lan }: RunningServices): SvcError {
   });
 }
 
-/** Starts only the broker: the services reconnect by themselves. */
+/** Starts only the broker, because the services reconnect without a restart. */
 async function restartBroker(settings: Settings, running: RunningServices): Promise<void> {
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
@@ -106,19 +106,20 @@ async function restartBroker(settings: Settings, running: RunningServices): Prom
     createSteps(),
     running.mode,
   );
-  await waitUntil(async () => ((await isHealthy(running.ports)) ? true : undefined), { withinSeconds: 30 });
+  await waitUntil(() => isHealthy(running.ports), { withinSeconds: 30 });
 }
 
+/** Functions that stop the parts of the platform which this start has started; the last one runs first. */
 type Undo = Array<() => Promise<unknown>>;
 
-async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
+async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
   const { ports, lan } = settings;
   const isDistributed = mode === 'distributed';
   const hasBroker = mode !== 'embedded';
   const ownsBroker = hasBroker && settings.externalAmqpUrl === undefined;
-  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
-  const hasOwnServer = findPostgres(paths.postgres)?.port === ports.postgres;
+  const isBrokerRunning = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
+  const isPostgresRunning = findPostgres(paths.postgres)?.port === ports.postgres;
   const publicPorts = {
     'the API': ports.api,
     'the gateway': ports.gateway,
@@ -129,20 +130,20 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   await requireFreePorts({
     ...publicPorts,
     administration: ports.admin,
-    ...(hasOwnServer ? {} : { PostgreSQL: ports.postgres }),
+    ...(isPostgresRunning ? {} : { PostgreSQL: ports.postgres }),
     ...(isDistributed ? ports.alone : {}),
-    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: ports.rabbitMq } : {}),
+    ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
   });
   if (lan !== undefined) await requireFreePorts(publicPorts, lan);
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
   if (lan !== undefined) await prepareCertificate(settings, lan, steps);
-  // Needs packages, so it is loaded after their installation.
+  // This module needs packages, so it is loaded after their installation.
   const { startDatabase, startPlatformBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
   if (hasBroker) {
-    if (ownsBroker && !hasOwnBroker) undo.push(() => stopRabbitMq(paths.rabbitMq));
+    if (ownsBroker && !isBrokerRunning) undo.push(() => stopRabbitMq(paths.rabbitMq));
     await startPlatformBroker(settings, secrets, steps, mode);
   }
   await steps.run('services', async () => {
@@ -166,11 +167,11 @@ async function prepareCertificate(settings: Settings, lan: string, steps: Steps)
 }
 
 /** After a failure or an interruption, stops everything that this start has started. */
-async function withRollback(work: (undo: Undo) => Promise<void>): Promise<void> {
+async function withRollback(action: (undo: Undo) => Promise<void>): Promise<void> {
   const undo: Undo = [];
   const interruption = waitForSignal();
   try {
-    const signal = await Promise.race([work(undo), interruption.signal]);
+    const signal = await Promise.race([action(undo), interruption.signal]);
     if (signal !== undefined)
       throw new SvcError(`interrupted (${signal}); stopping what was started`, { exitCode: 130 });
   } catch (error) {
@@ -186,17 +187,17 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   const { demo: file, tls } = pathsOf(settings);
   const { lan } = settings;
   const { api, gateway, shop, admin } = settings.ports;
-  const known = readJson(file) as Partial<Demo> | undefined;
+  const stored = readJson(file) as Partial<Demo> | undefined;
   const administration = createAdministrationApi(urlOf(admin), adminKey);
-  const merchants = await seed(administration, DEMO_MERCHANTS, known?.merchants ?? []);
-  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
+  const merchants = await seed(administration, DEMO_MERCHANTS, stored?.merchants ?? []);
+  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), stored ?? {});
   const demo: Demo = {
     apiUrl: publicUrlOf(lan, api),
     gatewayUrl: publicUrlOf(lan, gateway),
     shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
     transformerUrl: transformerUrl(lan, settings.ports),
-    transformerApiKey: known?.transformerApiKey ?? createTransformerKey(),
+    transformerApiKey: stored?.transformerApiKey ?? createTransformerKey(),
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,
@@ -209,17 +210,17 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
 
 async function stayInForeground(settings: Settings): Promise<number> {
   const log = pathsOf(settings).servicesLog;
-  const done = new AbortController();
+  const logAbort = new AbortController();
   const interruption = waitForSignal();
   console.log('Logs follow; Ctrl-C stops everything.\n');
-  const following = followLog(log, statSync(log).size, (line) => console.log(formatLogLine(line)), done.signal);
-  const ended = waitUntil(() => (findServices(settings) === undefined || done.signal.aborted ? true : undefined), {
+  const following = followLog(log, statSync(log).size, (line) => console.log(formatLogLine(line)), logAbort.signal);
+  const ended = waitUntil(() => findServices(settings) === undefined || logAbort.signal.aborted, {
     withinSeconds: Number.POSITIVE_INFINITY,
     everyMilliseconds: 500,
   });
   const signal = await Promise.race([interruption.signal, ended.then(() => undefined)]);
   console.log(signal === undefined ? '\nThe services have ended' : '\nStopping');
-  done.abort();
+  logAbort.abort();
   await following;
   const till = await stopTransformer(settings);
   const services = await stopServices(settings);

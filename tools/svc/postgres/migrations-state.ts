@@ -1,6 +1,6 @@
 /**
- * Detects whether migrations are needed without loading the services, which takes two seconds. The comment of the database has a
- * digest of the migrations and the number that had run: a new database has no comment, and a restored backup has another number.
+ * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the database contains
+ * a digest of the migrations and the number that have run. A new database has no comment. A restored backup has run another number.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -14,9 +14,9 @@ export function migrationsDigest(root: string): string {
   return createHash('sha256').update(files.sort().join('\n')).digest('hex');
 }
 
-export interface Databases {
+interface Databases {
   readonly superuserUrl: string;
-  /** Logins as the owner of each schema: a view of a schema may contain code, which must not run as the superuser. */
+  /** Logins as the owner of each schema, because a view of a schema may contain code that must not run as the superuser. */
   readonly ownerUrls: readonly string[];
 }
 

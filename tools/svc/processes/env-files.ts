@@ -7,6 +7,7 @@ import {
   FORWARDED_SETTINGS,
   pathsOf,
   publicUrlOf,
+  selectVariables,
   type Service,
   SERVICES,
   type Settings,
@@ -18,15 +19,15 @@ export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** How the services communicate when RabbitMQ is used. */
 export interface BrokerAccess {
-  /** A service without an address is not connected. */
+  /** A service without an address does not connect to RabbitMQ. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
-  /** The front forwards all requests, with the caller's address in a header. */
+  /** Whether the reverse proxy (apps/front) forwards all requests, with the caller's address in a header. */
   readonly isBehindFront: boolean;
 }
 
 /**
- * Writes `<app>.env` for every app, and a separate folder for migrations, because no service may read the password of a schema's
- * owner. Only the user can read either folder.
+ * Writes `<app>.env` for every app. The variables for migrations are in a separate folder, because no service may read the password
+ * of a schema's owner. Only the user who runs ./svc can read these folders.
  */
 export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
@@ -41,7 +42,7 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
 }
 
-/** For the migrations of each service. */
+/** The variables for the migrations of each service. */
 export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
   const variables = SERVICES.map((service): [Service, Variables] => {
     const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
@@ -64,7 +65,7 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
-  const own = variablesOfOneService(settings);
+  const specific = specificVariables(settings);
   const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
   const services = SERVICES.map((name): [Service, Variables] => [
     name,
@@ -73,11 +74,11 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
       ...errorPages,
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
       SVC_PORT: String(ports.alone[name]),
-      ...optional('SVC_AMQP_URL', broker?.amqpUrls[name]),
-      ...optional('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
-      ...optional('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
-      ...optional('SVC_SEALING_KEY', sealingKeys[name]),
-      ...own[name],
+      ...optionalVariable('SVC_AMQP_URL', broker?.amqpUrls[name]),
+      ...optionalVariable('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
+      ...optionalVariable('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
+      ...optionalVariable('SVC_SEALING_KEY', sealingKeys[name]),
+      ...specific[name],
       ...forwardedVariables(name, forwarded),
     },
   ]);
@@ -98,12 +99,12 @@ export function appVariables(settings: Settings, secrets: Secrets, broker?: Brok
   };
 }
 
-function optional(name: string, value: string | undefined): Variables {
+function optionalVariable(name: string, value: string | undefined): Variables {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** Variables of single services. Links for payers and partners use the network address, programs the loopback address. */
-function variablesOfOneService(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+/** Variables that only one service needs. Links for payers and partners contain the network address, programs use loopback. */
+function specificVariables(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
@@ -149,10 +150,7 @@ function tlsVariables(settings: Settings): Variables {
 }
 
 function forwardedVariables(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
-  const prefixes = FORWARDED_SETTINGS[app] ?? [];
-  return Object.fromEntries(
-    Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
-  );
+  return selectVariables(forwarded, FORWARDED_SETTINGS[app] ?? []);
 }
 
 /** The PostgreSQL role of a service. */
@@ -182,8 +180,8 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The environment of a started program: the caller's, without the settings of ./svc, and these variables. */
+/** The environment of a started program: that of this process without the variables SVC_…, and these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
-  return { ...Object.fromEntries(own), ...variables };
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  return { ...Object.fromEntries(inherited), ...variables };
 }

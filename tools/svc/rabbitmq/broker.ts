@@ -1,4 +1,4 @@
-/** Chooses a RabbitMQ: the caller's, the machine's, a container, or one that ./svc installs. */
+/** Chooses the RabbitMQ server: the one at SVC_AMQP_URL, an installed one, a container, or one that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -15,22 +15,22 @@ import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 export interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;
   readonly aptLog: string;
-  /** amqp:// or amqps:// URL of the caller's RabbitMQ; ./svc then starts none. */
+  /** amqp:// or amqps:// URL of a RabbitMQ that ./svc does not start. */
   readonly externalUrl: string | undefined;
-  /** Its management API, with an administrator's login. */
+  /** The management API of that RabbitMQ, with an administrator's login. */
   readonly externalManagementUrl?: string | undefined;
   /** The passwords of the services' users; without them the services share one login. */
   readonly passwords?: Secrets['brokerPasswords'];
 }
 
 export interface StartedBroker extends StartedRabbitMq {
-  /** The URL for each service; the same for all when they share one login. */
+  /** The URL for each service. All are equal when the services share one login. */
   readonly urls: Readonly<Partial<Record<Service, string>>>;
 }
 
 const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
 
-/** Uses the caller's RabbitMQ, or starts one of ./svc unless it already runs. */
+/** Uses the RabbitMQ at the external URL, or else starts one unless it already runs. */
 export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
   const { externalUrl, externalManagementUrl, passwords } = plan;
   if (externalUrl !== undefined) {
@@ -46,12 +46,12 @@ export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
   if (passwords === undefined) return withSharedLogin(await startOwnBroker(plan));
   const administrator = { name: ADMINISTRATOR, password: plan.password };
   const definitions = `${JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))}\n`;
-  const own = await startOwnBroker({ ...plan, definitions });
-  return { ...own, urls: urlsOfServices(own.url, passwords) };
+  const started = await startOwnBroker({ ...plan, definitions });
+  return { ...started, urls: urlsOfServices(started.url, passwords) };
 }
 
 async function startOwnBroker(plan: BrokerPlan): Promise<StartedRabbitMq> {
-  // A running container keeps its data, also when a server has been installed since.
+  // A container that already runs contains data, so it is used even if a server has been installed since.
   if (findRabbitMq(plan.directory)?.container !== undefined) return startRabbitMq(plan, 'container');
   const installed = findRabbitMqBinaries();
   if (installed !== undefined) return startRabbitMq(plan, installed);
@@ -118,7 +118,7 @@ function parseUrl(text: string, name = 'SVC_AMQP_URL'): URL {
 }
 
 async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const wasAnswering = await tryLogin(PACKAGED_BROKER);
+  const packagedBrokerBefore = await tryLogin(PACKAGED_BROKER);
   const installed = await ensureInstalled({
     name: 'RabbitMQ',
     find: findRabbitMqBinaries,
@@ -128,7 +128,7 @@ async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptL
     hint: 'install rabbitmq-server (or Docker), or set SVC_AMQP_URL to a RabbitMQ',
   });
   // The package starts a broker on port 5672, with a well-known password.
-  if (wasAnswering === 'no answer')
+  if (packagedBrokerBefore === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
   return installed;
 }

@@ -1,8 +1,8 @@
 /**
- * The RabbitMQ that ./svc starts: the machine's binaries, but its own directories, name server, cookie, ports, user and password,
- * only on the loopback interface. It runs as any user and beside other brokers, outlives this process, restarts after a kill -9,
- * and can move to another port: the node name, which the data directory contains, never changes, and in its own name server no
- * other node has that name.
+ * The RabbitMQ server that ./svc starts. It uses the installed binaries, but its own directories, name server, cookie, ports, user and
+ * password, and listens only on the loopback interface. It runs as any user and beside other brokers. It outlives this process, and can
+ * be started again after a kill -9 or on another port. For this the node name never changes, because the data directory contains it.
+ * Each server has its own name server, so that no other node has that name.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -25,21 +25,21 @@ export interface RabbitMqPlan {
   /** The password of the user `svc`: letters, digits, - and _. */
   readonly password: string;
   readonly logFile: string;
-  /** JSON to import at each start (rabbitmq-users.ts); it must contain the user `svc`. */
+  /** JSON that the broker imports at each start (rabbitmq-users.ts). It must contain the user `svc`. */
   readonly definitions?: string;
 }
 
 export interface StartedRabbitMq {
-  /** amqp:// URL with user and password, for our own broker those of the administrator. */
+  /** amqp:// URL with user and password; for a broker that ./svc started, those of the administrator. */
   readonly url: string;
   readonly description: string;
 }
 
 export const ADMINISTRATOR = 'svc';
-/** In the broker's working directory. */
-const DEFINITIONS = 'definitions.json';
+/** A file in the broker's working directory. */
+const DEFINITIONS_FILE = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
-/** Takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
+/** A start takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
 const START_SECONDS = 120 * PATIENCE;
 
 /** Starts the broker of the directory, unless it already runs. */
@@ -57,7 +57,7 @@ export async function startRabbitMq(
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
-  await stopRabbitMq(plan.directory); // It has another port, does not respond, or only its name server runs.
+  await stopRabbitMq(plan.directory); // It listens on another port, does not respond, or only its name server runs.
   mkdirSync(plan.directory, { recursive: true, mode: 0o700 });
   if (from === 'container') return startInContainer(plan, url);
   const failure = await launch(plan, from, url);
@@ -110,7 +110,7 @@ function writeConfiguration(plan: RabbitMqPlan): void {
     'listeners.tcp.local': `127.0.0.1:${plan.port}`,
     default_user: ADMINISTRATOR, // Created instead of `guest` when the data directory is new.
     default_pass: plan.password,
-    ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS }),
+    ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS_FILE }),
     'disk_free_limit.absolute': '200MB',
     'vm_memory_high_watermark.absolute': '512MB',
     'log.console': 'true',
@@ -119,7 +119,7 @@ function writeConfiguration(plan: RabbitMqPlan): void {
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeAtomically(join(plan.directory, 'rabbitmq.conf'), lines.join(''), OWNER_ONLY);
-  if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS), plan.definitions, OWNER_ONLY);
+  if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS_FILE), plan.definitions, OWNER_ONLY);
   writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
@@ -128,14 +128,14 @@ function writeConfiguration(plan: RabbitMqPlan): void {
 
 function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
   if (definitions === undefined) return true;
-  const file = join(directory, DEFINITIONS);
+  const file = join(directory, DEFINITIONS_FILE);
   return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
 function brokerEnvironment(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
-  // Without the caller's settings for another RabbitMQ or Erlang.
+  // The caller's variables may be for another RabbitMQ or Erlang.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
   return {
     ...Object.fromEntries(inherited),
@@ -165,7 +165,7 @@ function brokerEnvironment(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports
 async function waitUntilReady(url: string, plan: RabbitMqPlan, hasEnded: () => boolean): Promise<boolean> {
   const result = await waitUntil(
     async () => {
-      if (hasEnded()) return 'ended'; // First, because another broker could answer on the port.
+      if (hasEnded()) return 'ended'; // Checked first, because another broker could respond on the port.
       const login = await tryLogin(url);
       return login === 'no answer' ? undefined : login;
     },
@@ -189,7 +189,7 @@ export async function removeRabbitMq(directory: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The line of the broker's output with the reason why it ended. */
+/** The line of the broker's output that contains the reason why it ended. */
 export function findReason(output: string): string | undefined {
   if (/eaddrinuse/i.test(output)) return 'a port is in use (eaddrinuse)';
   const lines = stripVTControlCharacters(output)
