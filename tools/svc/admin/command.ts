@@ -17,8 +17,8 @@ export interface AdminCommand {
 }
 
 /**
- * The type of the input that belongs to a usage text. `<name>` is a required word, `<name…>` one or more words, `[--name=…]` an
- * option with a value, and `[--name]` a flag.
+ * The type of the input that belongs to a usage text. `<name>` is a required word, `<name…>` one or more words,
+ * `[--name=…]` an option with a value, and `[--name]` a flag.
  */
 type UsageInput<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
   ? WordInput<Word> & UsageInput<Rest>
@@ -45,8 +45,9 @@ export function command<const Usage extends string>(
 
 /**
  * A command that makes one request.
- * @param line method and path, as in `GET {owner}/keys#keys`. A parameter in braces becomes a path (PATH_BUILDERS), or else one encoded
- *   segment of it. The command prints the member of the response after #, or without # the whole response
+ * @param line method and path, as in `GET {owner}/keys#keys`. A parameter in braces becomes a path (PATH_BUILDERS), or
+ *   else one encoded segment of it. The command prints the member of the response after #, or without # the whole
+ *   response
  */
 export function request<const Usage extends string>(
   usage: Usage,

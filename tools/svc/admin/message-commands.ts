@@ -79,7 +79,7 @@ export const messageCommands = [
     },
   ),
   command('dead-letters broker-replay <service>', 'replays them; refused ones stay', async (api, { service }) => {
-    // Requests pages until one replays no message. Refused messages stay in the queue, so the last page counts them all.
+    // Requests pages until one replays no message. Refused messages stay, so the last page counts all of them.
     const sum = { replayed: 0, refused: 0 };
     for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
       page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;

@@ -8,7 +8,7 @@ const DIFFERENCE = {
   ...{ expected: 100, found: 101 },
 };
 
-/** Runs a command line; the API returns these states of the reconciliation in turn. Returns the output and the requests. */
+/** Runs a command line. The API returns these states in turn. Returns the output and the requests. */
 async function reconcile(line: string, ...states: object[]): Promise<{ output: unknown; requests: string[] }> {
   const requests: string[] = [];
   const api: Administration = {

@@ -9,12 +9,13 @@ export interface Lock {
 }
 
 /**
- * Acquires a lock file that records this process, or returns the process that holds it. A lock is free when its process has ended
- * (kill -9). A hard link creates the file together with its content, so that a reader never sees a partial file. This function
- * renames the file of an ended process before it removes it. It restores the file if another process has replaced it in between.
+ * Acquires a lock file that records this process, or returns the process that holds it. A lock is free when its process
+ * has ended (kill -9). A hard link creates the file together with its content, so that a reader never sees a partial
+ * file. This function renames the file of an ended process before it removes it. It restores the file if another
+ * process has replaced it in between.
  *
- * No package is suitable. ./svc needs the first lock before packages are installed. A lock that a timer renews is lost while the
- * program waits synchronously for a child process.
+ * No package is suitable. ./svc needs the first lock before packages are installed. A lock that a timer renews is lost
+ * while the program waits synchronously for a child process.
  */
 export function acquireLock(file: string): Lock | { heldBy: number } {
   mkdirSync(dirname(file), { recursive: true });

@@ -1,7 +1,7 @@
 /**
- * A process file outlives its process (kill -9, power cut), and the system later assigns the process id to another process. ./svc
- * could therefore stop another program if it used the id alone. So the file also records the start time of the process, and both
- * must match. On Linux they are read from /proc, because slim images have no ps.
+ * A process file outlives its process (kill -9, power cut), and the system later assigns the process id to another
+ * process. ./svc could therefore stop another program if it used the id alone. So the file also records the start time
+ * of the process, and both must match. On Linux they are read from /proc, because slim images have no ps.
  */
 import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';

@@ -25,7 +25,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
   EPERM: 'permission denied',
 };
 
-/** Converts errors of the operating system (a full disk, a file of another user); undefined for defects of the program. */
+/** Converts errors of the operating system, such as a full disk; undefined for defects of the program. */
 export function asSvcError(error: unknown, hint: string): SvcError | undefined {
   if (error instanceof SvcError) return error;
   if (!(error instanceof Error)) return undefined;

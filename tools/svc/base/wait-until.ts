@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Calls `probe` until it returns something other than undefined and false, and returns it; undefined after `withinSeconds`. */
+/** Returns the first value of `probe` that is neither undefined nor false; undefined after `withinSeconds`. */
 export async function waitUntil<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
   limits: { withinSeconds: number; everyMilliseconds?: number },

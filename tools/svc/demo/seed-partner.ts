@@ -1,6 +1,6 @@
 /**
- * Creates the demo's partner through the administration API. Creates its customers as a partner does: through the main API, with
- * the partner's key and token.
+ * Creates the demo's partner through the administration API. Creates its customers as a partner does: through the main
+ * API, with the partner's key and token.
  */
 import { randomBytes } from 'node:crypto';
 import { PATIENCE } from '../base/patience.ts';
@@ -44,8 +44,8 @@ export interface StoredPartner {
 }
 
 /**
- * Creates the partner and its customers unless they exist. Only demo.json contains the keys and passwords. If that file was lost,
- * this creates new keys for the partner, and for each customer a new account with another e-mail address.
+ * Creates the partner and its customers unless they exist. Only demo.json contains the keys and passwords. If that file
+ * was lost, this creates new keys for the partner, and for each customer a new account with another e-mail address.
  */
 export async function seedPartner(
   admin: PartnerAdministrationApi,

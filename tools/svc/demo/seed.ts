@@ -1,6 +1,6 @@
 /**
- * Creates the demo's merchants through the administration API, and returns the keys for demo.json. This runs at every start; existing
- * merchants and keys do not change.
+ * Creates the demo's merchants through the administration API, and returns the keys for demo.json. This runs at every
+ * start; existing merchants and keys do not change.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
@@ -70,9 +70,9 @@ export interface DemoSite {
 }
 
 /**
- * Creates missing merchants and sites, and returns all with their keys. The API returns a key only once. If demo.json does not
- * contain it (the file was lost, or belongs to another database), this creates a new key. A merchant is identified by its name, a
- * site by its reference.
+ * Creates missing merchants and sites, and returns all with their keys. The API returns a key only once. If demo.json
+ * does not contain it (the file was lost, or belongs to another database), this creates a new key. A merchant is
+ * identified by its name, a site by its reference.
  */
 export async function seed(
   api: AdministrationApi,

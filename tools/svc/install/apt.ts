@@ -4,8 +4,8 @@ import { SvcError } from '../base/svc-error.ts';
 import { findOnPath } from './find-on-path.ts';
 
 /**
- * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service. If the program is
- * nevertheless installed, `isInstalled` returns true, and the failure is ignored.
+ * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service. If the
+ * program is nevertheless installed, `isInstalled` returns true, and the failure is ignored.
  */
 export async function installPackages(
   packages: readonly string[],

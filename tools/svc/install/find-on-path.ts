@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first of these programs on the PATH. It searches all folders for the first name before it searches for the second. */
+/** The first of these programs on the PATH. Searches all folders for a name before it tries the next name. */
 export function findOnPath(
   names: readonly string[],
   path = process.env['PATH'] ?? '',

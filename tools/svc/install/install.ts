@@ -1,6 +1,6 @@
 /**
- * Installs the packages that package-lock.json lists. It compares node_modules with the lock file itself, not with a stamp of the last
- * run. Thus it detects a missing, incomplete or stale folder, and does not repeat a manual `npm install`.
+ * Installs the packages that package-lock.json lists. It compares node_modules with the lock file itself, not with a
+ * stamp of the last run: this detects a missing, incomplete or stale folder, and accepts a manual `npm install`.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ export function findDifference(
   return different?.[0];
 }
 
-/** npm omits optional packages of other platforms. Packages for one C library are not compared: only npm detects the library. */
+/** npm omits optional packages of other platforms. Only npm detects the C library, so `libc` is not compared. */
 function isNeededOn(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
   if (entry.optional !== true) return true;
   return (

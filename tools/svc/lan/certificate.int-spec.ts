@@ -34,7 +34,7 @@ describe('a TLS connection', () => {
   });
   afterEach(() => server.close());
 
-  /** Returns the text that a client receives, or the error code of its TLS handshake. `ca` is the certificate that it trusts. */
+  /** Returns the text that a client which trusts `ca` receives, or the error code of its TLS handshake. */
   async function connectClient(options: { servername?: string }, ca?: Buffer): Promise<string> {
     const { port } = server.address() as AddressInfo;
     const socket = connect({ host: LOOPBACK, port, ...(ca ? { ca } : {}), ...options });

@@ -5,7 +5,7 @@ import { SvcError } from '../base/svc-error.ts';
 
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-/** Names of the interfaces of containers, virtual machines and tunnels, which a phone in the same network cannot reach. */
+/** Interfaces of containers, virtual machines and tunnels: a phone in the same network cannot reach them. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
 /** A machine assigns itself such an address when no DHCP server answers (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;

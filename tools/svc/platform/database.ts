@@ -35,7 +35,7 @@ export async function startPlatformBroker(
   writeEnvFiles(settings, secrets, { amqpUrls: broker.urls, isBehindFront: mode === 'distributed' });
 }
 
-/** @param onStart called only if this function starts the server, and before it does: the caller stops it after a failure */
+/** @param onStart called before the start of the server, unless the server already runs */
 export async function startDatabase(settings: Settings, steps: Steps, onStart: () => void): Promise<Secrets> {
   const paths = pathsOf(settings);
   const secrets = loadSecrets(paths.secrets);

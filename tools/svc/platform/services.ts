@@ -1,4 +1,4 @@
-/** The process that outlives ./svc: it runs all services (apps/all-in-one), or supervises their processes (supervisor.ts). */
+/** The process that outlives ./svc: all services (apps/all-in-one), or the supervisor of their processes. */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProcess, type ProcessRecord } from '../base/background-process.ts';

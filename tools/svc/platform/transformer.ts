@@ -1,6 +1,6 @@
 /**
- * The transformer of the demo's till (apps/pos-transformer). As in a store, it is a separate process with a merchant's configuration
- * file. It needs the keys of the demo's sites, so it starts after these are created, and it is stopped first.
+ * The transformer of the demo's till (apps/pos-transformer). As in a store, it is a separate process with a merchant's
+ * configuration file. It needs the keys of the demo's sites, so it starts last, and it is stopped first.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the database contains
- * a digest of the migrations and the number that have run. A new database has no comment. A restored backup has run another number.
+ * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the
+ * database contains a digest of the migrations and the number that have run. A new database has no comment. A restored
+ * backup has run another number.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -16,7 +17,7 @@ export function migrationsDigest(root: string): string {
 
 interface Databases {
   readonly superuserUrl: string;
-  /** Logins as the owner of each schema, because a view of a schema may contain code that must not run as the superuser. */
+  /** Logins as the schemas’ owners: a view may contain code of a service, which must not run as the superuser. */
   readonly ownerUrls: readonly string[];
 }
 

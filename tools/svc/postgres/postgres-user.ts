@@ -1,12 +1,12 @@
 /**
- * PostgreSQL refuses to run as root, and containers often have no other user. When ./svc runs as root, it starts the server in the
- * first of these ways that works:
+ * PostgreSQL refuses to run as root, and containers often have no other user. When ./svc runs as root, it starts the
+ * server in the first of these ways that works:
  *  1. in a user namespace that maps root to an ordinary user: needs no account, and root owns the files;
- *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter folders that
- *     only root can enter (PostgreSQL checks only its user id and the owner of its directory);
+ *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter
+ *     folders that only root can enter (PostgreSQL checks only its user id and the owner of its directory);
  *  3. as that user without the capability.
- * ./svc tests each way with the real binary and folder, because it depends on the kernel, the container runtime and the modes of
- * folders which of them works. This is not a security boundary: the server can read everything that root can.
+ * ./svc tests each way with the real binary and folder: whether it works depends on the kernel, the container runtime and
+ * the modes of folders. This is not a security boundary: the server can read everything that root can.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresUser {
   /** For progress and error lines. */
   readonly description: string;
-  /** The required owner of the data directory, as this process sees it. An earlier start in another way may have changed it. */
+  /** The required owner of the data directory, as this process sees it. A start in another way may differ. */
   readonly uid: number;
   readonly gid: number;
   /** Words before the program and its arguments. */
@@ -102,8 +102,9 @@ export function asUser(user: PostgresUser, program: string, args: readonly strin
 }
 
 /**
- * Starts the server in a folder without configuration. The error about the missing configuration is a success: it shows that the
- * server found its program and libraries, and could enter the folder (`--version` would not show this). Returns any other error.
+ * Starts the server in a folder without configuration. The error about the missing configuration is a success: it shows
+ * that the server found its program and libraries, and could enter the folder (`--version` would not show this).
+ * Returns any other error.
  */
 function findFailure(user: PostgresUser, postgres: string, folder: string): string | undefined {
   const script = 'cd "$1" && exec "$2" -C port -D "$1"';

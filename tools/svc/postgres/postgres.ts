@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL server that ./svc starts. It uses the binaries of the npm package and a data directory below the data folder, listens
- * only on the loopback interface, and requires a password. It outlives this process. It can be started again after a kill -9, and
- * as another user (postgres-user.ts).
+ * The PostgreSQL server that ./svc starts. It uses the binaries of the npm package and a data directory below the data
+ * folder, listens only on the loopback interface, and requires a password. It outlives this process. It can be started
+ * again after a kill -9, and as another user (postgres-user.ts).
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -77,7 +77,7 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   };
 }
 
-/** Creates the cluster beside its final path and then renames it. Otherwise a killed initdb would leave an incomplete cluster. */
+/** Creates the cluster elsewhere and then renames it: a killed initdb must not leave an incomplete cluster. */
 function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser): void {
   const temporaryDirectory = `${plan.directory}.new`;
   const passwordFile = `${plan.directory}.password`;
@@ -144,8 +144,8 @@ async function launchOnce(
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // If another process now had the id in a stale file, PostgreSQL would not start. The file is not needed to detect backends of the
-  // killed server that still run: for this PostgreSQL uses shared memory.
+  // If another process now had the id in a stale file, PostgreSQL would not start. The file is not needed to detect
+  // backends of the killed server that still run: for this PostgreSQL uses shared memory.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
   const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
@@ -155,9 +155,9 @@ async function launchOnce(
 }
 
 /**
- * The settings for durability are those of production (the defaults: fsync, full_page_writes, wal_level replica), so that crash tests
- * and measurements are valid there too. There is no Unix socket, because its path is limited to 107 bytes, and a data folder can have
- * a longer path.
+ * The settings for durability are those of production (the defaults: fsync, full_page_writes, wal_level replica), so
+ * that crash tests and measurements are valid there too. There is no Unix socket, because its path is limited to 107
+ * bytes, and a data folder can have a longer path.
  */
 function serverSettings(plan: PostgresPlan): string[] {
   const settings = {

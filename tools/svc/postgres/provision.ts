@@ -12,8 +12,9 @@ export const DATABASE = 'svc';
 const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
 
 /**
- * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at each start. This
- * also adds a new service, changes passwords, and updates the data of releases in which services owned their schema.
+ * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at
+ * each start. This also adds a new service, changes passwords, and updates the data of releases in which services owned
+ * their schema.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {

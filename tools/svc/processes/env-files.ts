@@ -26,8 +26,8 @@ export interface BrokerAccess {
 }
 
 /**
- * Writes `<app>.env` for every app. The variables for migrations are in a separate folder, because no service may read the password
- * of a schema's owner. Only the user who runs ./svc can read these folders.
+ * Writes `<app>.env` for every app. The variables for migrations are in a separate folder, because no service may read
+ * the password of a schema's owner. Only the user who runs ./svc can read these folders.
  */
 export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
@@ -103,7 +103,7 @@ function optionalVariable(name: string, value: string | undefined): Variables {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** Variables that only one service needs. Links for payers and partners contain the network address, programs use loopback. */
+/** Variables of single services. Links for payers contain the network address, programs use loopback. */
 function specificVariables(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);

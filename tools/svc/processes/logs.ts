@@ -34,7 +34,7 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   if (follow) await followLog(file, end, (line) => isSelected(line) && console.log(formatLogLine(line)));
 }
 
-/** Calls `onLine` for each line after the byte position `startsAt`, until the signal aborts. Also follows a rotated log. */
+/** Calls `onLine` for each line after a byte position until the signal aborts. Also follows a rotated log. */
 export async function followLog(
   file: string,
   startsAt: number,

@@ -1,4 +1,4 @@
-/** The child processes of the supervisor. It records them in `run/processes.json`, which ./svc status, ./svc down and tests read. */
+/** The child processes of the supervisor, which it records in `run/processes.json` for other commands. */
 import { rmSync } from 'node:fs';
 import { isRunning, type ProcessRecord, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';

@@ -113,7 +113,7 @@ export class SupervisedApp {
     return (await waitUntil(() => this.isReady(), { withinSeconds: READY_SECONDS })) === true;
   }
 
-  /** Sends a message to the reverse proxy, and waits for a reply that matches. Does nothing when the proxy is disconnected. */
+  /** Sends a message to the reverse proxy and waits for a matching reply, unless the proxy is disconnected. */
   async sendMessage(message: object, isReply?: (reply: unknown) => boolean): Promise<void> {
     const { child } = this;
     if (child?.connected !== true) return;

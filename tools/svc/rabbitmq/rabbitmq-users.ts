@@ -1,7 +1,7 @@
 /**
  * RabbitMQ's definitions (JSON): a user for each service, with the permissions that follow from
- * `libs/contracts/src/service-messages.ts`, and the exchanges and queues that no service may create or delete. A repeated import
- * updates passwords and permissions.
+ * `libs/contracts/src/service-messages.ts`, and the exchanges and queues that no service may create or delete. A
+ * repeated import updates passwords and permissions.
  */
 import {
   MESSAGING_SERVICES,

@@ -1,8 +1,8 @@
 /**
- * The RabbitMQ server that ./svc starts. It uses the installed binaries, but its own directories, name server, cookie, ports, user and
- * password, and listens only on the loopback interface. It runs as any user and beside other brokers. It outlives this process, and can
- * be started again after a kill -9 or on another port. For this the node name never changes, because the data directory contains it.
- * Each server has its own name server, so that no other node has that name.
+ * The RabbitMQ server that ./svc starts. It uses the installed binaries, but its own directories, name server, cookie,
+ * ports, user and password, and listens only on the loopback interface. It runs as any user and beside other brokers.
+ * It outlives this process, and can be started again after a kill -9 or on another port. The data directory contains
+ * the node name, so that name never changes. Its own name server keeps it apart from other nodes of the same name.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';

@@ -23,7 +23,7 @@ export interface Secrets {
   readonly sealingKeys: Readonly<Record<(typeof SEALING_SERVICES)[number], string>>;
 }
 
-/** The secrets of this data folder. They are generated only once, because without them the stored data cannot be read. */
+/** The secrets of this data folder, generated only once: without them the stored data is unreadable. */
 export function loadSecrets(file: string): Secrets {
   const stored = readJson(file);
   const secrets = completeSecrets(stored, () => randomBytes(32).toString('base64url'));
