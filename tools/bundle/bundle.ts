@@ -35,7 +35,7 @@ const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metad
 
 export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
-  const digest = digestOfInputs();
+  const digest = computeInputsDigest();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
   // From here on the scripts are incomplete, so the old digest must not remain.
   rmSync(digestFile, { force: true });
@@ -70,15 +70,15 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
       ].join('\n'),
     },
   });
-  dropThirdPartySourceMaps(metafile);
-  writeFileSync(PROGRAMS_FILE, JSON.stringify(programsOf(metafile), null, 2));
-  removeOlder(metafile);
+  removeThirdPartySourceMaps(metafile);
+  writeFileSync(PROGRAMS_FILE, JSON.stringify(describePrograms(metafile), null, 2));
+  removeOldChunks(metafile);
   writeFileSync(digestFile, digest);
   return 'bundled';
 }
 
 /** Digest of the compiler's build state, the packages' lock file, and the bundler's own sources. */
-function digestOfInputs(): string {
+function computeInputsDigest(): string {
   const here = relative(root, import.meta.dirname);
   const files = globSync(['{apps,libs}/*/tsconfig.tsbuildinfo', 'package-lock.json', `${here}/*.ts`], { cwd: root });
   const hash = createHash('sha256');
@@ -87,20 +87,20 @@ function digestOfInputs(): string {
 }
 
 /** Node.js reads a source map with its script, and those of third-party code are ten times as large as ours. */
-function dropThirdPartySourceMaps({ outputs }: Metafile): void {
+function removeThirdPartySourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
-    if (!file.endsWith('.js') || Object.keys(inputs).some(isOurs)) continue;
+    if (!file.endsWith('.js') || Object.keys(inputs).some(isWorkspaceCode)) continue;
     const path = join(root, file);
     writeFileSync(path, readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n$/, '\n'));
     rmSync(`${path}.map`);
   }
 }
 
-function isOurs(input: string): boolean {
+function isWorkspaceCode(input: string): boolean {
   return /^(apps|libs)\/[^/]+\/dist\//.test(input);
 }
 
-function programsOf({ outputs }: Metafile): Programs {
+function describePrograms({ outputs }: Metafile): Programs {
   const programs: Record<string, Program> = {};
   for (const [file, { entryPoint }] of Object.entries(outputs)) {
     if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(THIRD_PARTY)) continue;
@@ -109,26 +109,26 @@ function programsOf({ outputs }: Metafile): Programs {
     // A Set also iterates over elements that are added during the iteration.
     for (const each of files)
       for (const { path, external } of outputs[each]?.imports ?? []) (external === true ? packages : files).add(path);
-    const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageOf);
+    const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageName);
     const inputs = [...files].flatMap((each) => Object.keys(outputs[each]?.inputs ?? {}));
     programs[file.slice('dist/'.length, -'.js'.length)] = {
       files: [...files],
       packages: [...new Set(imported)].sort(),
-      bundledPackages: [...new Set(inputs.map(packageFolderOf).filter((folder) => folder !== undefined))].sort(),
+      bundledPackages: [...new Set(inputs.map(packageFolder).filter((folder) => folder !== undefined))].sort(),
     };
   }
   return programs;
 }
 
 /** `node_modules/@scope/name/lib/file.js` → `node_modules/@scope/name`; undefined for a module of ours. */
-function packageFolderOf(input: string): string | undefined {
+function packageFolder(input: string): string | undefined {
   // The throttler's modules are bundled before the rest (plugins.ts).
   if (input.startsWith('@nestjs/throttler:')) return 'node_modules/@nestjs/throttler';
   return /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0];
 }
 
 /** `@scope/name/file.js` → `@scope/name` */
-function packageOf(specifier: string): string {
+function packageName(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
@@ -136,7 +136,7 @@ function packageOf(specifier: string): string {
 }
 
 /** Keeps the chunks of a day: programs that run may still load theirs. */
-function removeOlder({ outputs }: Metafile): void {
+function removeOldChunks({ outputs }: Metafile): void {
   const aDayAgo = Date.now() - 86_400_000;
   for (const file of globSync('dist/chunks/*', { cwd: root }))
     if (outputs[file] === undefined && statSync(join(root, file)).mtimeMs < aDayAgo) rmSync(join(root, file));

@@ -19,22 +19,22 @@ const packagesOnDemand: Plugin = {
       if (pluginData === ON_DEMAND) return undefined;
       const found = await esbuild.resolve(path, { ...from, pluginData: ON_DEMAND });
       if (found.errors.length > 0) return { path, external: true };
-      const isCommonJs = found.path.startsWith(root) && !found.external && !(await isModule(found.path));
+      const isCommonJs = found.path.startsWith(root) && !found.external && !(await isEsModule(found.path));
       return from.kind === 'dynamic-import' && isCommonJs ? { path, namespace: ON_DEMAND } : undefined;
     });
     esbuild.onLoad({ filter: /.*/, namespace: ON_DEMAND }, async ({ path }) => ({
-      contents: `import * as all from '${path}';\nexport const { ${(await namesOf(path)).join()} } = all;`,
+      contents: `import * as all from '${path}';\nexport const { ${(await findExportNames(path)).join()} } = all;`,
       resolveDir: root,
     }));
   },
 };
 
-async function isModule(file: string): Promise<boolean> {
+async function isEsModule(file: string): Promise<boolean> {
   return file.endsWith('.mjs') || /^(import|export) /m.test(await readFile(file, 'utf8'));
 }
 
 /** The export names of a CommonJS package, as Node.js finds them. */
-async function namesOf(name: string): Promise<string[]> {
+async function findExportNames(name: string): Promise<string[]> {
   return Object.keys((await import(name)) as object).filter(
     (each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== 'default',
   );
@@ -48,7 +48,7 @@ const thirdPartyPackages: Plugin = {
     esbuild.onLoad({ filter: /.*/, namespace: THIRD_PARTY }, ({ path }) => {
       const folder = path.slice(THIRD_PARTY.length + 1);
       return {
-        contents: (folder === '' ? workspaceFolders() : dependenciesOf(folder))
+        contents: (folder === '' ? workspaceFolders() : findDependencies(folder))
           .map((name, index) => `export * as package${index} from '${name}';`)
           .join('\n'),
         resolveDir: join(root, folder),
@@ -62,14 +62,14 @@ function workspaceFolders(): string[] {
   return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${THIRD_PARTY}/${dirname(file)}`);
 }
 
-function dependenciesOf(folder: string): string[] {
+function findDependencies(folder: string): string[] {
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
   const names = Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
-  return [...names, ...entriesOf(names, folder)];
+  return [...names, ...findSubPathImports(names, folder)];
 }
 
 /** Sub-path imports of packages, such as `csv-stringify/sync`, in the compiled code. */
-function entriesOf(names: readonly string[], folder: string): Set<string> {
+function findSubPathImports(names: readonly string[], folder: string): Set<string> {
   const compiled = globSync('dist/**/*.js', { cwd: join(root, folder) });
   const imports = compiled.flatMap((file) => [
     ...readFileSync(join(root, folder, file), 'utf8').matchAll(/^import .* from '([^']+)';$/gm),
@@ -104,13 +104,13 @@ const throttlerAsModule: Plugin = {
   setup(esbuild) {
     esbuild.onResolve({ filter: new RegExp(`^${THROTTLER}$`) }, ({ path }) => ({ path, namespace: THROTTLER }));
     esbuild.onLoad({ filter: /.*/, namespace: THROTTLER }, async () => ({
-      contents: await throttler(),
+      contents: await convertThrottler(),
       resolveDir: root,
     }));
   },
 };
 
-async function throttler(): Promise<string> {
+async function convertThrottler(): Promise<string> {
   const nest = ['@nestjs/common', '@nestjs/core'];
   const { outputFiles } = await build({
     entryPoints: [createRequire(import.meta.url).resolve(THROTTLER)],
@@ -125,7 +125,7 @@ async function throttler(): Promise<string> {
     `const nest = { ${nest.map((name, index) => `'${name}': nest${index}`).join()} };`,
     'const module = { exports: {} };',
     `((require, exports) => { ${outputFiles[0]!.text}\n })((name) => nest[name] ?? require(name), module.exports);`,
-    `export const { ${(await namesOf(THROTTLER)).join()} } = module.exports;`,
+    `export const { ${(await findExportNames(THROTTLER)).join()} } = module.exports;`,
   ].join('\n');
 }
 

@@ -13,19 +13,19 @@ const SPEC = /\.(?:spec|int-spec|e2e-spec)\.tsx?$/;
 const EXEMPT = /(?:^|\/)(?:migrations|fixtures)(?:\/|$)/;
 
 /** Returns the folders of the repository that directly hold more than ten production files. */
-export function overfullFolders(root: string): string[] {
+export function findOverfullFolders(root: string): string[] {
   const { stdout } = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
     cwd: root,
     encoding: 'utf8',
   });
-  return overfull(
+  return checkFolderSizes(
     stdout.split('\n').filter((path) => path !== '' && existsSync(join(root, path))),
     EXCEPTIONS,
   );
 }
 
 /** Returns what is wrong with these paths of files: folders that hold too many, and exceptions that are not needed. */
-export function overfull(paths: readonly string[], exceptions: Readonly<Record<string, string>>): string[] {
+export function checkFolderSizes(paths: readonly string[], exceptions: Readonly<Record<string, string>>): string[] {
   const sizes = new Map<string, number>();
   for (const path of new Set(paths.filter(isProduction))) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);
   const over = [...sizes].filter(([, size]) => size > MAX_FILES);

@@ -9,11 +9,11 @@ const COMMON_FOLDERS = ['/', '/root'];
  * Finds traces of a machine in committed files: its folders, the host of its package registry, download addresses in a lock
  * file. They do not work on other machines. Returns the lines.
  */
-export function machineTraces(root: string): string[] {
+export function findMachineTraces(root: string): string[] {
   const around = dirname(root);
-  const found = COMMON_FOLDERS.includes(around) ? [] : tracked(root, `${around}/`);
+  const found = COMMON_FOLDERS.includes(around) ? [] : findLines(root, `${around}/`);
   const registry = run(root, 'npm', ['config', 'get', 'registry']);
-  if (URL.canParse(registry)) found.push(...tracked(root, new URL(registry).host));
+  if (URL.canParse(registry)) found.push(...findLines(root, new URL(registry).host));
   for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {
     const path = join(root, lock);
     if (existsSync(path) && readFileSync(path, 'utf8').includes('"resolved": "http'))
@@ -23,7 +23,7 @@ export function machineTraces(root: string): string[] {
 }
 
 /** Lines that contain the text, in tracked files and in new files that are not ignored. */
-function tracked(root: string, text: string): string[] {
+function findLines(root: string, text: string): string[] {
   const lines = run(root, 'git', ['grep', '--untracked', '-nIF', '-e', text]);
   return lines === '' ? [] : lines.split('\n').map((line) => line.slice(0, 200));
 }

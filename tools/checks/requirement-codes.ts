@@ -14,8 +14,8 @@ const ROW = /^\| ([A-Z]\d+) +\|/gm;
  * A comment with `(E2)` only helps if docs/requirements.md has a row E2. Returns the places that name a missing row, and
  * duplicate rows.
  */
-export function unknownRequirements(root: string): string[] {
-  const rows = rowsOf(root);
+export function findUnknownRequirements(root: string): string[] {
+  const rows = readRequirementCodes(root);
   const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
@@ -25,12 +25,12 @@ export function unknownRequirements(root: string): string[] {
     ...twice.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
     ...files
       .filter((path) => READ.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
-      .flatMap((path) => unknownIn(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
+      .flatMap((path) => findUnknownCodes(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
   ];
 }
 
 /** `line: code` of each code in the text that has no row. */
-export function unknownIn(text: string, rows: readonly string[]): string[] {
+export function findUnknownCodes(text: string, rows: readonly string[]): string[] {
   return text
     .split('\n')
     .flatMap((line, index) =>
@@ -38,7 +38,7 @@ export function unknownIn(text: string, rows: readonly string[]): string[] {
     );
 }
 
-export function rowsOf(root: string): string[] {
+export function readRequirementCodes(root: string): string[] {
   const rows = [...readFileSync(join(root, REQUIREMENTS), 'utf8').matchAll(ROW)].map(([, row]) => row ?? '');
   if (rows.length === 0) throw new Error(`${REQUIREMENTS} has no rows.`);
   return rows;

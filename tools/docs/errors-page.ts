@@ -11,10 +11,10 @@ export const ERRORS_PAGE = join(import.meta.dirname, '../../docs/errors.md');
 const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = { ...PAYMENT_ERROR_HELP, ...REQUEST_ERROR_HELP };
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-export function errorsPage(): string {
+export function formatErrorsPage(): string {
   const rows = CODES.map((code) => {
     const { errorReference, httpStatus, retryable, message } = ERROR_CATALOGUE[code];
-    return `| ${errorReference} | [\`${code}\`](#${anchorOf(code)}) | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`;
+    return `| ${errorReference} | [\`${code}\`](#${headingAnchor(code)}) | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`;
   });
   return `# Errors
 
@@ -29,10 +29,10 @@ the body has no field for it, as in the envelope of the hosted gateway and an em
 | Reference | Code | Status | Again | Message |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${CODES.map(sectionOf).join('')}`;
+${CODES.map(formatSection).join('')}`;
 }
 
-function sectionOf(code: ErrorCode): string {
+function formatSection(code: ErrorCode): string {
   const { meaning, steps, repeat, where } = HELP[code];
   return `
 ## ${code}
@@ -48,8 +48,8 @@ Where: ${where}
 }
 
 /** The anchor that GitHub derives from a heading. */
-function anchorOf(code: string): string {
+function headingAnchor(code: string): string {
   return code.replaceAll('.', '');
 }
 
-if (import.meta.main) writeFileSync(ERRORS_PAGE, errorsPage());
+if (import.meta.main) writeFileSync(ERRORS_PAGE, formatErrorsPage());

@@ -6,14 +6,14 @@ import feature from './feature/generator.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 
 /** The files that a generator would write, none of which reaches the disk. */
-async function changesOf(...generators: ((tree: FsTree) => Promise<unknown>)[]): Promise<Map<string, string>> {
+async function runGenerators(...generators: ((tree: FsTree) => Promise<unknown>)[]): Promise<Map<string, string>> {
   const tree = new FsTree(ROOT, false);
   for (const generator of generators) await generator(tree);
   return new Map(tree.listChanges().map(({ path, content }) => [path, content?.toString() ?? '']));
 }
 
 test('a feature has a noun, a use case, a repository, tests and a migration after the newest', async () => {
-  const changes = await changesOf((tree) => feature(tree, { app: 'demo-shop', name: 'gift-card' }));
+  const changes = await runGenerators((tree) => feature(tree, { app: 'demo-shop', name: 'gift-card' }));
   expect([...changes.keys()].sort()).toEqual([
     'apps/demo-shop/src/app.module.ts',
     'apps/demo-shop/src/gift-cards/create-gift-card.ts',
@@ -32,7 +32,7 @@ test('a feature has a noun, a use case, a repository, tests and a migration afte
 });
 
 test('a feature of a new app begins with its first migration', async () => {
-  const changes = await changesOf(
+  const changes = await runGenerators(
     (tree) => app(tree, { name: 'payout-scheduler', description: 'Payouts of merchants, once a day' }),
     (tree) => feature(tree, { app: 'payout-scheduler', name: 'policy', plural: 'policies' }),
   );
@@ -46,5 +46,5 @@ test.each([
   ['no app', { app: 'nowhere', name: 'gift-card' }, 'apps/nowhere is not an app'],
   ['a folder that exists', { app: 'demo-shop', name: 'order' }, 'apps/demo-shop/src/orders exists'],
 ])('a feature is refused: %s', async (_title, options, message) => {
-  await expect(changesOf((tree) => feature(tree, options))).rejects.toThrow(message);
+  await expect(runGenerators((tree) => feature(tree, options))).rejects.toThrow(message);
 });

@@ -1,8 +1,8 @@
 import { matchEquivalents } from './equivalents.ts';
-import { mutantsIn } from './mutations/catalogue.ts';
+import { findMutants } from './mutations/catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
-const mutants = mutantsIn(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');
+const mutants = findMutants(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');
 const entry = {
   file: FILE,
   within: 'f',

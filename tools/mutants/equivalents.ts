@@ -20,7 +20,7 @@ export function readEquivalents(): Equivalent[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'equivalent.json'), 'utf8')) as Equivalent[];
 }
 
-export interface Matched {
+export interface EquivalentMatches {
   readonly reasons: ReadonlyMap<Mutant, string>;
   /** Entries for the given files that name no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
@@ -31,18 +31,18 @@ export function matchEquivalents(
   mutants: readonly Mutant[],
   entries: readonly Equivalent[],
   files: readonly string[],
-): Matched {
+): EquivalentMatches {
   const reasons = new Map<Mutant, string>();
   const stale: Equivalent[] = [];
   for (const entry of entries.filter(({ file }) => files.includes(file))) {
-    const matched = mutants.filter((mutant) => isNamed(mutant, entry));
+    const matched = mutants.filter((mutant) => isMatch(mutant, entry));
     if (matched.length === 0 || entry.reason.trim() === '') stale.push(entry);
     for (const mutant of matched) reasons.set(mutant, entry.reason);
   }
   return { reasons, stale };
 }
 
-function isNamed(mutant: Mutant, { file, within, original, what, occurrence }: Equivalent): boolean {
+function isMatch(mutant: Mutant, { file, within, original, what, occurrence }: Equivalent): boolean {
   const isSame =
     mutant.file === file && mutant.within === within && mutant.original === original && mutant.what === what;
   return isSame && (occurrence === undefined || occurrence === mutant.occurrence);

@@ -18,7 +18,7 @@ export function createProgress(name: string): Progress {
       if (done === all) from = performance.now();
     },
     survived: (mutant) => console.log(`  survived: ${describeMutant(mutant)}`),
-    unfit: (reason) => console.log(`  not used: ${reason}`),
+    failedLastResort: (reason) => console.log(`  not used: ${reason}`),
     judged(done, all, survived) {
       const seconds = (performance.now() - from) / 1000;
       const left = done === 0 ? '' : `, ${duration((seconds / done) * (all - done))} left`;

@@ -6,10 +6,10 @@ export type Outcome = Verdict | { readonly is: 'equivalent'; readonly reason: st
 export type Outcomes = readonly (readonly [Mutant, Outcome])[];
 
 const COLUMNS = ['killed', 'survived', 'not reached', 'timed out', 'invalid', 'equivalent'] as const;
-const SHOWN = ['survived', 'not reached', 'invalid'] as const;
+const LISTED = ['survived', 'not reached', 'invalid'] as const;
 
 /** A line for each file, one for all of them, and each mutant that a test should have killed. */
-export function reportText(outcomes: Outcomes): string {
+export function formatReport(outcomes: Outcomes): string {
   const files = [...new Set(outcomes.map(([{ file }]) => file))];
   const width = Math.max(4, ...files.map(({ length }) => length));
   const line = (name: string, of: Outcomes) =>
@@ -21,17 +21,17 @@ export function reportText(outcomes: Outcomes): string {
     ),
   );
   const table = ['file'.padEnd(width) + COLUMNS.map((is) => `  ${is}`).join(''), ...rows, line('all', outcomes)];
-  return [...table, ...SHOWN.flatMap((is) => details(outcomes, is))].join('\n');
+  return [...table, ...LISTED.flatMap((is) => listMutants(outcomes, is))].join('\n');
 }
 
 function count(outcomes: Outcomes, is: Outcome['is']): number {
   return outcomes.filter(([, outcome]) => outcome.is === is).length;
 }
 
-function details(outcomes: Outcomes, is: Outcome['is']): string[] {
+function listMutants(outcomes: Outcomes, is: Outcome['is']): string[] {
   const found = outcomes.filter(([, outcome]) => outcome.is === is);
   if (found.length === 0) return [];
-  return ['', `${is}:`, ...found.map(([mutant, outcome]) => `  ${describeMutant(mutant)}${because(outcome)}`)];
+  return ['', `${is}:`, ...found.map(([mutant, outcome]) => `  ${describeMutant(mutant)}${formatReason(outcome)}`)];
 }
 
 /** `apps/…/x.ts:12 findOwned, owner: site_id = $3: always true` */
@@ -40,12 +40,12 @@ export function describeMutant({ file, line, within, guard, original, what, occu
   return `${file}:${line}  ${within}, ${guard}:  ${original}${nth}  —  ${what}`;
 }
 
-function because(outcome: Outcome): string {
+function formatReason(outcome: Outcome): string {
   return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
 }
 
 /** Everything about each mutant except its statement. */
-export function reportJson(outcomes: Outcomes): string {
+export function formatJsonReport(outcomes: Outcomes): string {
   const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
   const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));
   return `${JSON.stringify({ counts, mutants }, null, 1)}\n`;

@@ -13,7 +13,7 @@ export interface Score {
 }
 
 /** Ignored mutants, and those that do not compile, do not count. */
-export function scoreOf(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
+export function computeScore(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
   const count = (...statuses: MutantStatus[]): number =>
     mutants.filter(({ status }) => statuses.includes(status)).length;
   const killed = count('Killed', 'Timeout');
@@ -21,7 +21,7 @@ export function scoreOf(folder: string, mutants: readonly { readonly status: Mut
   return { folder, killed, survived, percent: killed + survived === 0 ? 100 : (killed / (killed + survived)) * 100 };
 }
 
-export function scoreTable(scores: readonly Score[], required: number): string {
+export function formatScores(scores: readonly Score[], required: number): string {
   const width = Math.max(6, ...scores.map(({ folder }) => folder.length));
   const row = (cells: readonly [string, string, string, string], end = ''): string => {
     const [folder, ...numbers] = cells;

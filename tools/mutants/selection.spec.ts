@@ -1,4 +1,4 @@
-import { isLastResort, isProduction, linesOfDiff, packageOf } from './selection.ts';
+import { isLastResort, isProduction, parseDiff, findPackage } from './selection.ts';
 
 it.each([
   'apps/a/src/x.ts',
@@ -32,7 +32,7 @@ it('uses slow specs last', () => {
 });
 
 it('finds the app or lib of a file', () => {
-  expect(packageOf('apps/identity/src/users/user.ts')).toBe('apps/identity');
+  expect(findPackage('apps/identity/src/users/user.ts')).toBe('apps/identity');
 });
 
 it('reads the new lines of a diff, and none for a deletion', () => {
@@ -51,7 +51,7 @@ it('reads the new lines of a diff, and none for a deletion', () => {
     '+++ b/c.ts',
     '@@ -0,0 +1,2 @@',
   ].join('\n');
-  const lines = linesOfDiff(diff);
+  const lines = parseDiff(diff);
   expect([...lines.keys()]).toEqual(['apps/a.ts', 'c.ts']);
   expect([...lines.get('apps/a.ts')!]).toEqual([3, 9, 10, 11]);
   expect([...lines.get('c.ts')!]).toEqual([1, 2]);

@@ -8,9 +8,9 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { foldersWithPureFiles, pureFiles } from './pure-files.ts';
+import { findFoldersWithPureFiles, findPureFiles } from './pure-files.ts';
 import type { Score } from './score.ts';
-import { scoreOf, scoreTable } from './score.ts';
+import { computeScore, formatScores } from './score.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REPORTS = '.data/mutants';
@@ -29,21 +29,21 @@ const { values, positionals } = parseArgs({
 process.chdir(root);
 mkdirSync(REPORTS, { recursive: true });
 const scores: Score[] = [];
-for (const { folder, files } of targets(positionals)) {
+for (const { folder, files } of selectTargets(positionals)) {
   console.log(`\n${folder}: ${files.length} files`);
-  scores.push(scoreOf(folder, await mutate(folder, files)));
+  scores.push(computeScore(folder, await mutate(folder, files)));
 }
-console.log(`\n${scoreTable(scores, REQUIRED)}`);
+console.log(`\n${formatScores(scores, REQUIRED)}`);
 process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
 
 /** Each folder with the files to mutate; single files are grouped by folder. */
-function targets(paths: readonly string[]): { folder: string; files: string[] }[] {
-  if (paths.length === 0) return foldersWithPureFiles(root);
+function selectTargets(paths: readonly string[]): { folder: string; files: string[] }[] {
+  if (paths.length === 0) return findFoldersWithPureFiles(root);
   const found = new Map<string, string[]>();
   for (const path of paths.map((text) => text.replace(/^\.\/|\/+$/g, ''))) {
     const [folder] = /^(?:apps|libs)\/[^/]+/.exec(path) ?? [];
     if (folder === undefined || !existsSync(path)) throw new Error(`${path} is not a folder or file of apps or libs`);
-    const files = path.endsWith('.ts') ? [path] : pureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
+    const files = path.endsWith('.ts') ? [path] : findPureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
     if (files.length === 0) throw new Error(`${path} has no files that unit tests alone cover`);
     found.set(folder, [...(found.get(folder) ?? []), ...files]);
   }

@@ -15,8 +15,8 @@ export interface Audience {
   };
   readonly securitySchemes: Readonly<Record<string, Schema>>;
   /** Of the security of an operation, by its guard. The first guard that is here counts. */
-  readonly securityOf: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
-  readonly has: (operation: Operation) => boolean;
+  readonly securityByGuard: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
+  readonly includes: (operation: Operation) => boolean;
   /** Bodies that the platform sends, by name: the type, and what they are. */
   readonly webhooks: readonly { readonly name: string; readonly type: string; readonly description: string }[];
   readonly errors: 'problem' | 'envelope' | 'transformer';
@@ -28,7 +28,7 @@ const PROBLEMS =
   'An error response is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body.';
 const EVERYWHERE = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a row of docs/requirements.md.`;
 
-const reached = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
+const isServedBy = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
   const given = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
   const answering = appFor(host, given, method.toUpperCase());
   // A controller of a library is offered by the app that the route table names.
@@ -57,12 +57,12 @@ export const AUDIENCES: readonly Audience[] = [
         description: 'Identity token of a partner’s server, or of one of its customers (A2).',
       },
     },
-    securityOf: {
+    securityByGuard: {
       PartnerGuard: [{ partnerKey: [], identityToken: [] }],
       PartnerKeyGuard: [{ partnerKey: [] }],
     },
-    has: (operation) =>
-      reached('api', operation) && !operation.path.startsWith('/business/') && !operation.path.startsWith('/health'),
+    includes: (operation) =>
+      isServedBy('api', operation) && !operation.path.startsWith('/business/') && !operation.path.startsWith('/health'),
     webhooks: [],
     errors: 'problem',
   },
@@ -79,8 +79,8 @@ export const AUDIENCES: readonly Audience[] = [
         description: 'The same key as `Authorization: Bearer` (A7).',
       },
     },
-    securityOf: { MerchantKeyGuard: [{ merchantKey: [] }, { merchantKeyAsBearer: [] }] },
-    has: (operation) => reached('api', operation) && operation.path.startsWith('/business/'),
+    securityByGuard: { MerchantKeyGuard: [{ merchantKey: [] }, { merchantKeyAsBearer: [] }] },
+    includes: (operation) => isServedBy('api', operation) && operation.path.startsWith('/business/'),
     webhooks: [
       {
         name: 'siteNotification',
@@ -105,11 +105,11 @@ export const AUDIENCES: readonly Audience[] = [
     securitySchemes: {
       siteKey: header('x-api-key', 'API key of the site or of its merchant (A6).'),
     },
-    securityOf: {
+    securityByGuard: {
       RequireApiKeyGuard: [{ siteKey: [] }],
       SiteGuard: [{ siteKey: [] }, {}],
     },
-    has: (operation) => reached('gateway', operation) && operation.path.startsWith('/api/'),
+    includes: (operation) => isServedBy('gateway', operation) && operation.path.startsWith('/api/'),
     webhooks: [
       {
         name: 'paymentNotification',
@@ -132,8 +132,8 @@ export const AUDIENCES: readonly Audience[] = [
       description: 'Address of administration, on a private network.',
     },
     securitySchemes: { adminKey: header('x-admin-key', 'Administration key of the platform (A10).') },
-    securityOf: { AdminKeyGuard: [{ adminKey: [] }] },
-    has: (operation) => reached('admin', operation),
+    securityByGuard: { AdminKeyGuard: [{ adminKey: [] }] },
+    includes: (operation) => isServedBy('admin', operation),
     webhooks: [],
     errors: 'problem',
   },
@@ -151,9 +151,9 @@ export const AUDIENCES: readonly Audience[] = [
     securitySchemes: {
       storeKey: header('x-api-key', 'TRANSFORMER_API_KEY. Not needed on loopback, or from a listed address (A9).'),
     },
-    securityOf: { AccessGuard: [{}, { storeKey: [] }] },
+    securityByGuard: { AccessGuard: [{}, { storeKey: [] }] },
     // Its pages and their data are for its own screens.
-    has: ({ app }) => app === 'pos-transformer',
+    includes: ({ app }) => app === 'pos-transformer',
     webhooks: [],
     errors: 'transformer',
   },

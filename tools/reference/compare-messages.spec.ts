@@ -1,4 +1,4 @@
-import { breakingChanges } from './compare.js';
+import { findBreakingChanges } from './compare.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,7 @@ const a = (schema: object): Schema => object({ a: schema });
 /** The changes of one message, as the document of events and commands has it. */
 function changes(name: string, before: Schema, after: Schema): string[] {
   const documentOf = (payload: Schema) => ({ components: { messages: { [name]: { payload } } } });
-  return breakingChanges(documentOf(before), documentOf(after));
+  return findBreakingChanges(documentOf(before), documentOf(after));
 }
 
 const EVENT = 'x.made.v1';
@@ -115,7 +115,7 @@ describe('the reply of a command is read by an older service', () => {
 });
 
 test('a removed command is a breaking change', () => {
-  expect(breakingChanges({ components: { messages: { [REQUEST]: { payload: text } } } }, {})).toEqual([
+  expect(findBreakingChanges({ components: { messages: { [REQUEST]: { payload: text } } } }, {})).toEqual([
     'command make-x.v1 request is gone',
   ]);
 });

@@ -1,4 +1,4 @@
-import { breakingChanges } from './compare.js';
+import { findBreakingChanges } from './compare.js';
 
 interface Form {
   readonly request?: object;
@@ -158,7 +158,7 @@ describe('breaking changes', () => {
       'query page takes only ["x"] now',
     ],
   ])('%s', (_, before, after, change) => {
-    const found = breakingChanges(documentOf(before), documentOf(after));
+    const found = findBreakingChanges(documentOf(before), documentOf(after));
     expect(found.join('\n')).toContain(change);
   });
 
@@ -167,13 +167,13 @@ describe('breaking changes', () => {
       webhooks: { paid: { post: { requestBody: { content: { 'application/json': { schema } } } } } },
     });
     const whole = webhook(object({ a: text }));
-    expect(breakingChanges(whole, webhook(object({})))).toEqual(['webhook paid.a is gone']);
-    expect(breakingChanges(whole, {})).toEqual(['webhook paid is gone']);
+    expect(findBreakingChanges(whole, webhook(object({})))).toEqual(['webhook paid.a is gone']);
+    expect(findBreakingChanges(whole, {})).toEqual(['webhook paid is gone']);
     const event = (payload: object) => ({
       components: { messages: { 'x.made.v1': { payload: { allOf: [payload] } } } },
     });
-    expect(breakingChanges(event(object({ a: text })), event(object({})))).toEqual(['event x.made.v1 (1).a is gone']);
-    expect(breakingChanges(event(text), { components: {} })).toEqual(['event x.made.v1 is gone']);
+    expect(findBreakingChanges(event(object({ a: text })), event(object({})))).toEqual(['event x.made.v1 (1).a is gone']);
+    expect(findBreakingChanges(event(text), { components: {} })).toEqual(['event x.made.v1 is gone']);
   });
 });
 
@@ -215,7 +215,7 @@ describe('compatible changes', () => {
     ['a new parameter', {}, { parameters: [NAME] }],
     ['another refusal', {}, { responses: { 200: {}, 409: {} }, answer: {} }],
   ])('%s', (_, before, after) => {
-    const gone = breakingChanges(documentOf(before), documentOf(after)).filter(
+    const gone = findBreakingChanges(documentOf(before), documentOf(after)).filter(
       (each) => !each.endsWith('application/json is gone'),
     );
     expect(gone).toEqual([]);
@@ -223,6 +223,6 @@ describe('compatible changes', () => {
 
   it('a schema that contains itself', () => {
     const tree = object({ child: { $ref: '#/components/schemas/Answer' } });
-    expect(breakingChanges(documentOf({ answer: tree }), documentOf({ answer: tree }))).toEqual([]);
+    expect(findBreakingChanges(documentOf({ answer: tree }), documentOf({ answer: tree }))).toEqual([]);
   });
 });

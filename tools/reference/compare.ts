@@ -14,30 +14,30 @@ interface Documents {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** One line for each breaking change. */
-export function breakingChanges(before: Json, after: Json): string[] {
+export function findBreakingChanges(before: Json, after: Json): string[] {
   const documents = { before, after };
-  return [...changedPaths(documents), ...changedWebhooks(documents), ...changedMessages(documents)];
+  return [...comparePaths(documents), ...compareWebhooks(documents), ...compareMessages(documents)];
 }
 
-function changedPaths(documents: Documents): string[] {
-  return Object.entries(at(documents.before, 'paths')).flatMap(([path, methods]) =>
-    METHODS.filter((method) => at(methods as Json, method) !== NOTHING).flatMap((method) => {
+function comparePaths(documents: Documents): string[] {
+  return Object.entries(getMember(documents.before, 'paths')).flatMap(([path, methods]) =>
+    METHODS.filter((method) => getMember(methods as Json, method) !== NOTHING).flatMap((method) => {
       const name = `${method.toUpperCase()} ${path}`;
-      const [was, is] = [at(methods as Json, method), at(documents.after, 'paths', path, method)];
-      return is === NOTHING ? [`${name} is gone`] : changedOperation(name, was, is, documents);
+      const [was, is] = [getMember(methods as Json, method), getMember(documents.after, 'paths', path, method)];
+      return is === NOTHING ? [`${name} is gone`] : compareOperations(name, was, is, documents);
     }),
   );
 }
 
-function changedOperation(name: string, was: Json, is: Json, documents: Documents): string[] {
+function compareOperations(name: string, was: Json, is: Json, documents: Documents): string[] {
   return [
-    ...changedParameters(name, was, is, documents),
-    ...changedBody(`${name} body`, at(was, 'requestBody'), at(is, 'requestBody'), documents),
-    ...changedResponses(name, was, is, documents),
+    ...compareParameters(name, was, is, documents),
+    ...compareBodies(`${name} body`, getMember(was, 'requestBody'), getMember(is, 'requestBody'), documents),
+    ...compareResponses(name, was, is, documents),
   ];
 }
 
-function changedParameters(name: string, was: Json, is: Json, documents: Documents): string[] {
+function compareParameters(name: string, was: Json, is: Json, documents: Documents): string[] {
   const [old, now] = [was, is].map((each) => (each['parameters'] ?? []) as Json[]) as [Json[], Json[]];
   const same = (one: Json) => (other: Json) => one['name'] === other['name'] && one['in'] === other['in'];
   const added = now.filter((each) => each['required'] === true && !old.some(same(each)));
@@ -46,7 +46,7 @@ function changedParameters(name: string, was: Json, is: Json, documents: Documen
     const label = `${name} ${String(each['in'])} ${String(each['name'])}`;
     if (!found) return [`${label} is gone`];
     const demanded = found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
-    return [...demanded, ...changedSchema(label, at(each, 'schema'), at(found, 'schema'), 'request', documents)];
+    return [...demanded, ...compareSchemas(label, getMember(each, 'schema'), getMember(found, 'schema'), 'request', documents)];
   });
   return [
     ...added.map((each) => `${name} ${String(each['in'])} ${String(each['name'])} is new and required`),
@@ -54,22 +54,22 @@ function changedParameters(name: string, was: Json, is: Json, documents: Documen
   ];
 }
 
-function changedBody(name: string, was: Json, is: Json, documents: Documents): string[] {
+function compareBodies(name: string, was: Json, is: Json, documents: Documents): string[] {
   if (was === NOTHING) return is['required'] === true ? [`${name} is new and required`] : [];
   if (is === NOTHING) return [];
-  return changedContent(name, at(was, 'content'), at(is, 'content'), 'request', documents);
+  return compareContents(name, getMember(was, 'content'), getMember(is, 'content'), 'request', documents);
 }
 
 /** A removed refusal breaks no client, but a removed or new success does. */
-function changedResponses(name: string, was: Json, is: Json, documents: Documents): string[] {
-  const [old, now] = [at(was, 'responses'), at(is, 'responses')];
+function compareResponses(name: string, was: Json, is: Json, documents: Documents): string[] {
+  const [old, now] = [getMember(was, 'responses'), getMember(is, 'responses')];
   const gone = Object.keys(old).filter((status) => status.startsWith('2') && now[status] === undefined);
   const added = Object.keys(now).filter((status) => /^[23]/.test(status) && old[status] === undefined);
   const changed = Object.keys(old).flatMap((status) => {
-    const [former, present] = [resolved(old[status], documents.before), resolved(now[status], documents.after)];
+    const [former, present] = [resolveReference(old[status], documents.before), resolveReference(now[status], documents.after)];
     if (present === NOTHING) return [];
     const label = `${name} ${status}`;
-    return changedContent(label, at(former, 'content'), at(present, 'content'), 'answer', documents);
+    return compareContents(label, getMember(former, 'content'), getMember(present, 'content'), 'answer', documents);
   });
   return [
     ...gone.map((status) => `${name} ${status} is gone`),
@@ -78,33 +78,33 @@ function changedResponses(name: string, was: Json, is: Json, documents: Document
   ];
 }
 
-function changedContent(name: string, was: Json, is: Json, side: Side, documents: Documents): string[] {
+function compareContents(name: string, was: Json, is: Json, side: Side, documents: Documents): string[] {
   return Object.entries(was).flatMap(([type, content]) =>
     is[type] === undefined
       ? [`${name} ${type} is gone`]
-      : changedSchema(name, at(content as Json, 'schema'), at(is, type, 'schema'), side, documents),
+      : compareSchemas(name, getMember(content as Json, 'schema'), getMember(is, type, 'schema'), side, documents),
   );
 }
 
 /** Clients read webhooks like answers. */
-function changedWebhooks(documents: Documents): string[] {
-  return Object.keys(at(documents.before, 'webhooks')).flatMap((name) => {
+function compareWebhooks(documents: Documents): string[] {
+  return Object.keys(getMember(documents.before, 'webhooks')).flatMap((name) => {
     const [was, is] = [documents.before, documents.after].map((each) =>
-      at(each, 'webhooks', name, 'post', 'requestBody'),
+      getMember(each, 'webhooks', name, 'post', 'requestBody'),
     );
     if (is === NOTHING) return [`webhook ${name} is gone`];
-    return changedContent(`webhook ${name}`, at(was!, 'content'), at(is!, 'content'), 'answer', documents);
+    return compareContents(`webhook ${name}`, getMember(was!, 'content'), getMember(is!, 'content'), 'answer', documents);
   });
 }
 
 /** The log keeps events for ever, and releases run side by side, so readers of the released document must understand them. */
-function changedMessages(documents: Documents): string[] {
-  return Object.keys(at(documents.before, 'components', 'messages')).flatMap((name) => {
-    const [was, is] = [documents.before, documents.after].map((each) => at(each, 'components', 'messages', name));
-    const [label, sides] = readersOf(name);
+function compareMessages(documents: Documents): string[] {
+  return Object.keys(getMember(documents.before, 'components', 'messages')).flatMap((name) => {
+    const [was, is] = [documents.before, documents.after].map((each) => getMember(each, 'components', 'messages', name));
+    const [label, sides] = describeReaders(name);
     if (is === NOTHING) return [`${label} is gone`];
     const changes = sides.flatMap((side) =>
-      changedSchema(label, at(was!, 'payload'), at(is!, 'payload'), side, documents),
+      compareSchemas(label, getMember(was!, 'payload'), getMember(is!, 'payload'), side, documents),
     );
     // Readers of messages take `format` as a note.
     return [...new Set(changes)].filter((change) => !/ format was \S+ and is \S+$/.test(change));
@@ -115,13 +115,13 @@ function changedMessages(documents: Documents): string[] {
  * A command's request is read by a newer service, its reply by an older one. An event is read by both: an older consumer reads what is
  * published now, and a newer one, in a replay, what was published before.
  */
-function readersOf(name: string): [label: string, sides: readonly Side[]] {
+function describeReaders(name: string): [label: string, sides: readonly Side[]] {
   const [, command, part] = /^(.*)\.(request|reply)$/.exec(name) ?? [];
   if (command === undefined) return [`event ${name}`, ['answer', 'request']];
   return [`command ${command} ${part!}`, [part === 'request' ? 'request' : 'answer']];
 }
 
-function changedSchema(
+function compareSchemas(
   name: string,
   formerSchema: Json,
   presentSchema: Json,
@@ -129,37 +129,37 @@ function changedSchema(
   documents: Documents,
   seen: readonly unknown[] = [],
 ): string[] {
-  const [was, is] = [resolved(formerSchema, documents.before), resolved(presentSchema, documents.after)];
+  const [was, is] = [resolveReference(formerSchema, documents.before), resolveReference(presentSchema, documents.after)];
   // A schema that contains itself.
   if (was === NOTHING || is === NOTHING || seen.includes(was)) return [];
   const deeper = (label: string, former: Json, present: Json): string[] =>
-    changedSchema(label, former, present, side, documents, [...seen, was]);
+    compareSchemas(label, former, present, side, documents, [...seen, was]);
   return [
-    ...changedType(name, was, is, side),
-    ...changedValues(name, was, is, side),
-    ...(side === 'request' ? narrowedLimits(name, was, is) : []),
-    ...changedMembers(name, was, is, side, deeper),
-    ...(was['items'] && is['items'] ? deeper(`${name}[]`, at(was, 'items'), at(is, 'items')) : []),
+    ...compareTypes(name, was, is, side),
+    ...compareValues(name, was, is, side),
+    ...(side === 'request' ? findNarrowedLimits(name, was, is) : []),
+    ...compareMembers(name, was, is, side, deeper),
+    ...(was['items'] && is['items'] ? deeper(`${name}[]`, getMember(was, 'items'), getMember(is, 'items')) : []),
     ...(was['additionalProperties'] && is['additionalProperties']
-      ? deeper(`${name}.*`, at(was, 'additionalProperties'), at(is, 'additionalProperties'))
+      ? deeper(`${name}.*`, getMember(was, 'additionalProperties'), getMember(is, 'additionalProperties'))
       : []),
-    ...changedAlternatives(name, was, is, side, deeper),
+    ...compareAlternatives(name, was, is, side, deeper),
   ];
 }
 
-type Deeper = (label: string, former: Json, present: Json) => string[];
+type CompareNested = (label: string, former: Json, present: Json) => string[];
 
-function changedType(name: string, was: Json, is: Json, side: Side): string[] {
+function compareTypes(name: string, was: Json, is: Json, side: Side): string[] {
   if (side === 'answer' && isAnything(is) && !isAnything(was)) return [`${name} may be anything now`];
   if (side === 'request' && isAnything(was) && !isAnything(is)) return [`${name} took anything, and no longer does`];
-  const [old, now] = side === 'request' ? [typesOf(was), typesOf(is)] : [typesOf(is), typesOf(was)];
+  const [old, now] = side === 'request' ? [listTypes(was), listTypes(is)] : [listTypes(is), listTypes(was)];
   // Every integer is a number.
   const isTaken = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
   if (old.length === 0 || now.length === 0 || old.every(isTaken)) return [];
-  return [`${name} was ${typesOf(was).join(' or ')} and is ${typesOf(is).join(' or ')}`];
+  return [`${name} was ${listTypes(was).join(' or ')} and is ${listTypes(is).join(' or ')}`];
 }
 
-function typesOf({ type }: Json): string[] {
+function listTypes({ type }: Json): string[] {
   return type === undefined ? [] : ([type].flat() as string[]);
 }
 
@@ -170,7 +170,7 @@ function isAnything(schema: Json): boolean {
   );
 }
 
-function changedValues(name: string, was: Json, is: Json, side: Side): string[] {
+function compareValues(name: string, was: Json, is: Json, side: Side): string[] {
   const values = ({ enum: list, const: only }: Json): unknown[] | undefined =>
     (list as unknown[] | undefined) ?? (only === undefined ? undefined : [only]);
   const [old, now] = [values(was), values(is)];
@@ -189,7 +189,7 @@ function changedValues(name: string, was: Json, is: Json, side: Side): string[] 
 const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'];
 const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'];
 
-function narrowedLimits(name: string, was: Json, is: Json): string[] {
+function findNarrowedLimits(name: string, was: Json, is: Json): string[] {
   const isNarrower = (key: string, by: (old: number, now: number) => boolean): boolean =>
     is[key] !== undefined && (was[key] === undefined || by(was[key] as number, is[key] as number));
   const narrower = [
@@ -197,15 +197,15 @@ function narrowedLimits(name: string, was: Json, is: Json): string[] {
     ...UPPER_LIMITS.filter((key) => isNarrower(key, (old, now) => now < old)),
     ...['pattern', 'format'].filter((key) => is[key] !== undefined && is[key] !== was[key]),
   ];
-  return narrower.map((key) => `${name} ${key} was ${wordOf(was[key])} and is ${wordOf(is[key])}`);
+  return narrower.map((key) => `${name} ${key} was ${formatLimit(was[key])} and is ${formatLimit(is[key])}`);
 }
 
-function wordOf(limit: unknown): string {
+function formatLimit(limit: unknown): string {
   return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : 'none';
 }
 
-function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
-  const [old, now] = [at(was, 'properties'), at(is, 'properties')];
+function compareMembers(name: string, was: Json, is: Json, side: Side, deeper: CompareNested): string[] {
+  const [old, now] = [getMember(was, 'properties'), getMember(is, 'properties')];
   if (old === NOTHING || now === NOTHING) return [];
   const required = (schema: Json): string[] => (schema['required'] ?? []) as string[];
   const demanded = side === 'request' ? required(is).filter((each) => !required(was).includes(each)) : [];
@@ -213,7 +213,7 @@ function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: D
     side === 'answer' ? required(was).filter((each) => now[each] !== undefined && !required(is).includes(each)) : [];
   return [
     ...Object.keys(old).flatMap((each) => {
-      if (now[each] !== undefined) return deeper(`${name}.${each}`, at(old, each), at(now, each));
+      if (now[each] !== undefined) return deeper(`${name}.${each}`, getMember(old, each), getMember(now, each));
       return [`${name}.${each} is gone`];
     }),
     ...demanded.map(
@@ -224,12 +224,12 @@ function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: D
 }
 
 /** Compares alternatives one by one, in order; likewise the parts of `allOf`. */
-function changedAlternatives(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
+function compareAlternatives(name: string, was: Json, is: Json, side: Side, deeper: CompareNested): string[] {
   return ['anyOf', 'allOf'].flatMap((key) => {
     const [old, now] = [was, is].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
     const changesOf = (former: Json, present: Json): string[] =>
       deeper(`${name} (${old.indexOf(former) + 1})`, former, present);
-    const pairs = pairsOf(old, now, changesOf).flatMap(([former, present]) => changesOf(former, present));
+    const pairs = pairAlternatives(old, now, changesOf).flatMap(([former, present]) => changesOf(former, present));
     if (key === 'allOf' || old.length === now.length) return pairs;
     const isFewer = now.length < old.length;
     return isFewer === (side === 'request') ? [...pairs, `${name} has ${isFewer ? 'fewer' : 'more'} forms now`] : pairs;
@@ -237,7 +237,7 @@ function changedAlternatives(name: string, was: Json, is: Json, side: Side, deep
 }
 
 /** The compiler orders a union as it happens to see its parts: those of one name belong together, then those without a difference. */
-function pairsOf(
+function pairAlternatives(
   old: readonly Json[],
   now: readonly Json[],
   changesOf: (former: Json, present: Json) => string[],
@@ -259,18 +259,18 @@ function pairsOf(
 
 const NOTHING: Json = {};
 
-function at(value: Json, ...keys: string[]): Json {
+function getMember(value: Json, ...keys: string[]): Json {
   let found: unknown = value;
   for (const key of keys) found = (found as Json | undefined)?.[key];
   return (found ?? NOTHING) as Json;
 }
 
-function resolved(value: unknown, document: Json): Json {
+function resolveReference(value: unknown, document: Json): Json {
   const $ref = (value as Json | undefined)?.['$ref'];
   if (typeof $ref !== 'string') return (value ?? NOTHING) as Json;
   const keys = $ref
     .slice(2)
     .split('/')
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolved(at(document, ...keys), document);
+  return resolveReference(getMember(document, ...keys), document);
 }

@@ -21,38 +21,38 @@ interface MessageSchema {
 export function messageSchemaFiles(source: Source): Map<string, string> {
   const { messages, definitions } = messageSchemas(source);
   const files = messages.map((message): [string, string] => [
-    fileOf(message),
-    `${JSON.stringify(document(message, definitions), null, 2)}\n`,
+    schemaFile(message),
+    `${JSON.stringify(createDocument(message, definitions), null, 2)}\n`,
   ]);
-  return new Map([...files, [SCHEMA_MODULE, moduleOf(messages, definitions)]]);
+  return new Map([...files, [SCHEMA_MODULE, formatModule(messages, definitions)]]);
 }
 
 function messageSchemas(source: Source): { messages: MessageSchema[]; definitions: Readonly<Record<string, Schema>> } {
   const schemas = new Schemas(source.checker);
   const events = eventDeclarations(source).map(({ type, description, payload, node }): MessageSchema => {
-    return { kind: 'event', type, description, schema: schemas.of(payload, node) };
+    return { kind: 'event', type, description, schema: schemas.schemaOf(payload, node) };
   });
   const commands = commandDeclarations(source).flatMap(
     ({ type, description, request, reply, node }): MessageSchema[] => [
-      { kind: 'request', type, description, schema: schemas.of(request, node) },
-      { kind: 'reply', type, description: '', schema: schemas.of(reply, node) },
+      { kind: 'request', type, description, schema: schemas.schemaOf(request, node) },
+      { kind: 'reply', type, description: '', schema: schemas.schemaOf(reply, node) },
     ],
   );
-  const messages = [...events, ...commands].map((message) => ({ ...message, schema: asMessage(message.schema) }));
-  return { messages, definitions: asMessage(schemas.components) as Readonly<Record<string, Schema>> };
+  const messages = [...events, ...commands].map((message) => ({ ...message, schema: adaptSchema(message.schema) }));
+  return { messages, definitions: adaptSchema(schemas.components) as Readonly<Record<string, Schema>> };
 }
 
-function fileOf({ kind, type }: MessageSchema): string {
+function schemaFile({ kind, type }: MessageSchema): string {
   return kind === 'event'
     ? `${SCHEMA_FOLDER}/events/${type}.schema.json`
     : `${SCHEMA_FOLDER}/commands/${type}.${kind}.schema.json`;
 }
 
-function document(
+function createDocument(
   { kind, type, description, schema }: MessageSchema,
   definitions: Readonly<Record<string, Schema>>,
 ): Schema {
-  const names = [...reachable(schema, definitions)].sort();
+  const names = [...findReachableDefinitions(schema, definitions)].sort();
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `urn:svc:${kind}:${type}`,
@@ -69,11 +69,11 @@ const DEFINITION = '#/$defs/';
  * A `$ref` leads to the file's own definitions. A reader accepts properties that it does not know, so no schema forbids them. The
  * compiler orders unions by what it happened to see first: here they are sorted.
  */
-function asMessage(value: Schema): Schema {
+function adaptSchema(value: Schema): Schema {
   const text = JSON.stringify(value, (key, each: unknown) => {
     if (key === 'additionalProperties' && each === false) return undefined;
     const isUnion = (key === 'enum' || key === 'anyOf') && Array.isArray(each) && !each.some(isNumber);
-    return isUnion ? each.toSorted(byText) : each;
+    return isUnion ? each.toSorted(compareByText) : each;
   });
   return JSON.parse(text.replaceAll('"$ref":"#/components/schemas/', `"$ref":"${DEFINITION}`)) as Schema;
 }
@@ -83,11 +83,11 @@ function isNumber(value: unknown): boolean {
   return typeof value === 'number';
 }
 
-function byText(one: unknown, other: unknown): number {
+function compareByText(one: unknown, other: unknown): number {
   return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
 }
 
-function reachable(
+function findReachableDefinitions(
   value: unknown,
   definitions: Readonly<Record<string, Schema>>,
   found = new Set<string>(),
@@ -96,14 +96,14 @@ function reachable(
   const { $ref } = value as Schema;
   if (typeof $ref === 'string') {
     const name = $ref.slice(DEFINITION.length);
-    if (!found.has(name)) reachable(definitions[name], definitions, found.add(name));
+    if (!found.has(name)) findReachableDefinitions(definitions[name], definitions, found.add(name));
   }
-  for (const each of Object.values(value)) reachable(each, definitions, found);
+  for (const each of Object.values(value)) findReachableDefinitions(each, definitions, found);
   return found;
 }
 
 /** Text that is parsed when the first message arrives: a service starts without it. Definitions that messages share are in it once. */
-function moduleOf(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
+function formatModule(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
   const all = {
     ...definitions,
     ...Object.fromEntries(messages.map(({ kind, type, schema }) => [`${kind}:${type}`, schema])),

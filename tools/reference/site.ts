@@ -42,7 +42,7 @@ export function writeSite(folder = PAGES_FOLDER): void {
   for (const [file, title] of PAGES)
     writeFileSync(
       join(folder, `${file}.html`),
-      pageOf(title, file, `<div id="reference" data-document="/reference/${file}.openapi.json"></div>`),
+      formatPage(title, file, `<div id="reference" data-document="/reference/${file}.openapi.json"></div>`),
     );
   const contents = PAGES.map(
     ([file, title, what]) =>
@@ -50,10 +50,10 @@ export function writeSite(folder = PAGES_FOLDER): void {
   );
   const events = '<li>Events between services (<a href="/reference/events.asyncapi.json">AsyncAPI 3.0</a>)</li>';
   const index = `<main class="contents"><h1>Svc Payments: reference</h1><ul>${contents.join('')}${events}</ul></main>`;
-  writeFileSync(join(folder, 'index.html'), pageOf('Reference', 'index', index));
+  writeFileSync(join(folder, 'index.html'), formatPage('Reference', 'index', index));
 }
 
-function pageOf(title: string, file: string, main: string): string {
+function formatPage(title: string, file: string, main: string): string {
   const links = PAGES.map(
     ([each, name]) => `<a href="/reference/${each}.html"${each === file ? ' aria-current="page"' : ''}>${name}</a>`,
   );

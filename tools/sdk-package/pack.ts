@@ -21,10 +21,10 @@ compile('tsconfig.commonjs.json', 'dist/commonjs');
 // Module type of the scripts in a folder, for Node.js and TypeScript.
 writeJson('dist/commonjs/package.json', { type: 'commonjs' });
 cpSync(join(sdk, 'bin'), join(staged, 'bin'), { recursive: true });
-writeJson('package.json', manifest());
+writeJson('package.json', createManifest());
 // Links from the package to files outside it would be broken.
-writeFileSync(join(staged, 'webhooks.md'), insidePackage(readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8')));
-writeFileSync(join(staged, 'README.md'), insidePackage(readFileSync(join(sdk, 'README.md'), 'utf8')));
+writeFileSync(join(staged, 'webhooks.md'), rewriteLinks(readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8')));
+writeFileSync(join(staged, 'README.md'), rewriteLinks(readFileSync(join(sdk, 'README.md'), 'utf8')));
 const [{ filename }] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--pack-destination', target], { cwd: staged, encoding: 'utf8' }),
 ) as [{ filename: string }];
@@ -38,7 +38,7 @@ function compile(project: string, folder: string): void {
   });
 }
 
-function manifest(): object {
+function createManifest(): object {
   const { name, version, description, bin, dependencies } = JSON.parse(
     readFileSync(join(sdk, 'package.json'), 'utf8'),
   ) as Record<string, unknown>;
@@ -64,7 +64,7 @@ function manifest(): object {
 }
 
 /** Turns links to the repository into links within the package, or into text. */
-function insidePackage(markdown: string): string {
+function rewriteLinks(markdown: string): string {
   return markdown
     .replaceAll('](../../docs/webhooks.md', '](webhooks.md')
     .replace(/\[([^\]]+)\]\((?:\.\.\/)+[^)]*\)/g, '$1');

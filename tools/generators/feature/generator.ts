@@ -32,7 +32,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
     table: plural.replaceAll('-', '_'),
     id: `${name.replaceAll('-', '_')}_id`,
     idVariable: `${names(name).propertyName}Id`,
-    service: serviceOf(tree, src),
+    service: findServiceName(tree, src),
     number,
     migrationClass,
   };
@@ -44,7 +44,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
     variables,
   );
 
-  edit(tree, joinPathFragments(src, 'app.module.ts'), (text) =>
+  editFile(tree, joinPathFragments(src, 'app.module.ts'), (text) =>
     addToList(
       addImports(text, [
         `import { Create${noun} } from './${plural}/create-${name}.js';`,
@@ -54,7 +54,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
       [`Create${noun}`, `${noun}Repository`],
     ),
   );
-  edit(tree, joinPathFragments(src, 'index.ts'), (text) =>
+  editFile(tree, joinPathFragments(src, 'index.ts'), (text) =>
     addToList(
       addImports(text, [`import { ${migrationClass} } from './migrations/${number}-${plural}.js';`]),
       'migrations',
@@ -86,7 +86,7 @@ function nextMigration(tree: Tree, folder: string): number {
 }
 
 /** The name of the exported ServiceDefinition. */
-function serviceOf(tree: Tree, src: string): string {
+function findServiceName(tree: Tree, src: string): string {
   const found = /export const (\w+): ServiceDefinition/.exec(
     tree.read(joinPathFragments(src, 'index.ts'), 'utf8') ?? '',
   );
@@ -94,7 +94,7 @@ function serviceOf(tree: Tree, src: string): string {
   return found[1];
 }
 
-function edit(tree: Tree, path: string, change: (text: string) => string): void {
+function editFile(tree: Tree, path: string, change: (text: string) => string): void {
   tree.write(path, change(tree.read(path, 'utf8') ?? ''));
 }
 

@@ -32,14 +32,14 @@ interface CircusState {
 }
 
 /** The mutant of one test run. */
-interface Entry {
+interface MutantRun {
   readonly test: number;
   readonly mutant: string;
   readonly isControl: boolean;
 }
 
 /** The global __svcMutants of compiled code. */
-interface Switch {
+interface MutantSwitch {
   active: string;
   hit(site: string): void;
   /** Returns the statement to send. */
@@ -56,61 +56,61 @@ const MAX_SLOWDOWN = 8;
 export default class MutantEnvironment extends OneContext {
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
-  private readonly complaints = new SqlErrorLog(this.plan.serverLog);
-  private readonly entries = new Map<CircusTest, Entry>();
+  private readonly sqlErrorLog = new SqlErrorLog(this.plan.serverLog);
+  private readonly mutantRuns = new Map<CircusTest, MutantRun>();
   private readonly killed = new Set<string>();
   private readonly loadSites = new Set<string>();
   private sites = this.loadSites;
-  private isPlan = false;
-  private isOver = false;
+  private readsQueryPlan = false;
+  private shouldSkipRest = false;
   private startedAt = 0;
-  private readonly switch: Switch = {
+  private readonly switch: MutantSwitch = {
     active: this.plan.kind === 'alone' ? this.plan.mutant : '',
     hit: (site) => void this.sites.add(site),
-    statement: (text) => this.statementFor(text),
+    statement: (text) => this.chooseStatement(text),
   };
 
   constructor(...args: ConstructorParameters<typeof OneContext>) {
     super(...args);
     // Before setup(), which Jest calls after the setup files.
-    (this.global as unknown as { __svcMutants: Switch }).__svcMutants = this.switch;
+    (this.global as unknown as { __svcMutants: MutantSwitch }).__svcMutants = this.switch;
   }
 
   override async teardown(): Promise<void> {
-    this.say({ type: 'load', sites: [...this.loadSites] });
-    this.say({ type: 'end' });
+    this.writeLine({ type: 'load', sites: [...this.loadSites] });
+    this.writeLine({ type: 'end' });
     await super.teardown();
   }
 
   handleTestEvent = (event: CircusEvent, state: CircusState): void => {
-    if (event.name === 'run_start') this.arrange(state.rootDescribeBlock);
-    else if (event.name === 'test_start') this.begin(event.test!);
-    else if (event.name === 'test_done') this.finish(event.test!);
+    if (event.name === 'run_start') this.planRuns(state.rootDescribeBlock);
+    else if (event.name === 'test_start') this.startRun(event.test!);
+    else if (event.name === 'test_done') this.finishRun(event.test!);
   };
 
-  private say(line: Line): void {
+  private writeLine(line: Line): void {
     appendFileSync(this.plan.out, `${JSON.stringify(line)}\n`);
   }
 
-  private statementFor(text: string): string {
+  private chooseStatement(text: string): string {
     if (this.plan.kind === 'record') {
-      if (/^\s*(EXPLAIN|PREPARE looked_at)/.test(text)) this.isPlan = true;
-      for (const site of this.statements.sitesIn(text)) if (this.loadSites.has(site)) this.sites.add(site);
+      if (/^\s*(EXPLAIN|PREPARE looked_at)/.test(text)) this.readsQueryPlan = true;
+      for (const site of this.statements.findSites(text)) if (this.loadSites.has(site)) this.sites.add(site);
       return text;
     }
     const { active } = this.switch;
-    const changed = active === '' ? undefined : this.statements.mutated(text, active);
+    const changed = active === '' ? undefined : this.statements.applyMutant(text, active);
     if (changed === undefined) return text;
-    this.sites.add(siteOf(active));
+    this.sites.add(findSite(active));
     return changed;
   }
 
   /** Numbers the tests in the order of the file, and inserts a copy for each of its runs. */
-  private arrange(root: CircusDescribe): void {
+  private planRuns(root: CircusDescribe): void {
     let number = 0;
     const visit = (block: CircusDescribe): void => {
       block.children = block.children.flatMap((child): (CircusTest | CircusDescribe)[] => {
-        if (child.type === 'test') return this.arranged(child, number++);
+        if (child.type === 'test') return this.createRuns(child, number++);
         visit(child);
         return [child];
       });
@@ -118,10 +118,10 @@ export default class MutantEnvironment extends OneContext {
     visit(root);
   }
 
-  private arranged(test: CircusTest, number: number): CircusTest[] {
+  private createRuns(test: CircusTest, number: number): CircusTest[] {
     const { plan } = this;
-    this.entries.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
-    test.timeout = timeoutOf(test, plan.kind === 'record' ? undefined : plan.ms[number]);
+    this.mutantRuns.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
+    test.timeout = findTimeout(test, plan.kind === 'record' ? undefined : plan.ms[number]);
     if (plan.kind === 'record') return [test];
     if (plan.kind === 'alone') {
       if (plan.tests && !plan.tests.includes(number)) test.mode = 'skip';
@@ -130,7 +130,7 @@ export default class MutantEnvironment extends OneContext {
     const runs = (plan.runs[number] ?? []).flatMap((mutant) =>
       [false, true].map((isControl) => {
         const copy = { ...test, errors: [], unhandledRejectionErrorByPromise: new Map() };
-        this.entries.set(copy, { test: number, mutant, isControl });
+        this.mutantRuns.set(copy, { test: number, mutant, isControl });
         return copy;
       }),
     );
@@ -139,47 +139,47 @@ export default class MutantEnvironment extends OneContext {
   }
 
   /** Decides at the start of an entry: skips a mutant that is already killed, and a control unless there was a failure. */
-  private begin(test: CircusTest): void {
-    const entry = this.entries.get(test)!;
+  private startRun(test: CircusTest): void {
+    const entry = this.mutantRuns.get(test)!;
     const { mutant, isControl } = entry;
-    const isDue = isControl ? this.failing === mutant : !this.killed.has(mutant);
-    if (this.isOver || (this.plan.kind === 'mutants' && !isDue)) test.mode = 'skip';
+    const isDue = isControl ? this.failedMutant === mutant : !this.killed.has(mutant);
+    if (this.shouldSkipRest || (this.plan.kind === 'mutants' && !isDue)) test.mode = 'skip';
     if (test.mode === 'skip') return;
     this.startedAt = performance.now();
     this.sites = new Set();
-    this.isPlan = false;
-    this.complaints.forget();
+    this.readsQueryPlan = false;
+    this.sqlErrorLog.skipToEnd();
     if (this.plan.kind === 'mutants') this.switch.active = isControl ? '' : mutant;
-    if (!isControl && this.plan.kind !== 'record') this.say({ type: 'begin', test: entry.test, mutant });
+    if (!isControl && this.plan.kind !== 'record') this.writeLine({ type: 'begin', test: entry.test, mutant });
   }
 
   /** The mutant whose control is next. */
-  private failing: string | undefined;
+  private failedMutant: string | undefined;
 
-  private finish(test: CircusTest): void {
-    const { test: number, mutant, isControl } = this.entries.get(test)!;
+  private finishRun(test: CircusTest): void {
+    const { test: number, mutant, isControl } = this.mutantRuns.get(test)!;
     const failed = test.errors.length > 0;
     const { sites, plan } = this;
     this.sites = this.loadSites;
     if (plan.kind === 'mutants') this.switch.active = '';
     if (plan.kind === 'record') {
       const ms = Math.round(performance.now() - this.startedAt);
-      const { isPlan } = this;
-      const complaints = this.complaints.read();
-      this.say({ type: 'test', test: number, name: nameOf(test), ms, failed, sites: [...sites], isPlan, complaints });
+      const { readsQueryPlan: isPlan } = this;
+      const complaints = this.sqlErrorLog.read();
+      this.writeLine({ type: 'test', test: number, name: formatTestName(test), ms, failed, sites: [...sites], readsQueryPlan: isPlan, sqlErrors: complaints });
     } else if (isControl) {
-      this.failing = undefined;
+      this.failedMutant = undefined;
       // Not caused by the mutant alone: later tests would fail as well.
-      if (failed) this.isOver = true;
+      if (failed) this.shouldSkipRest = true;
       else this.killed.add(mutant);
-      this.say({ type: 'control', test: number, mutant, failed });
+      this.writeLine({ type: 'control', test: number, mutant, failed });
     } else {
-      const wasReached = sites.has(siteOf(mutant)) || this.loadSites.has(siteOf(mutant));
-      const error = failed ? firstLine(test.errors[0]) : '';
-      const complaints = this.complaints.read();
-      this.say({ type: 'ran', test: number, mutant, failed, wasReached, error, complaints });
-      if (failed) this.failing = mutant;
-      if (failed && plan.kind === 'alone') this.isOver = true;
+      const wasReached = sites.has(findSite(mutant)) || this.loadSites.has(findSite(mutant));
+      const error = failed ? summariseError(test.errors[0]) : '';
+      const complaints = this.sqlErrorLog.read();
+      this.writeLine({ type: 'ran', test: number, mutant, failed, wasReached, error, complaints });
+      if (failed) this.failedMutant = mutant;
+      if (failed && plan.kind === 'alone') this.shouldSkipRest = true;
     }
   }
 }
@@ -188,22 +188,22 @@ export default class MutantEnvironment extends OneContext {
  * The time limit of a test with a mutant: a test that hangs fails much earlier than by its own limit, and a test that is only
  * slow on a busy machine passes.
  */
-function timeoutOf({ timeout }: CircusTest, usualMs: number | undefined): number {
+function findTimeout({ timeout }: CircusTest, usualMs: number | undefined): number {
   if (usualMs === undefined) return Math.max(RECORDING_TIMEOUT_MS, timeout ?? 0);
   return Math.max(USUAL_TIMEOUT_MS, usualMs * MAX_SLOWDOWN);
 }
 
-function siteOf(mutant: string): string {
+function findSite(mutant: string): string {
   return mutant.slice(0, mutant.lastIndexOf('.'));
 }
 
-function nameOf(test: CircusTest | CircusDescribe): string {
+function formatTestName(test: CircusTest | CircusDescribe): string {
   if (test.type === 'describeBlock' || test.parent.name === 'ROOT_DESCRIBE_BLOCK') return test.name;
-  return `${nameOf(test.parent)} ${test.name}`;
+  return `${formatTestName(test.parent)} ${test.name}`;
 }
 
 /** jest-circus stores an error, or a pair of the error and its origin. */
-function firstLine(error: unknown): string {
+function summariseError(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);
 

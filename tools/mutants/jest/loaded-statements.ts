@@ -1,10 +1,10 @@
 import type { Part } from '../mutations/catalogue.ts';
 import type { LoadedStatement } from '../runs/plan.ts';
 
-interface Known {
+interface KnownStatement {
   readonly site: string;
   /** Its longest text: a statement without this text cannot match. */
-  readonly mark: string;
+  readonly longestText: string;
   /** Each hole is a group, and each named parameter: it has a number in the sent statement (`namedStatement`). */
   readonly pattern: RegExp;
   readonly mutants: LoadedStatement['mutants'];
@@ -15,7 +15,7 @@ interface Known {
  * applied when the statement is sent.
  */
 export class LoadedStatements {
-  private readonly known: readonly Known[];
+  private readonly known: readonly KnownStatement[];
 
   constructor(statements: readonly LoadedStatement[]) {
     this.known = statements.map(({ site, original, mutants }) => ({
@@ -23,26 +23,26 @@ export class LoadedStatements {
       mark: original
         .flatMap((part) => (typeof part === 'string' ? part.split(NAMED_PARAMETER) : []))
         .reduce((one, other) => (other.length > one.length ? other : one), ''),
-      pattern: patternOf(original),
+      pattern: createPattern(original),
       mutants,
     }));
   }
 
   /** The sites in a statement. */
-  sitesIn(text: string): string[] {
-    return this.known.filter((known) => isIn(known, text)).map(({ site }) => site);
+  findSites(text: string): string[] {
+    return this.known.filter((known) => isContained(known, text)).map(({ site }) => site);
   }
 
   /** The statement with the mutant; undefined if it does not contain it. */
-  mutated(text: string, mutant: string): string | undefined {
+  applyMutant(text: string, mutant: string): string | undefined {
     const known = this.known.find(({ mutants }) => mutant in mutants);
-    if (known === undefined || !isIn(known, text)) return undefined;
+    if (known === undefined || !isContained(known, text)) return undefined;
     const parts = known.mutants[mutant]!;
-    return text.replaceAll(known.pattern, (...match: unknown[]) => filled(parts, match.at(-1) as Groups));
+    return text.replaceAll(known.pattern, (...match: unknown[]) => fillHoles(parts, match.at(-1) as Groups));
   }
 }
 
-function isIn({ mark, pattern }: Known, text: string): boolean {
+function isContained({ longestText: mark, pattern }: KnownStatement, text: string): boolean {
   pattern.lastIndex = 0;
   return text.includes(mark) && pattern.test(text);
 }
@@ -51,7 +51,7 @@ type Groups = Readonly<Record<string, string>>;
 
 const NAMED_PARAMETER = /\$[a-z]\w*/gi;
 
-function patternOf(parts: readonly Part[]): RegExp {
+function createPattern(parts: readonly Part[]): RegExp {
   const names = new Set<string>();
   const parameter = (name: string): string => {
     if (names.has(name)) return String.raw`\k<${name}>`;
@@ -59,31 +59,31 @@ function patternOf(parts: readonly Part[]): RegExp {
     return String.raw`(?<${name}>\$\d+)`;
   };
   const text = (part: string): string => {
-    const between = part.split(NAMED_PARAMETER).map(escaped);
+    const between = part.split(NAMED_PARAMETER).map(escapeRegExp);
     const parameters = (part.match(NAMED_PARAMETER) ?? []).map((name) => parameter(name.slice(1)));
     return between.map((fixed, nth) => `${fixed}${parameters[nth] ?? ''}`).join('');
   };
   return new RegExp(
-    parts.map((part) => (typeof part === 'number' ? `(?<${hole(part)}>[^]*?)` : text(part))).join(''),
+    parts.map((part) => (typeof part === 'number' ? `(?<${holeGroupName(part)}>[^]*?)` : text(part))).join(''),
     'g',
   );
 }
 
-function filled(parts: readonly Part[], groups: Groups): string {
+function fillHoles(parts: readonly Part[], groups: Groups): string {
   return parts
     .map((part) =>
       typeof part === 'number'
-        ? groups[hole(part)]
+        ? groups[holeGroupName(part)]
         : part.replaceAll(NAMED_PARAMETER, (name) => groups[name.slice(1)]!),
     )
     .join('');
 }
 
 /** No parameter begins with an underscore. */
-function hole(nth: number): string {
+function holeGroupName(nth: number): string {
   return `_${nth}`;
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

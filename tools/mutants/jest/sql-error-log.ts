@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 /** Syntax errors and rule violations (class 42), except insufficient privilege, which tests provoke. */
-const COMPLAINT = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
+const INVALID_STATEMENT_ERROR = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
 
 /** PostgreSQL's errors about statements that it cannot run at all: a mutant that causes one proves nothing. */
 export class SqlErrorLog {
@@ -14,7 +14,7 @@ export class SqlErrorLog {
   }
 
   /** Ignores all errors up to now, because they belong to an earlier run. */
-  forget(): void {
+  skipToEnd(): void {
     this.readUpTo = this.size();
   }
 
@@ -27,7 +27,7 @@ export class SqlErrorLog {
     try {
       const bytes = Buffer.alloc(length);
       readSync(handle, bytes, 0, length, from);
-      return sqlErrorsIn(bytes.toString('utf8'));
+      return parseSqlErrors(bytes.toString('utf8'));
     } finally {
       closeSync(handle);
     }
@@ -38,6 +38,6 @@ export class SqlErrorLog {
   }
 }
 
-export function sqlErrorsIn(log: string): string[] {
-  return [...new Set([...log.matchAll(COMPLAINT)].map(([, text]) => text!.trim()))];
+export function parseSqlErrors(log: string): string[] {
+  return [...new Set([...log.matchAll(INVALID_STATEMENT_ERROR)].map(([, text]) => text!.trim()))];
 }

@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { instrument, mutantsIn } from './catalogue.ts';
+import { instrument, findMutants } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
@@ -52,7 +52,7 @@ it('behaves like the source while no mutant is active', () => {
 });
 
 it('applies only the active mutant, chosen when the expression is evaluated', () => {
-  const mutants = mutantsIn(FILE, GUARDS);
+  const mutants = findMutants(FILE, GUARDS);
   const outcomes = mutants.map(({ id, original, what }) => {
     const { result } = run(GUARDS, id, (module) => {
       const call = module as Record<string, (...args: unknown[]) => unknown>;
@@ -100,7 +100,7 @@ it('omits one guard from TypeORM criteria, also in helpers, and never all criter
     tx.update(Row, { id, version: 3 }, { mode: 'live' });
     kept.delete({ siteId: 1 });
     hash.update(JSON.stringify({ mode }));`;
-  expect(mutantsIn(FILE, source).map(({ original, what }) => `${original}: ${what}`)).toEqual([
+  expect(findMutants(FILE, source).map(({ original, what }) => `${original}: ${what}`)).toEqual([
     '{ merchantId: owner.merchantId, siteId: owner.siteId }: without merchantId: owner.merchantId',
     '{ merchantId: owner.merchantId, siteId: owner.siteId }: without siteId: owner.siteId',
     '{ merchantId, siteId, keyId }: without merchantId',
@@ -116,12 +116,12 @@ it('makes no mutant of lengths, types, HTTP answers and omitted members', () => 
     if (sites.length > 3 || typeof siteId === 'string' || statusCode === 404 || status >= 500) x();
     const shown = { ...(siteId === undefined ? {} : { siteId }), at: until === null ? undefined : until };
     const name = found?.merchantName === other;`;
-  expect(mutantsIn(FILE, source)).toEqual([]);
+  expect(findMutants(FILE, source)).toEqual([]);
 });
 
 it('numbers equal guards of one function', () => {
   const source = 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }';
-  expect(mutantsIn(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
+  expect(findMutants(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
     ['f', 1, 1],
     ['f', 1, 1],
     ['f', 2, 1],
@@ -132,7 +132,7 @@ it('numbers equal guards of one function', () => {
 it('gives a statement before and after the mutation, whatever its holes contain', () => {
   const source =
     'const KEEP = `UPDATE ${table} SET a = \\`b\\` WHERE ${table}.version = ${version} AND mode = $1 ${more}`;';
-  const statements = mutantsIn(FILE, source).map(({ statement }) => statement!.mutated);
+  const statements = findMutants(FILE, source).map(({ statement }) => statement!.applyMutation);
   expect(statements[0]).toEqual([
     'UPDATE ',
     0,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Guard } from './guard-words.ts';
 import type { Kind, Site } from './source-mutants.ts';
-import { sitesOf } from './source-mutants.ts';
+import { findSites } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {
@@ -21,49 +21,49 @@ export interface Mutant {
   /** Number among mutants with the same file, function, original and change; from 1. */
   readonly occurrence: number;
   /** For SQL: the statement before and after; a number is a hole. */
-  readonly statement?: { readonly original: readonly Part[]; readonly mutated: readonly Part[] };
+  readonly statement?: { readonly original: readonly Part[]; readonly applyMutation: readonly Part[] };
 }
 
 export type Part = string | number;
 
-export function mutantsOf(root: string, file: string): Mutant[] {
-  return mutantsIn(file, readFileSync(join(root, file), 'utf8'));
+export function readMutants(root: string, file: string): Mutant[] {
+  return findMutants(file, readFileSync(join(root, file), 'utf8'));
 }
 
-export function mutantsIn(file: string, source: string): Mutant[] {
+export function findMutants(file: string, source: string): Mutant[] {
   const seen = new Map<string, number>();
-  return sitesOf(file, source).flatMap((site, at) =>
+  return findSites(file, source).flatMap((site, at) =>
     site.mutations.map((mutation, nth): Mutant => {
       const { guard, original, what } = mutation;
       const same = [site.within, original, what].join('\0');
       const occurrence = (seen.get(same) ?? 0) + 1;
       seen.set(same, occurrence);
       return {
-        id: idOf(file, at, nth),
-        site: siteIdOf(file, at),
+        id: formatMutantId(file, at, nth),
+        site: formatSiteId(file, at),
         kind: site.kind,
         guard,
         file,
-        line: site.line + linesBetween(source, site.start, mutation.start),
+        line: site.line + countLines(source, site.start, mutation.start),
         within: site.within,
         original,
         what,
         occurrence,
-        ...(site.literal ? { statement: statementOf(source, site.literal, mutation) } : {}),
+        ...(site.literal ? { statement: mutateStatement(source, site.literal, mutation) } : {}),
       };
     }),
   );
 }
 
-function siteIdOf(file: string, site: number): string {
+function formatSiteId(file: string, site: number): string {
   return `${file}#${site + 1}`;
 }
 
-function idOf(file: string, site: number, mutation: number): string {
-  return `${siteIdOf(file, site)}.${mutation + 1}`;
+function formatMutantId(file: string, site: number, mutation: number): string {
+  return `${formatSiteId(file, site)}.${mutation + 1}`;
 }
 
-function linesBetween(source: string, from: number, to: number): number {
+function countLines(source: string, from: number, to: number): number {
   return source.slice(from, to).split('\n').length - 1;
 }
 
@@ -72,7 +72,7 @@ function linesBetween(source: string, from: number, to: number): number {
  * Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
-  const sites = sitesOf(file, source).map((site, at) => ({ site, at }));
+  const sites = findSites(file, source).map((site, at) => ({ site, at }));
   return render(source, { start: 0, end: source.length }, sites, file);
 }
 
@@ -88,7 +88,7 @@ function render(source: string, range: Span, sites: readonly NumberedSite[], fil
   for (let index = 0; index < sites.length;) {
     const { site, at } = sites[index]!;
     const inside = sites.slice(index + 1).filter((other) => other.site.start < site.end);
-    text += source.slice(from, site.start) + choice(source, site, at, inside, file);
+    text += source.slice(from, site.start) + renderChoice(source, site, at, inside, file);
     from = site.end;
     index += 1 + inside.length;
   }
@@ -97,13 +97,13 @@ function render(source: string, range: Span, sites: readonly NumberedSite[], fil
 
 type Span = { readonly start: number; readonly end: number };
 
-function choice(source: string, site: Site, at: number, inside: readonly NumberedSite[], file: string): string {
+function renderChoice(source: string, site: Site, at: number, inside: readonly NumberedSite[], file: string): string {
   const mutants = site.mutations.map(
     (mutation, nth) =>
-      `__svcMutants.active===${JSON.stringify(idOf(file, at, nth))}?(${mutated(source, site, mutation)}):`,
+      `__svcMutants.active===${JSON.stringify(formatMutantId(file, at, nth))}?(${mutated(source, site, mutation)}):`,
   );
   const original = render(source, site, inside, file);
-  return `(__svcMutants.hit(${JSON.stringify(siteIdOf(file, at))}),${mutants.join('')}(${original}))`;
+  return `(__svcMutants.hit(${JSON.stringify(formatSiteId(file, at))}),${mutants.join('')}(${original}))`;
 }
 
 function mutated(source: string, site: Site, { start, end, replacement }: Mutation): string {
@@ -111,34 +111,34 @@ function mutated(source: string, site: Site, { start, end, replacement }: Mutati
 }
 
 /** The literal as texts and hole numbers, once as it is and once mutated. */
-function statementOf(
+function mutateStatement(
   source: string,
   literal: NonNullable<Site['literal']>,
   mutation: Mutation,
 ): NonNullable<Mutant['statement']> {
-  const original = partsOf(source, literal.start, literal.end, literal);
-  const before = partsOf(source, literal.start, mutation.start, literal);
-  const after = partsOf(source, mutation.end, literal.end, literal);
+  const original = splitAtHoles(source, literal.start, literal.end, literal);
+  const before = splitAtHoles(source, literal.start, mutation.start, literal);
+  const after = splitAtHoles(source, mutation.end, literal.end, literal);
   const cut = source.slice(mutation.start, mutation.end);
   // A mutation that adds text around a predicate keeps the predicate's own holes.
   const [prefix, suffix] = cut === '' ? [mutation.replacement, ''] : mutation.replacement.split(cut);
   const kept =
-    suffix === undefined || mutation.replacement === '' ? [] : partsOf(source, mutation.start, mutation.end, literal);
-  return { original, mutated: [...before, prefix ?? '', ...kept, suffix ?? '', ...after] };
+    suffix === undefined || mutation.replacement === '' ? [] : splitAtHoles(source, mutation.start, mutation.end, literal);
+  return { original, applyMutation: [...before, prefix ?? '', ...kept, suffix ?? '', ...after] };
 }
 
 /** Holes that lie within the range, and the texts between them as they are at run time. */
-function partsOf(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
+function splitAtHoles(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
   const parts: Part[] = [];
   let from = start;
   for (const [at, hole] of holes.entries()) {
     if (hole.start < start || hole.end > end) continue;
-    parts.push(cooked(source.slice(from, hole.start)), at);
+    parts.push(unescapeText(source.slice(from, hole.start)), at);
     from = hole.end;
   }
-  return [...parts, cooked(source.slice(from, end))];
+  return [...parts, unescapeText(source.slice(from, end))];
 }
 
-function cooked(text: string): string {
+function unescapeText(text: string): string {
   return text.replaceAll(/\\([\s\S])/g, (_, character: string) => (character === 'n' ? '\n' : character));
 }

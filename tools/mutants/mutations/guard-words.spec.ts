@@ -1,7 +1,7 @@
-import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
+import { findGuard, findStrongestGuard, splitWords } from './guard-words.ts';
 
 it('reads names of columns, properties and constants', () => {
-  expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(wordsOf)).toEqual(Array(3).fill(['leased', 'until']));
+  expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(splitWords)).toEqual(Array(3).fill(['leased', 'until']));
 });
 
 it.each([
@@ -19,16 +19,16 @@ it.each([
   ['signsFrom', 'expiry'],
   ['at', 'expiry'],
 ])('the name %s guards by %s', (name, guard) => {
-  expect(guardOfName(name)).toBe(guard);
+  expect(findGuard(name)).toBe(guard);
 });
 
 it.each(['merchantName', 'statusCode', 'sqlState', 'id', 'amount', 'from', 'attempts', 'cancel_url', ''])(
   'the name %s guards nothing',
   (name) => {
-    expect(guardOfName(name)).toBeUndefined();
+    expect(findGuard(name)).toBeUndefined();
   },
 );
 
 it('names the strongest guard of several', () => {
-  expect(guardOfNames(['siteId', 'id', 'leaseId'])).toBe('lease');
+  expect(findStrongestGuard(['siteId', 'id', 'leaseId'])).toBe('lease');
 });

@@ -1,8 +1,8 @@
 /** Finds the guards in the text of an SQL literal, and their mutations. */
 import type { Guard } from './guard-words.ts';
-import { guardOfNames } from './guard-words.ts';
+import { findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
-import { tokensOf } from './sql-tokens.ts';
+import { tokenize } from './sql-tokens.ts';
 
 /** One change of a text: replaces the span, keeps the rest. */
 export interface Mutation extends Span {
@@ -30,18 +30,18 @@ const CLAUSES: Readonly<Record<string, Clause>> = {
   WHEN: 'when',
   SET: 'assignment',
 };
-const OTHER = new Set(
+const OTHER_KEYWORDS = new Set(
   `FROM JOIN LEFT RIGHT INNER FULL CROSS NATURAL LATERAL USING WITH AS MATERIALIZED RECURSIVE OVER FILTER WINDOW GROUP
    LIMIT OFFSET FETCH FOR UNION INTERSECT EXCEPT VALUES INSERT INTO UPDATE DELETE DO CONFLICT NOTHING CONSTRAINT DISTINCT
    SKIP NOWAIT CASE PARTITION ORDER BY ON BEGIN DECLARE RETURN LOOP PERFORM RAISE LANGUAGE DEFAULT`.split(/\s+/),
 );
 const COMPARISONS = new Set(['=', '<', '<=', '>', '>=', '<>', '!=', '~', '@>', '<@']);
 const COMPARING_WORDS = new Set(['IS', 'IN', 'LIKE', 'BETWEEN']);
-const EDGES: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
+const BOUNDARY_OPERATORS: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
 
 export function sqlMutations(text: string, holes: readonly Span[]): Mutation[] {
   const found: Mutation[] = [];
-  walk(tokensOf(text, holes), 'value', { text, found });
+  mutateTokens(tokenize(text, holes), 'value', { text, found });
   return found.toSorted((one, other) => one.start - other.start || other.end - one.end);
 }
 
@@ -60,7 +60,7 @@ interface Findings {
 }
 
 /** Visits the tokens of one level, and each part between keywords, commas and unfinished fragments. */
-function walk(tokens: readonly Token[], initial: Clause, findings: Findings): void {
+function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findings): void {
   let clause = initial;
   let listed = initial;
   const aroundCases: Clause[] = [];
@@ -68,15 +68,15 @@ function walk(tokens: readonly Token[], initial: Clause, findings: Findings): vo
   let orderKeys: Token[][] = [];
   const endSegment = () => {
     if (clause === 'order') orderKeys.push(segment);
-    else lookAtSegment(segment, clause, findings);
+    else mutateSegment(segment, clause, findings);
     segment = [];
   };
   const endOrder = () => {
-    if (clause === 'order') lookAtOrder(orderKeys, findings);
+    if (clause === 'order') mutateOrder(orderKeys, findings);
     orderKeys = [];
   };
   for (const [at, token] of tokens.entries()) {
-    const next = clauseAfter(tokens, at, clause);
+    const next = findClause(tokens, at, clause);
     if (token.text === ',' || token.text === ';') {
       endSegment();
       clause = listed;
@@ -98,7 +98,7 @@ function walk(tokens: readonly Token[], initial: Clause, findings: Findings): vo
 }
 
 /** The clause that a keyword begins; undefined inside an expression. */
-function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
+function findClause(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
   const { type, text } = tokens[at]!;
   if (type !== 'word') return undefined;
   const before = tokens[at - 1]?.text;
@@ -111,7 +111,7 @@ function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clau
   if ((text === 'DISTINCT' && isWord(tokens[at - 1], 'IS', 'NOT')) || (text === 'FROM' && before === 'DISTINCT'))
     return undefined;
   if (text === 'ASC' || text === 'DESC' || text === 'NULLS') return undefined;
-  return CLAUSES[text] ?? (OTHER.has(text) ? 'other' : undefined);
+  return CLAUSES[text] ?? (OTHER_KEYWORDS.has(text) ? 'other' : undefined);
 }
 
 /** `CASE WHEN condition`, not `CASE expression WHEN value`. In MERGE and plpgsql's EXCEPTION it is neither. */
@@ -138,33 +138,33 @@ function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   return isValue(token) && isValue(before) && before.end < token.start;
 }
 
-function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Findings): void {
+function mutateSegment(segment: readonly Token[], clause: Clause, findings: Findings): void {
   if (clause === 'inference') return;
   const assigned = clause === 'assignment' ? segment.findIndex(({ text }) => text === '=') : -1;
   const tokens = segment.slice(assigned + 1);
   const isCondition = clause === 'condition' || clause === 'when';
   // A fragment that continues the condition of another.
   const isContinued = isWord(tokens[0], 'AND');
-  const alternatives = split(tokens, 'OR');
+  const alternatives = splitAtWord(tokens, 'OR');
   for (const alternative of alternatives) {
-    const operands = split(alternative, 'AND');
+    const operands = splitAtWord(alternative, 'AND');
     const isBoolean = isCondition || isContinued || alternatives.length > 1 || operands.length > 1;
     for (const operand of operands) {
       for (const token of operand)
         if (token.type === 'group')
-          walk(token.children, isOperandGroup(operand) && isBoolean ? 'when' : 'value', findings);
-      const place: Place = {
+          mutateTokens(token.children, isOperandGroup(operand) && isBoolean ? 'when' : 'value', findings);
+      const place: OperandContext = {
         isBoolean,
-        drops: operands.length > 1 || alternatives.length === 1,
-        refuses: operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
+        canBeAlwaysTrue: operands.length > 1 || alternatives.length === 1,
+        canBeAlwaysFalse: operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
       };
-      if (clause !== 'other') lookAtOperand(operand, place, findings);
+      if (clause !== 'other') mutateOperand(operand, place, findings);
     }
   }
 }
 
 /** Splits at a word, but not at the AND of BETWEEN. Omits empty parts of a fragment. */
-function split(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
+function splitAtWord(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
   const parts: Token[][] = [[]];
   let isBetween = false;
   for (const token of tokens) {
@@ -182,39 +182,39 @@ function isOperandGroup(operand: readonly Token[]): boolean {
   return operand.filter((token) => !isWord(token, 'NOT')).length === 1;
 }
 
-interface Place {
+interface OperandContext {
   /** Only a condition is possible here, so a bare column is one. */
   readonly isBoolean: boolean;
   /** Without it, more rows pass. */
-  readonly drops: boolean;
+  readonly canBeAlwaysTrue: boolean;
   /** Without it, fewer rows pass. */
-  readonly refuses: boolean;
+  readonly canBeAlwaysFalse: boolean;
 }
 
-function lookAtOperand(operand: readonly Token[], place: Place, { text, found }: Findings): void {
+function mutateOperand(operand: readonly Token[], place: OperandContext, { text, found }: Findings): void {
   const inner = operand.filter((token, at) => !(at === 0 && isWord(token, 'NOT')));
   const at = inner.findIndex((token) => COMPARISONS.has(token.text) || isWord(token, ...COMPARING_WORDS));
   const isComparison = at > 0 && at < inner.length - 1;
   if (!isComparison && !(place.isBoolean && at === -1 && isBareCondition(inner))) return;
-  const guard = guardOfNames(namesIn(operand));
+  const guard = findStrongestGuard(findNames(operand));
   if (guard === undefined) return;
   const start = operand[0]!.start;
   const end = operand.at(-1)!.end;
   const original = text.slice(start, end);
   const add = (span: Span, replacement: string, what: string) =>
-    found.push({ start: span.start, end: span.end, replacement, guard, original: oneLine(original), what });
-  if (place.drops) add({ start, end }, `(${original} OR TRUE)`, 'always true');
-  if (place.refuses) add({ start, end }, `(${original} AND FALSE)`, 'always false');
+    found.push({ start: span.start, end: span.end, replacement, guard, original: collapseSpaces(original), what });
+  if (place.canBeAlwaysTrue) add({ start, end }, `(${original} OR TRUE)`, 'always true');
+  if (place.canBeAlwaysFalse) add({ start, end }, `(${original} AND FALSE)`, 'always false');
   if (!isComparison) return;
   const operator = inner[at]!;
-  const edge = EDGES[operator.text];
+  const edge = BOUNDARY_OPERATORS[operator.text];
   if (edge !== undefined) add(operator, edge, `${operator.text} becomes ${edge}`);
-  const isVersion = guardOfNames(namesIn(inner.slice(0, at))) === 'version';
+  const isVersion = findStrongestGuard(findNames(inner.slice(0, at))) === 'version';
   if (operator.text === '=' && isVersion)
     for (const weaker of ['<=', '>=']) add(operator, weaker, `= becomes ${weaker}`);
   const list = inner.at(-1)!;
   if (isWord(operator, 'IN') && list.type === 'group')
-    for (const { span, value } of valuesOf(list)) add(span, '', `without ${value}`);
+    for (const { span, value } of listValueSpans(list)) add(span, '', `without ${value}`);
 }
 
 /** A column or a call that is true or false by itself, EXISTS, or a condition in parentheses. */
@@ -230,7 +230,7 @@ function isList(group: Token): boolean {
 }
 
 /** The spans to delete for each value of the list, each with its comma. */
-function valuesOf(list: Token): { span: Span; value: string }[] {
+function listValueSpans(list: Token): { span: Span; value: string }[] {
   const values = list.children.filter(({ text }) => text !== ',');
   const isPlain = values.every(({ type }) => type === 'string' || type === 'number');
   if (!isPlain || values.length < 2) return [];
@@ -241,22 +241,22 @@ function valuesOf(list: Token): { span: Span; value: string }[] {
 }
 
 /** The keys after the first break ties: omits each of them. Numbers sort rows that are grouped by the same numbers. */
-function lookAtOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
+function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];
     const before = keys[at - 1]?.at(-1);
     if (first === undefined || before === undefined || first.type === 'number') continue;
     const { end } = key.at(-1)!;
-    const original = oneLine(text.slice(keys[0]![0]!.start, end));
-    const what = `not by ${oneLine(text.slice(first.start, end))}`;
+    const original = collapseSpaces(text.slice(keys[0]![0]!.start, end));
+    const what = `not by ${collapseSpaces(text.slice(first.start, end))}`;
     found.push({ start: before.end, end, replacement: '', guard: 'version', original: `ORDER BY ${original}`, what });
   }
 }
 
 /** Names of columns and, after `->>` and `#>>`, of members of JSON. */
-function namesIn(tokens: readonly Token[]): string[] {
+function findNames(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token, at) => {
-    if (token.type === 'group') return namesIn(token.children);
+    if (token.type === 'group') return findNames(token.children);
     if (token.type === 'word') return /^[A-Z_]+$/.test(token.text) || tokens[at + 1]?.text === '.' ? [] : [token.text];
     if (token.type === 'identifier') return [token.text];
     const isMember = token.type === 'string' && /^[-#]>/.test(tokens[at - 1]?.text ?? '');
@@ -264,6 +264,6 @@ function namesIn(tokens: readonly Token[]): string[] {
   });
 }
 
-export function oneLine(text: string): string {
+export function collapseSpaces(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { Token } from './sql-tokens.ts';
-import { tokensOf } from './sql-tokens.ts';
+import { tokenize } from './sql-tokens.ts';
 
 const texts = (tokens: readonly Token[]): string[] => tokens.map(({ text }) => text);
 
 it('reads words, operators, parameters, strings, casts and members of JSON', () => {
-  expect(texts(tokensOf(`a.b<=$12 AND d=$now AND c::text->>'it''s' <> 'x' || "B"`, []))).toEqual([
+  expect(texts(tokenize(`a.b<=$12 AND d=$now AND c::text->>'it''s' <> 'x' || "B"`, []))).toEqual([
     'a',
     '.',
     'b',
@@ -29,18 +29,18 @@ it('reads words, operators, parameters, strings, casts and members of JSON', () 
 });
 
 it('reads parentheses as one token with children', () => {
-  const [first, , group] = tokensOf('a IN (1, (2))', []);
+  const [first, , group] = tokenize('a IN (1, (2))', []);
   expect(first!.text).toBe('a');
   expect(group).toMatchObject({ type: 'group', text: '(1, (2))' });
   expect(texts(group!.children)).toEqual(['1', ',', '(2)']);
 });
 
 it('reads a fragment that opens or closes the parentheses of another', () => {
-  expect(texts(tokensOf('a) OR (b = c', []))).toEqual(['a', 'OR', 'b', '=', 'c']);
+  expect(texts(tokenize('a) OR (b = c', []))).toEqual(['a', 'OR', 'b', '=', 'c']);
 });
 
 it('omits comments, including brackets and quotes in them', () => {
-  expect(texts(tokensOf(`a -- isn't (\n = /* ' */ b`, []))).toEqual(['a', '=', 'b']);
+  expect(texts(tokenize(`a -- isn't (\n = /* ' */ b`, []))).toEqual(['a', '=', 'b']);
 });
 
 it('reads a hole as one token, whatever it contains, also inside a string', () => {
@@ -49,7 +49,7 @@ it('reads a hole as one token, whatever it contains, also inside a string', () =
     { start: 4, end: 13 },
     { start: text.indexOf('${y}'), end: text.indexOf('${y}') + 4 },
   ];
-  expect(tokensOf(text, holes).map(({ type }) => type)).toEqual([
+  expect(tokenize(text, holes).map(({ type }) => type)).toEqual([
     'word',
     'operator',
     'hole',
@@ -95,7 +95,7 @@ it('gives every token the text at its position, in order and without overlaps', 
           last = token.end;
         }
       };
-      check(tokensOf(text, []), 0, text.length);
+      check(tokenize(text, []), 0, text.length);
     }),
     { numRuns: 500 },
   );

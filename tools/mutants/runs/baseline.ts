@@ -19,7 +19,7 @@ export interface RecordedTest {
 }
 
 /** The recorded run of a spec, or the reason why it cannot judge mutants. */
-export function recorded(spec: string, run: Run): RecordedSpec | string {
+export function createRecordedSpec(spec: string, run: Run): RecordedSpec | string {
   if (run.error !== undefined) return `${spec}: ${run.error}`;
   const tests = run.lines.filter((line) => line.type === 'test');
   if (tests.length === 0) return `${spec}: it ran no test`;
@@ -30,22 +30,22 @@ export function recorded(spec: string, run: Run): RecordedSpec | string {
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
     // A guard may change the plan of a statement and still be correct.
-    tests: tests.filter(({ isPlan }) => !isPlan).map((test) => ({ ...test, sites: new Set(test.sites) })),
+    tests: tests.filter(({ readsQueryPlan: isPlan }) => !isPlan).map((test) => ({ ...test, sites: new Set(test.sites) })),
     loadSites: new Set(load?.sites),
   };
 }
 
 /** The numbers of the tests of a spec that evaluate a site. */
-export function testsOf(spec: RecordedSpec, site: string): number[] {
+export function findTests(spec: RecordedSpec, site: string): number[] {
   return spec.tests.filter(({ sites }) => sites.has(site)).map(({ test }) => test);
 }
 
 /** The nearest specs first: beside the file, then the fastest. */
-export function byNearness(file: string): (one: RecordedSpec, other: RecordedSpec) => number {
-  return (one, other) => sharedFolders(other.spec, file) - sharedFolders(one.spec, file) || one.ms - other.ms;
+export function compareByNearness(file: string): (one: RecordedSpec, other: RecordedSpec) => number {
+  return (one, other) => countSharedFolders(other.spec, file) - countSharedFolders(one.spec, file) || one.ms - other.ms;
 }
 
-function sharedFolders(one: string, other: string): number {
+function countSharedFolders(one: string, other: string): number {
   const [left, right] = [one.split('/').slice(0, -1), other.split('/').slice(0, -1)];
   const differs = left.findIndex((folder, at) => folder !== right[at]);
   return differs === -1 ? left.length : differs;

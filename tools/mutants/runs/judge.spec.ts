@@ -1,21 +1,21 @@
 import type { Mutant } from '../mutations/catalogue.ts';
-import { mutantsIn } from '../mutations/catalogue.ts';
+import { findMutants } from '../mutations/catalogue.ts';
 import type { RecordedSpec } from './baseline.ts';
-import { recorded } from './baseline.ts';
-import type { Work } from './judge.ts';
+import { createRecordedSpec } from './baseline.ts';
+import type { SpecRun } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 
-const mutants = mutantsIn('apps/x/src/a/a.ts', 'function f() { return a.mode === b.mode; }');
+const mutants = findMutants('apps/x/src/a/a.ts', 'function f() { return a.mode === b.mode; }');
 const [first, second] = mutants as [Mutant, Mutant];
 const { site } = first;
 
 function spec(name: string, ...tests: { sites: string[]; complaints?: string[] }[]): RecordedSpec {
   const lines = tests.map((test, at): Line => {
-    return { type: 'test', test: at, name: `t${at}`, ms: 1, failed: false, isPlan: false, complaints: [], ...test };
+    return { type: 'test', test: at, name: `t${at}`, ms: 1, failed: false, readsQueryPlan: false, sqlErrors: [], ...test };
   });
-  return recorded(name, run(...lines, { type: 'load', sites: [] })) as RecordedSpec;
+  return createRecordedSpec(name, run(...lines, { type: 'load', sites: [] })) as RecordedSpec;
 }
 function run(...lines: Line[]): Run {
   return { lines, end: 'ended', error: undefined };
@@ -29,7 +29,7 @@ const control = (mutant: Mutant, test: number, failed: boolean): Line => ({
   mutant: mutant.id,
   failed,
 });
-const planned = (work: Work | undefined) => work && [work.spec.spec, work.alone?.tests ?? work.plan];
+const planned = (work: SpecRun | undefined) => work && [work.spec.spec, work.alone?.tests ?? work.plan];
 
 const NEAR = 'apps/x/src/a/a.spec.ts';
 const FAR = 'apps/x/src/b/b.int-spec.ts';
@@ -95,7 +95,7 @@ it('calls an endless loop timed out, and continues with the others', () => {
 });
 
 it('calls a mutant invalid if PostgreSQL cannot run it, unless the test provokes this error', () => {
-  const [sql] = mutantsIn('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
+  const [sql] = findMutants('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
   const complaints = ['42601: syntax error'];
   const fails = run(ran(sql, 0, true, { complaints }), control(sql, 0, false));
   for (const [usual, is] of [

@@ -4,13 +4,13 @@ import { runCLI } from 'jest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-export interface Order {
+export interface SpecOrder {
   readonly spec: string;
   /** The file with the {@link Plan}. */
   readonly plan: string;
 }
 
-process.on('message', ({ spec, plan }: Order) => {
+process.on('message', ({ spec, plan }: SpecOrder) => {
   process.env['SVC_MUTANTS_PLAN'] = plan;
   const options = {
     _: [join(root, spec)],

@@ -8,12 +8,12 @@ import type { Line, Plan } from './plan.ts';
 export interface Lane {
   readonly number: number;
   readonly serverLog: string;
-  run(spec: string, plan: PlanOf): Promise<Run>;
+  run(spec: string, plan: LanePlan): Promise<Run>;
   stop(): void;
 }
 
 /** A plan without the fields of the lane. */
-export type PlanOf = DistributiveOmit<Plan, 'out' | 'serverLog'>;
+export type LanePlan = DistributiveOmit<Plan, 'out' | 'serverLog'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface Run {
@@ -30,7 +30,7 @@ const CHECK_INTERVAL_MS = 500;
 /** Ends a process after this many runs, because tests leak memory. */
 const RUNS_PER_PROCESS = 25;
 
-export function newLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
+export function createLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
   let child: ChildProcess | undefined;
   let runs = 0;
   const started = async (): Promise<ChildProcess> => {
@@ -54,14 +54,14 @@ export function newLane(number: number, folder: string, serverLog: string, env: 
       const file = join(folder, `lane-${number}.plan.json`);
       rmSync(out, { force: true });
       writeFileSync(file, JSON.stringify({ ...plan, out, serverLog }));
-      const { end, error } = await runIn(await started(), { spec, plan: file }, out);
-      return { lines: linesOf(out), end, error };
+      const { end, error } = await runInChild(await started(), { spec, plan: file }, out);
+      return { lines: readLines(out), end, error };
     },
     stop: () => void child?.kill('SIGKILL'),
   };
 }
 
-async function runIn(
+async function runInChild(
   child: ChildProcess,
   order: { spec: string; plan: string },
   out: string,
@@ -91,7 +91,7 @@ async function runIn(
   }
 }
 
-function linesOf(out: string): Line[] {
+function readLines(out: string): Line[] {
   if (!existsSync(out)) return [];
   const lines = readFileSync(out, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line);

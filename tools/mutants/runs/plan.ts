@@ -55,8 +55,8 @@ export type Line =
       readonly failed: boolean;
       readonly sites: readonly string[];
       /** It checks the plan of a statement, which may change with a guard. */
-      readonly isPlan: boolean;
-      readonly complaints: readonly string[];
+      readonly readsQueryPlan: boolean;
+      readonly sqlErrors: readonly string[];
     }
   | { readonly type: 'begin'; readonly test: number; readonly mutant: string }
   | {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Mutant } from '../mutations/catalogue.ts';
-import { mutantsOf } from '../mutations/catalogue.ts';
+import { readMutants } from '../mutations/catalogue.ts';
 import { openBaselineCache } from './baseline-cache.ts';
 import type { Lane } from './lanes.ts';
-import { newLane } from './lanes.ts';
+import { createLane } from './lanes.ts';
 import { runMutants } from './run-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -15,7 +15,7 @@ let folder: string;
 let lane: Lane;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mutants-'));
-  lane = newLane(1, folder, '', () => process.env);
+  lane = createLane(1, folder, '', () => process.env);
 });
 afterEach(() => {
   lane.stop();
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 it('judges each guard, also one that is evaluated once or that affects later tests', async () => {
-  const known = mutantsOf(root, `${FOLDER}/order.ts`);
+  const known = readMutants(root, `${FOLDER}/order.ts`);
   const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
   const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
   const survivors: Mutant[] = [];
@@ -34,7 +34,7 @@ it('judges each guard, also one that is evaluated once or that affects later tes
     survived: (mutant: Mutant) => survivors.push(mutant),
     unfit: (reason: string) => unfit.push(reason),
   };
-  const verdicts = await runMutants({ mutants: known, known, specs }, lanes, openBaselineCache(root, folder), progress);
+  const verdicts = await runMutants({ mutants: known, allMutants: known, specs }, lanes, openBaselineCache(root, folder), progress);
 
   expect(known.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
     'order.merchantId === merchantId, always true: killed',

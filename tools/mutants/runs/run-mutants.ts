@@ -4,10 +4,10 @@ import { needsOf } from '../../svc/test/test.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
 import { isLastResort } from '../selection.ts';
 import type { RecordedSpec } from './baseline.ts';
-import { recorded } from './baseline.ts';
+import { createRecordedSpec } from './baseline.ts';
 import type { BaselineCache } from './baseline-cache.ts';
-import type { Verdict, Work } from './judge.ts';
-import { aloneWork, failureOf, Judge } from './judge.ts';
+import type { Verdict, SpecRun } from './judge.ts';
+import { createAloneRun, findFailure, Judge } from './judge.ts';
 import type { Lane } from './lanes.ts';
 import type { LoadedStatement } from './plan.ts';
 import type { Lanes } from './servers.ts';
@@ -18,7 +18,7 @@ export interface Progress {
   /** Called at once, because a long run may be ended before its report. */
   survived(mutant: Mutant): void;
   /** A spec of the last resort that fails without a mutant: mutants that only it reaches stay not reached. */
-  unfit(reason: string): void;
+  failedLastResort(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
 }
 
@@ -27,40 +27,40 @@ export interface Package {
   readonly mutants: readonly Mutant[];
   readonly specs: readonly string[];
   /** All mutants of the package, also those outside the selection. */
-  readonly known: readonly Mutant[];
+  readonly allMutants: readonly Mutant[];
 }
 
 /** Judges mutants by the specs of their package. */
 export async function runMutants(
-  { mutants, specs, known }: Package,
+  { mutants, specs, allMutants: known }: Package,
   { all: lanes, startBroker }: Lanes,
   cache: BaselineCache,
   progress: Progress,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
-  const first = await record(
+  const first = await recordSpecs(
     specs.filter((spec) => !isLastResort(spec)),
     known,
     lanes,
     cache,
     progress,
   );
-  const verdicts = new Map(await judge(mutants, first, lanes, progress));
+  const verdicts = new Map(await judgeMutants(mutants, first, lanes, progress));
   const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.is === 'not reached');
   const rest = specs.filter(isLastResort);
   if (unreached.length === 0 || rest.length === 0) return verdicts;
   if (needsOf(rest).broker === 'started') await startBroker();
-  const last = await record(rest, known, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
+  const last = await recordSpecs(rest, known, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
     // A busy machine can cause this, and it must not cost all other verdicts.
     if (!(error instanceof SvcError)) throw error;
-    progress.unfit(error.message);
+    progress.failedLastResort(error.message);
     return [];
   });
-  for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
+  for (const [mutant, verdict] of await judgeMutants(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
   return verdicts;
 }
 
 /** Runs every spec once, without a mutant. Throws if one fails, because it could judge nothing. */
-async function record(
+async function recordSpecs(
   specs: readonly string[],
   known: readonly Mutant[],
   lanes: readonly Lane[],
@@ -74,11 +74,11 @@ async function record(
   const queue = [...specs];
   const work = async (lane: Lane): Promise<void> => {
     for (let spec = queue.shift(); spec !== undefined; spec = queue.shift()) {
-      const result = cache.find(spec) ?? (await recordOne(lane, spec, statements));
+      const result = cache.find(spec) ?? (await recordSpec(lane, spec, statements));
       if (typeof result === 'string') wrong.push(result);
       else {
         found.push(result);
-        cache.keep(result);
+        cache.store(result);
       }
       progress.recorded(spec, found.length + wrong.length, specs.length);
     }
@@ -88,18 +88,18 @@ async function record(
   return found;
 }
 
-async function recordOne(
+async function recordSpec(
   lane: Lane,
   spec: string,
   statements: readonly LoadedStatement[],
 ): Promise<RecordedSpec | string> {
   const plan = { kind: 'record' as const, statements };
-  const result = recorded(spec, await lane.run(spec, plan));
+  const result = createRecordedSpec(spec, await lane.run(spec, plan));
   // Other load on the machine may be the cause.
-  return typeof result === 'string' ? recorded(spec, await lane.run(spec, plan)) : result;
+  return typeof result === 'string' ? createRecordedSpec(spec, await lane.run(spec, plan)) : result;
 }
 
-async function judge(
+async function judgeMutants(
   mutants: readonly Mutant[],
   specs: readonly RecordedSpec[],
   lanes: readonly Lane[],
@@ -119,7 +119,7 @@ async function judge(
         continue;
       }
       running++;
-      await runWork(lane, bench, next, controls);
+      await runAndJudge(lane, bench, next, controls);
       running--;
       const survived = [...bench.verdicts].filter(([, { is }]) => is === 'survived').map(([mutant]) => mutant);
       for (const mutant of survived) if (!said.has(mutant)) progress.survived(mutant);
@@ -132,16 +132,16 @@ async function judge(
   return bench.verdicts;
 }
 
-async function runWork(lane: Lane, bench: Judge, work: Work, controls: Map<string, boolean>): Promise<void> {
+async function runAndJudge(lane: Lane, bench: Judge, work: SpecRun, controls: Map<string, boolean>): Promise<void> {
   const run = await lane.run(work.spec.spec, work.plan);
   if (!work.alone) return bench.judgeShared(work, run);
   const { tests } = work.alone;
-  const isSuspect = run.end !== 'hung' && failureOf(run) !== undefined && tests !== undefined;
-  bench.judgeAlone(work, run, !isSuspect || (await passesWithout(lane, work.spec, tests, controls)));
+  const isSuspect = run.end !== 'hung' && findFailure(run) !== undefined && tests !== undefined;
+  bench.judgeAlone(work, run, !isSuspect || (await passesWithoutMutant(lane, work.spec, tests, controls)));
 }
 
 /** True if some tests pass without those before them; all tests together pass, as the first run has shown. */
-async function passesWithout(
+async function passesWithoutMutant(
   lane: Lane,
   spec: RecordedSpec,
   tests: readonly number[],
@@ -151,7 +151,7 @@ async function passesWithout(
   const known = controls.get(key);
   if (known !== undefined) return known;
   const { spec: file } = spec;
-  const passes = failureOf(await lane.run(file, aloneWork(undefined, spec, tests).plan)) === undefined;
+  const passes = findFailure(await lane.run(file, createAloneRun(undefined, spec, tests).plan)) === undefined;
   controls.set(key, passes);
   return passes;
 }

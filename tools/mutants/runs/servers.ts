@@ -10,7 +10,7 @@ import { pathsOf } from '../../svc/settings/settings.ts';
 import { needsOf } from '../../svc/test/test.ts';
 import { createTestServers } from '../../svc/test/test-servers.ts';
 import type { Lane } from './lanes.ts';
-import { newLane } from './lanes.ts';
+import { createLane } from './lanes.ts';
 
 /** As many as the project's own tests use workers: they fully load a machine with two processors. */
 const LANES = 2;
@@ -40,7 +40,7 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   const all = Array.from({ length: LANES }, (_, at) => {
     const log = join(pathsOf(own).log, `postgres-worker-${at + 1}-test.log`);
     const database = urls[at] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[at] };
-    return newLane(at + 1, own.dataDir, log, () => environmentFor({ ...env, ...database }));
+    return createLane(at + 1, own.dataDir, log, () => environmentFor({ ...env, ...database }));
   });
   return {
     all,

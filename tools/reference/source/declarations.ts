@@ -3,7 +3,7 @@ import ts from 'typescript';
 import type { ServiceMessages } from '../../../libs/contracts/src/service-messages.ts';
 import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Source } from './program.ts';
-import { docOf } from './program.ts';
+import { readDescription } from './program.ts';
 
 export const SERVICES = Object.entries(SERVICE_MESSAGES) as [string, ServiceMessages][];
 
@@ -26,22 +26,22 @@ export interface CommandDeclaration extends Declaration {
 
 /** Throws where a service publishes a type that is not declared. */
 export function eventDeclarations({ files, checker }: Source): EventDeclaration[] {
-  const found = callsOf('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
+  const found = findCalls('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
     ...rest,
     payload: payload!,
-    description: description || docOf(payload!.aliasSymbol ?? payload!.getSymbol(), checker),
+    description: description || readDescription(payload!.aliasSymbol ?? payload!.getSymbol(), checker),
   }));
-  return used(found, ({ publishes }) => publishes, 'eventType');
+  return selectUsed(found, ({ publishes }) => publishes, 'eventType');
 }
 
 /** Throws where a service answers a command that is not declared. */
 export function commandDeclarations({ files, checker }: Source): CommandDeclaration[] {
-  const found = callsOf('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
+  const found = findCalls('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
     ...rest,
     request: request!,
     reply: reply!,
   }));
-  return used(found, ({ answers }) => answers, 'commandType');
+  return selectUsed(found, ({ answers }) => answers, 'commandType');
 }
 
 interface Call extends Declaration {
@@ -49,7 +49,7 @@ interface Call extends Declaration {
 }
 
 /** `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
-function callsOf(
+function findCalls(
   name: 'eventType' | 'commandType',
   folder: string,
   files: Source['files'],
@@ -61,7 +61,7 @@ function callsOf(
     if (call && ts.isCallExpression(call) && call.expression.getText() === name) {
       const [type] = call.arguments;
       const types = (call.typeArguments ?? []).map((each) => checker.getTypeFromTypeNode(each));
-      const description = docOf(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
+      const description = readDescription(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
       if (type && ts.isStringLiteral(type) && types.length > 0)
         found.push({ type: type.text, description, types, node });
     }
@@ -71,7 +71,7 @@ function callsOf(
   return found.sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-function used<T extends Declaration>(
+function selectUsed<T extends Declaration>(
   declarations: readonly T[],
   typesOf: (messages: ServiceMessages) => readonly string[],
   declaredBy: string,

@@ -2,8 +2,8 @@
 import { relative } from 'node:path';
 import ts from 'typescript';
 import type { Decorator, Source, Tag } from './program.ts';
-import { decoratorsOf, docOf, root, tagsOf, typeNamed } from './program.ts';
-import { valueOf } from './validators.ts';
+import { readDecorators, readDescription, root, readTags, findType } from './program.ts';
+import { evaluate } from './validators.ts';
 
 export interface Operation {
   /** Folder of the app, or of the library if several apps offer the controller. */
@@ -29,7 +29,7 @@ export interface Operation {
   readonly headers: readonly string[];
   readonly body?: ts.Type;
   /** The return type, without the promise; undefined for void. */
-  readonly answer?: ts.Type;
+  readonly responseType?: ts.Type;
   readonly node: ts.MethodDeclaration;
 }
 
@@ -41,12 +41,12 @@ const METHODS: Readonly<Record<string, Operation['method']>> = {
   Delete: 'delete',
 };
 
-export function operationsOf(source: Source): Operation[] {
+export function findOperations(source: Source): Operation[] {
   const operations: Operation[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isClassDeclaration(node)) {
-      const controller = decoratorsOf(node).find(({ name }) => name === 'Controller');
-      if (controller) operations.push(...operationsOfController(node, controller, source));
+      const controller = readDecorators(node).find(({ name }) => name === 'Controller');
+      if (controller) operations.push(...findOperationsOfController(node, controller, source));
     }
     ts.forEachChild(node, visit);
   };
@@ -54,20 +54,20 @@ export function operationsOf(source: Source): Operation[] {
   return operations;
 }
 
-function operationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
+function findOperationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
   // A method for our own pages only is not part of an API.
-  const isInternal = (each: ts.Node): boolean => tagsOf(each).some(({ name }) => name === 'internal');
+  const isInternal = (each: ts.Node): boolean => readTags(each).some(({ name }) => name === 'internal');
   if (isInternal(node)) return [];
   const methods = node.members.filter(ts.isMethodDeclaration).filter((method) => !isInternal(method));
   return methods.flatMap((method) =>
-    decoratorsOf(method).flatMap((decorator) => {
+    readDecorators(method).flatMap((decorator) => {
       const verb = METHODS[decorator.name];
       if (verb === undefined) return [];
-      const own = pathsOf(decorator);
-      return pathsOf(controller).flatMap((base) =>
+      const own = readPaths(decorator);
+      return readPaths(controller).flatMap((base) =>
         own
-          .flatMap((path) => expanded(joined(base, path)))
-          .map((path) => operation({ node, method, verb, path }, source)),
+          .flatMap((path) => expandModelName(joinPaths(base, path)))
+          .map((path) => createOperation({ node, method, verb, path }, source)),
       );
     }),
   );
@@ -82,7 +82,7 @@ function offeringFunction(node: ts.ClassDeclaration): ts.FunctionDeclaration | u
 /** The read models that can be rebuilt (`rebuildOf`): each has its own path. */
 const REBUILT_MODELS = ['history', 'retrieval'];
 
-function expanded(path: string): string[] {
+function expandModelName(path: string): string[] {
   return path.includes('{name}') ? REBUILT_MODELS.map((name) => path.replace('{name}', name)) : [path];
 }
 
@@ -93,13 +93,13 @@ interface Handler {
   readonly path: string;
 }
 
-function operation({ node, method, verb, path }: Handler, source: Source): Operation {
+function createOperation({ node, method, verb, path }: Handler, source: Source): Operation {
   const { checker } = source;
   const name = node.name!.text.replace(/Controller$/, '');
-  const decorators = decoratorsOf(method);
-  const guardNodes = [...decoratorsOf(node), ...decorators].flatMap((each) => guardsOf(each, checker));
+  const decorators = readDecorators(method);
+  const guardNodes = [...readDecorators(node), ...decorators].flatMap((each) => findGuards(each, checker));
   const parameters = method.parameters.flatMap((parameter) =>
-    decoratorsOf(parameter).map((decorator) => ({ parameter, decorator })),
+    readDecorators(parameter).map((decorator) => ({ parameter, decorator })),
   );
   const named = (kind: string): string[] =>
     parameters.flatMap(({ decorator: { name: of, args } }) =>
@@ -110,44 +110,44 @@ function operation({ node, method, verb, path }: Handler, source: Source): Opera
     return found && checker.getTypeAtLocation(found.parameter);
   };
   const httpCode = decorators.find((each) => each.name === 'HttpCode')?.args[0];
-  const bodyTag = tagsOf(method).find((tag) => tag.name === 'body');
-  const body = bodyTag ? typeNamed(bodyTag.key, source) : typed('Body');
+  const bodyTag = readTags(method).find((tag) => tag.name === 'body');
+  const body = bodyTag ? findType(bodyTag.key, source) : typed('Body');
   const queryType = typed('Query');
-  const answer = answerOf(method, checker);
-  const guardTags = guardNodes.flatMap(tagsOf);
+  const answer = findResponseType(method, checker);
+  const guardTags = guardNodes.flatMap(readTags);
   return {
     app: relative(root, node.getSourceFile().fileName).split('/')[1]!,
     method: verb,
     path,
-    operationId: operationIdOf(name, method.name.getText(), path),
+    operationId: createOperationId(name, method.name.getText(), path),
     controller: name.charAt(0).toLowerCase() + name.slice(1),
     tag: {
       name:
-        tagsOf(node).find(({ name: tag }) => tag === 'group')?.key ??
+        readTags(node).find(({ name: tag }) => tag === 'group')?.key ??
         name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-      description: docOf(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
+      description: readDescription(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
     },
-    hasTagOfAnother: tagsOf(node).some(({ name: tag }) => tag === 'group'),
-    doc: docOf(checker.getSymbolAtLocation(method.name), checker),
-    tags: [...tagsOf(method), ...guardTags],
+    hasTagOfAnother: readTags(node).some(({ name: tag }) => tag === 'group'),
+    doc: readDescription(checker.getSymbolAtLocation(method.name), checker),
+    tags: [...readTags(method), ...guardTags],
     guards: guardNodes.map((guard) => (guard as ts.ClassDeclaration).name?.text ?? ''),
-    status: httpCode ? statusOf(httpCode, checker) : verb === 'post' ? 201 : 200,
+    status: httpCode ? readStatus(httpCode, checker) : verb === 'post' ? 201 : 200,
     query: named('Query'),
     headers: named('Headers'),
     ...(queryType && !checker.getIndexTypeOfType(queryType, ts.IndexKind.String) ? { queryType } : {}),
     ...(body ? { body } : {}),
-    ...(answer ? { answer } : {}),
+    ...(answer ? { responseType: answer } : {}),
     node: method,
   };
 }
 
-function statusOf(expression: ts.Expression, checker: ts.TypeChecker): number {
+function readStatus(expression: ts.Expression, checker: ts.TypeChecker): number {
   const type = checker.getTypeAtLocation(expression);
-  return type.isNumberLiteral() ? type.value : (valueOf(expression, checker) as number);
+  return type.isNumberLiteral() ? type.value : (evaluate(expression, checker) as number);
 }
 
 /** Unique in a document: includes the older version and the path of one site. */
-function operationIdOf(controller: string, method: string, path: string): string {
+function createOperationId(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
   const own = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
   if (path.startsWith('/api/v3/')) return `${own}V3`;
@@ -157,13 +157,13 @@ function operationIdOf(controller: string, method: string, path: string): string
   return isOfBoth && path.includes('/sites/') ? `${own}AtSite` : own;
 }
 
-function pathsOf({ args: [argument] }: Decorator): string[] {
+function readPaths({ args: [argument] }: Decorator): string[] {
   if (!argument) return [''];
-  if (ts.isArrayLiteralExpression(argument)) return argument.elements.map(textOf);
-  return [textOf(argument)];
+  if (ts.isArrayLiteralExpression(argument)) return argument.elements.map(readText);
+  return [readText(argument)];
 }
 
-function textOf(expression: ts.Expression): string {
+function readText(expression: ts.Expression): string {
   if (ts.isStringLiteralLike(expression)) return expression.text;
   // The path of a controller that several services offer: `admin/v1/dead-letters/${service}`.
   return expression
@@ -172,13 +172,13 @@ function textOf(expression: ts.Expression): string {
     .replaceAll(/\$\{(\w+)\}/g, ':$1');
 }
 
-function joined(...parts: string[]): string {
+function joinPaths(...parts: string[]): string {
   const segments = parts.flatMap((part) => part.split('/').filter(Boolean));
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}').replace(/^\*$/, '{code}')).join('/')}`;
 }
 
 /** Declarations of the guards of `@UseGuards(…)` and of our own decorators that use some; their docstrings have tags. */
-function guardsOf({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
+function findGuards({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
   const declared = (expression: ts.Expression): ts.Declaration[] => {
     let symbol = checker.getSymbolAtLocation(expression);
     if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
@@ -200,7 +200,7 @@ function guardsOf({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.
 }
 
 /** `@produces` describes text and streams; the rest is JSON. */
-function answerOf(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
+function findResponseType(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
   const signature = checker.getSignatureFromDeclaration(method);
   if (!signature) return undefined;
   const returned = checker.getReturnTypeOfSignature(signature);

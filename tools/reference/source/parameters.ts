@@ -102,7 +102,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export function parameterOf(controller: string, name: string): Parameter {
+export function findParameter(controller: string, name: string): Parameter {
   const found = PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
   if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);
   return found;

@@ -34,7 +34,7 @@ export interface Decorator {
   readonly node: ts.Expression;
 }
 
-export function decoratorsOf(node: ts.Node): Decorator[] {
+export function readDecorators(node: ts.Node): Decorator[] {
   const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
   return decorators.map(({ expression }) =>
     ts.isCallExpression(expression)
@@ -44,8 +44,8 @@ export function decoratorsOf(node: ts.Node): Decorator[] {
 }
 
 /** The text of a docstring without its tags, `{@link X}` as X, on one line for each paragraph. */
-export function docOf(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): string {
-  return symbol === undefined ? '' : plain(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
+export function readDescription(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): string {
+  return symbol === undefined ? '' : formatDocstring(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
 }
 
 export interface Tag {
@@ -56,19 +56,19 @@ export interface Tag {
 }
 
 /** `@throws payable.paid …` of a docstring. */
-export function tagsOf(node: ts.Node): Tag[] {
+export function readTags(node: ts.Node): Tag[] {
   return ts.getJSDocTags(node).map((tag) => {
     const whole = tag
       .getText()
       .replace(/^@\S+\s*/, '')
       .replaceAll(/\n\s*\*/g, '\n');
-    const [, key = '', text = ''] = /^(\S*)\s*([^]*)$/.exec(plain(whole)) ?? [];
+    const [, key = '', text = ''] = /^(\S*)\s*([^]*)$/.exec(formatDocstring(whole)) ?? [];
     return { name: tag.tagName.text, key, text };
   });
 }
 
 /** A type of the contracts, or of the transformer's answers. */
-export function typeNamed(name: string, { files, checker }: Source): ts.Type {
+export function findType(name: string, { files, checker }: Source): ts.Type {
   for (const file of files) {
     if (!/(libs\/contracts\/src|pos-transformer\/src\/answers)\//.test(file.fileName)) continue;
     const found = file.statements.find(
@@ -81,7 +81,7 @@ export function typeNamed(name: string, { files, checker }: Source): ts.Type {
   throw new Error(`There is no type ${name}.`);
 }
 
-function plain(text: string): string {
+function formatDocstring(text: string): string {
   return text
     .replaceAll(/\{@link (\w+)[^}]*\}/g, '`$1`')
     .split(/\n\s*\n/)

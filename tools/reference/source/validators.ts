@@ -80,7 +80,7 @@ export interface FieldRules {
   readonly each: Schema;
 }
 
-export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecker): FieldRules {
+export function readFieldRules(decorators: readonly Decorator[], checker: ts.TypeChecker): FieldRules {
   const [own, each] = [{}, {}];
   for (const decorator of decorators) {
     const isNamed = RULES[decorator.name] === undefined;
@@ -89,22 +89,22 @@ export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecke
     const rule = isNamed ? NAMED_RULES[name] : RULES[name];
     if (!rule) throw new Error(`No rule for @${decorator.name}(${name}): add it to ${import.meta.filename}`);
     const isOfEach = decorator.args.some((argument) => /\beach: true\b/.test(argument.getText()));
-    const argument = (index: number): Value => valueOf(decorator.args[index]!, checker);
+    const argument = (index: number): Value => evaluate(decorator.args[index]!, checker);
     Object.assign(
       isOfEach ? each : own,
-      rule(argument, (constant) => constantOf(constant, decorator, checker)),
+      rule(argument, (constant) => readConstant(constant, decorator, checker)),
     );
   }
   return { own, each };
 }
 
 /** The value of an expression that the compiler can evaluate: a literal, a `const`, a list of them. */
-export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Value {
-  if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => valueOf(each, checker));
+export function evaluate(expression: ts.Expression, checker: ts.TypeChecker): Value {
+  if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => evaluate(each, checker));
   if (ts.isRegularExpressionLiteral(expression)) return expression.text.slice(1, expression.text.lastIndexOf('/'));
   if (ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.AsteriskToken)
-    return (valueOf(expression.left, checker) as number) * (valueOf(expression.right, checker) as number);
-  if (ts.isAsExpression(expression)) return valueOf(expression.expression, checker);
+    return (evaluate(expression.left, checker) as number) * (evaluate(expression.right, checker) as number);
+  if (ts.isAsExpression(expression)) return evaluate(expression.expression, checker);
   if (expression.kind === ts.SyntaxKind.TrueKeyword) return true;
   if (expression.kind === ts.SyntaxKind.FalseKeyword) return false;
   if (expression.getText() === 'Number.MAX_SAFE_INTEGER') return Number.MAX_SAFE_INTEGER;
@@ -114,12 +114,12 @@ export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Val
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   const declaration = symbol?.valueDeclaration;
   if (declaration && ts.isVariableDeclaration(declaration) && declaration.initializer)
-    return valueOf(declaration.initializer, checker);
+    return evaluate(declaration.initializer, checker);
   throw new Error(`No value known at compile time: ${expression.getText()} in ${expression.getSourceFile().fileName}`);
 }
 
 /** A constant in the file that declares a decorator, or in its imports. */
-function constantOf(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
+function readConstant(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
   let symbol = checker.getSymbolAtLocation(node);
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   const declaration = symbol?.declarations?.[0];
@@ -127,5 +127,5 @@ function constantOf(name: string, { node }: Decorator, checker: ts.TypeChecker):
   const resolved = found && found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
   const initializer = (resolved?.valueDeclaration as ts.VariableDeclaration | undefined)?.initializer;
   if (!initializer) throw new Error(`${name} is not known where @${node.getText()} is declared.`);
-  return valueOf(initializer, checker) as number;
+  return evaluate(initializer, checker) as number;
 }
