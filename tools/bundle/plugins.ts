@@ -1,4 +1,4 @@
-/** esbuild plugins for Nest, CommonJS packages and modules that read files. */
+/** esbuild plugins for Nest, for CommonJS packages, and for modules that read files beside them. */
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +11,10 @@ export const THIRD_PARTY = 'packages-of-others';
 const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
-/** Nest imports packages on demand: some are not installed, and some are CommonJS, whose export names Node.js finds itself. */
+/**
+ * Nest imports packages on demand. A package that is not installed stays an import. For a CommonJS package, esbuild does not find
+ * all export names that Node.js finds, so this plugin lists them.
+ */
 const packagesOnDemand: Plugin = {
   name: 'packages on demand',
   setup(esbuild) {
@@ -40,7 +43,10 @@ async function findExportNames(name: string): Promise<string[]> {
   );
 }
 
-/** A program that is never started: it keeps third-party packages in their own chunks, which need no source map. */
+/**
+ * A program that is never started. It imports all third-party packages, so that esbuild puts them into separate chunks, which need
+ * no source map.
+ */
 const thirdPartyPackages: Plugin = {
   name: 'packages of others',
   setup(esbuild) {
@@ -57,7 +63,7 @@ const thirdPartyPackages: Plugin = {
   },
 };
 
-/** Each app and library, because it may have another version of a package than the rest. */
+/** Every app and lib, because each may have another version of a package. */
 function workspaceFolders(): string[] {
   return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${THIRD_PARTY}/${dirname(file)}`);
 }
@@ -82,7 +88,10 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A module finds the files beside it in its compiled folder, although every script is two folders below the root. */
+/**
+ * Replaces `import.meta.dirname` by the folder of the compiled module, where the module finds its files. In the bundle it would be
+ * the folder of the script, which is two folders below the root.
+ */
 const foldersOfModules: Plugin = {
   name: 'folders of modules',
   setup(esbuild) {
@@ -96,8 +105,8 @@ const foldersOfModules: Plugin = {
 };
 
 /**
- * The one CommonJS package that requires Nest, which is ES modules. esbuild would evaluate Nest at the first such call, in an
- * order that breaks Nest's circular modules. So this plugin turns it into a module that imports Nest.
+ * The throttler is the only CommonJS package that requires Nest, whose modules are ES modules. esbuild would evaluate Nest at the
+ * first `require`, in an order that breaks Nest's circular modules. So this plugin converts the throttler into an ES module.
  */
 const throttlerAsModule: Plugin = {
   name: 'throttler as a module',

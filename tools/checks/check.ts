@@ -7,8 +7,8 @@ import { findMachineTraces } from './machine-traces.ts';
 import { findUnclearProse } from './prose.ts';
 import { findUnknownRequirements } from './requirement-codes.ts';
 
-// The checks besides the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
-// `node tools/checks/check.ts --fix` formats and applies automatic fixes.
+// All checks except the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
+// `node tools/checks/check.ts --fix` formats the code and applies automatic fixes instead.
 
 const root = dirname(dirname(import.meta.dirname));
 const FORMATTED = [
@@ -16,26 +16,26 @@ const FORMATTED = [
   '*.{json,mjs,cjs}',
   '!**/package-lock.json',
   '!**/dist/**',
-  // As tools/reference writes them.
+  // tools/reference generates these files.
   '!libs/contracts/schemas/**',
   '!libs/messaging/src/validation/message-schemas.ts',
 ];
 
 interface Step {
   readonly name: string;
-  /** Resolves with the problems; empty if there are none. */
+  /** Returns the problems; empty if there are none. */
   readonly run: () => Promise<string>;
 }
 
 const isFixing = process.argv.includes('--fix');
-/** These run first, one after the other: lint reads the compiler's output, and the boundary rule needs the project graph. */
+/** These run first, in this order: lint reads the compiler's output, and its boundary rule needs the project graph. */
 const sequentialSteps: Step[] = isFixing
   ? []
   : [
       { name: 'types', run: () => runTool('typescript/bin/tsc', '--build') },
       { name: 'project graph', run: () => runTool('nx/dist/bin/nx.js', 'show', 'projects') },
     ];
-/** These run in parallel: lint takes as long as the others together. */
+/** These lists run in parallel: lint takes as long as all other steps together. */
 const parallelLanes: Step[][] = isFixing
   ? [
       [
@@ -65,13 +65,13 @@ const parallelLanes: Step[][] = isFixing
     ];
 
 async function checkBoundaries(): Promise<string> {
-  const run = (config: string, ...folders: string[]): Promise<string> =>
+  const check = (config: string, ...folders: string[]): Promise<string> =>
     runTool('dependency-cruiser/bin/dependency-cruiser.mjs', ...folders, '--config', config, '--output-type', 'err');
-  const files = await run('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
-  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
+  const problems = await check('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
+  return problems || check('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
 }
 
-/** Runs a tool of node_modules with this Node.js. Returns its output if it fails. */
+/** Runs a tool of node_modules with the Node.js of this process. Returns its output if it fails, else an empty text. */
 function runTool(bin: string, ...args: string[]): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'node_modules', bin), ...args], {
@@ -92,11 +92,11 @@ let failedSteps = 0;
 async function runAll(steps: readonly Step[]): Promise<void> {
   for (const { name, run } of steps) {
     const from = Date.now();
-    const wrong = await run().catch((error: unknown) => String(error));
-    console.log(`${wrong === '' ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
-    if (wrong === '') continue;
+    const problems = await run().catch((error: unknown) => String(error));
+    console.log(`${problems === '' ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
+    if (problems === '') continue;
     failedSteps++;
-    console.log(wrong.replace(/^/gm, '       '));
+    console.log(problems.replace(/^/gm, '       '));
   }
 }
 

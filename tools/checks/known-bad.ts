@@ -8,9 +8,9 @@ import { checkText } from './prose.ts';
 import { readRequirementCodes, findUnknownCodes } from './requirement-codes.ts';
 
 /**
- * A rule that silently passes everything is worse than none: ESLint's boundary rule does so without a project graph, and a
- * path pattern with a typo matches nothing. So each architecture rule gets a file that breaks it (`fixtures/`), checked as if
- * it were in the real folder. Returns the files that wrongly passed.
+ * Checks that the rules report violations. A rule can silently accept everything: ESLint's boundary rule does so without a project
+ * graph, and so does a rule whose path pattern has a typo. Therefore `fixtures/` contains a file that breaks each rule. It is checked
+ * as if it were in the folder to which the rule applies. Returns the files in which no violation was reported.
  */
 export async function findPassingFixtures(root: string): Promise<string[]> {
   return [
@@ -33,33 +33,33 @@ async function findPassingLint(root: string): Promise<string[]> {
   const eslint = new ESLint({
     cwd: root,
     ignore: false,
-    // These files exist only as text, so there are no types to check.
+    // ESLint gets these files as text, under paths that do not exist, so there are no types to check.
     overrideConfig: [
       { files: [LINT_AS], ...tseslint.configs.disableTypeChecked },
       { files: [LINT_AS], rules: Object.fromEntries(RULES_THAT_NEED_TYPES.map((rule) => [rule, 'off'])) },
     ],
   });
-  const passed: string[] = [];
+  const passing: string[] = [];
   for (const path of listFixtures(root, 'lint/*.ts')) {
     const text = readFileSync(join(root, path), 'utf8');
     const rule = readRuleToFail(text, path);
     const filePath = join(root, /^\/\/ lint as: (\S+)$/m.exec(text)?.[1] ?? path);
     const [result] = await eslint.lintText(text, { filePath });
     if (!result?.messages.some(({ ruleId, severity }) => ruleId === rule && severity === 2))
-      passed.push(`${path} passes ${rule}`);
+      passing.push(`${path} passes ${rule}`);
   }
-  return passed;
+  return passing;
 }
 
 interface CruiseResult {
   summary: { violations: { from: string; rule: { name: string } }[] };
 }
 
-/** A rule of folders reports whole folders, other rules report single files. */
+/** Rules between folders report the folder, other rules report the file. */
 async function findPassingBoundaries(root: string): Promise<string[]> {
   return [
     ...(await findPassingConfig(root, '.dependency-cruiser.cjs', 'shop/**/*.ts', (path) => path)),
-    ...(await findPassingConfig(root, '.dependency-cruiser-folders.cjs', 'rooms/**/*.ts', dirname)),
+    ...(await findPassingConfig(root, '.dependency-cruiser-folders.cjs', 'circular-folders/**/*.ts', dirname)),
   ];
 }
 
@@ -78,7 +78,7 @@ async function findPassingConfig(
   const { violations } = (JSON.parse(output.stdout) as CruiseResult).summary;
   return listFixtures(root, pattern).flatMap((path) => {
     const rule = RULE_TO_FAIL.exec(readFileSync(join(root, path), 'utf8'))?.[1];
-    // A file without a rule is only an import of the bad ones.
+    // A file without a rule exists only so that other files can import it.
     if (rule === undefined || violations.some(({ from, rule: { name } }) => from === reportedPath(path) && name === rule))
       return [];
     return [`${path} passes ${rule}`];
@@ -108,6 +108,6 @@ function listFixtures(root: string, pattern: string): string[] {
 
 function readRuleToFail(text: string, path: string): string {
   const rule = RULE_TO_FAIL.exec(text)?.[1];
-  if (!rule) throw new Error(`${path} does not name the rule that it must fail.`);
+  if (!rule) throw new Error(`${path} does not name the rule that must report it.`);
   return rule;
 }

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Also exists in the images that docker/Dockerfile builds. */
+/** Folders that exist on most machines, so a path below them is no trace. The images of docker/Dockerfile use them too. */
 const COMMON_FOLDERS = ['/', '/root'];
 
 /**
- * Finds traces of a machine in committed files: its folders, the host of its package registry, download addresses in a lock
- * file. They do not work on other machines. Returns the lines.
+ * Finds texts in committed files that are only valid on this machine: paths of its folders, the host of its package registry, and
+ * download addresses in a lock file. Returns the lines.
  */
 export function findMachineTraces(root: string): string[] {
-  const around = dirname(root);
-  const found = COMMON_FOLDERS.includes(around) ? [] : findLines(root, `${around}/`);
+  const parent = dirname(root);
+  const found = COMMON_FOLDERS.includes(parent) ? [] : findLines(root, `${parent}/`);
   const registry = run(root, 'npm', ['config', 'get', 'registry']);
   if (URL.canParse(registry)) found.push(...findLines(root, new URL(registry).host));
   for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Phrases that readers with another first language stumble over, each with the plain way to say it. Not a grammar checker: it only
- * finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also occurs in good prose does not
- * belong here.
+ * Phrases that are hard to read for people with another first language, each with advice. This check is not a grammar checker: it only
+ * finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also occurs in clear prose must not be
+ * added.
  */
 const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(?:is|are|was|were|be|been|being|not) told\b/i, 'say which program reports what to whom'],
@@ -25,7 +25,7 @@ const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ];
 
-/** Names of the code that were replaced by the standard terms of the field. They are refused as whole words, in code too. */
+/** Names that were replaced by the standard terms of the field. The check reports each as a whole word, also in code. */
 const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
   ['askForThePast', 'requestReplay'],
   ['toldAgain', 'isReplayComplete'],
@@ -60,9 +60,9 @@ const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
   ['effectsIn', 'a noun for the result'],
 ];
 
-/** Folders whose TypeScript is read. */
+/** Folders whose TypeScript files are checked. */
 const COVERED = ['apps', 'libs', 'tools', 'e2e', 'bench', 'deploy', 'docker', 'examples'];
-/** Examples in the table of this file, and prose that must fail. */
+/** This file contains the phrases, and the fixtures must fail. */
 const IGNORED = ['tools/checks/**', '**/node_modules/**', '**/dist/**'];
 
 /** `path:line: phrase: advice` of each phrase and name that is found. */
@@ -72,7 +72,7 @@ export function findUnclearProse(root: string): string[] {
   const code = COVERED.flatMap((folder) => files(`${folder}/**/*.{ts,tsx}`));
   return [...markdown, ...code].sort().flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
-    return checkText(text, path.endsWith('.md') ? 'markdown' : 'code').map((place) => `${path}:${place}`);
+    return checkText(text, path.endsWith('.md') ? 'markdown' : 'code').map((problem) => `${path}:${problem}`);
   });
 }
 
@@ -93,14 +93,14 @@ export function checkText(text: string, kind: 'markdown' | 'code'): string[] {
   return [...phrases, ...names];
 }
 
-// Characters that are no prose become U+0001, and lines stay lines, so that a place in the result is a place in the text.
+// The functions below replace characters that are not prose by U+0001. Line breaks stay, so that positions do not change.
 
-/** Without fenced blocks, headings, code spans and targets of links. */
+/** Hides fenced code, headings, code spans, targets of links, and HTML comments. */
 function hideMarkdownCode(text: string): string {
   return text.replace(/^```[^]*?^```|^ +```[^]*?^ +```|^#.*$|`[^`]*`|\]\([^)]*\)|<!--[^]*?-->/gm, hide);
 }
 
-/** Of TypeScript only the comments, without their stars and slashes. */
+/** Hides everything in TypeScript except the comments; clears their stars and slashes. */
 function hideCode(text: string): string {
   let end = 0;
   let prose = '';

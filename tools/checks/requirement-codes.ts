@@ -4,14 +4,14 @@ import { join } from 'node:path';
 
 const REQUIREMENTS = 'docs/requirements.md';
 const FIXTURES = 'tools/checks/fixtures/';
-const READ = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
+const CHECKED_FILES = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
 
-/** A code in a comment. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
+/** A code such as E2. It does not match a byte of a URL (`%C3%A9`) or a step of an SVG path (`M8 10.5`, `M0 0h`). */
 const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
 const ROW = /^\| ([A-Z]\d+) +\|/gm;
 
 /**
- * A comment with `(E2)` only helps if docs/requirements.md has a row E2. Returns the places that name a missing row, and
+ * A comment that cites `(E2)` is only useful if docs/requirements.md has a row E2. Returns the places that cite a missing row, and the
  * duplicate rows.
  */
 export function findUnknownRequirements(root: string): string[] {
@@ -20,11 +20,11 @@ export function findUnknownRequirements(root: string): string[] {
     cwd: root,
     encoding: 'utf8',
   }).stdout.split('\n');
-  const twice = rows.filter((row, place) => rows.indexOf(row) !== place);
+  const duplicates = rows.filter((row, index) => rows.indexOf(row) !== index);
   return [
-    ...twice.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
+    ...duplicates.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
     ...files
-      .filter((path) => READ.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
+      .filter((path) => CHECKED_FILES.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
       .flatMap((path) => findUnknownCodes(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
   ];
 }

@@ -19,12 +19,14 @@ export function formatErrorsPage(): string {
   return `# Errors
 
 Generated from \`libs/contracts/src/errors.ts\` and \`error-help\` beside it by \`node tools/docs/errors-page.ts\`. Customers quote
-the reference to support; programs branch on the code; a refused request is answered with the status (a failed payment is
-stored with its error, and its answer is a success). "Again": the same request may succeed later.
+the reference to support, and programs branch on the code. The status is the HTTP status of the response to a refused request. A failed
+payment is not a refused request: it is stored with its error, and the response is a success. "Again": the same request may succeed
+later.
 
-Every answer with an error links to the page that explains it: \`type\` of a problem, and the header \`Link: <…>; rel="help"\` also if
-the body has no field for it, as in the envelope of the hosted gateway and an empty 401. The platform serves these pages itself, at
-\`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), with the text below. The address is for people.
+Every error response links to the page that explains the error, in the header \`Link: <…>; rel="help"\` and in \`type\` of a problem. The
+envelope of the hosted gateway has no field for the link, and an empty 401 has no body, so these have only the header. The platform
+serves these pages at \`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), with the text below. They are for people,
+not for programs.
 
 | Reference | Code | Status | Again | Message |
 |---|---|---|---|---|
