@@ -29,7 +29,7 @@ try {
   console.error(known.message === USAGE ? USAGE : `mutants: ${known.line}`);
   process.exitCode = known.exitCode;
 }
-// Open handles of tests must not keep the command running.
+// Otherwise open handles of tests would keep the command running.
 process.exit();
 
 function help(): number {
@@ -42,16 +42,16 @@ async function run(options: Options): Promise<number> {
   const all = files.flatMap((file) => readMutants(root, file));
   const { reasons, stale } = matchEquivalents(all, readEquivalents(), files);
   if (stale.length > 0) {
-    const named = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
-    throw new SvcError(`equivalent.json has entries without a mutant or without a reason: ${named.join('; ')}`);
+    const entries = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
+    throw new SvcError(`equivalent.json has entries without a mutant or without a reason: ${entries.join('; ')}`);
   }
-  const numbered = selectChanged(all, options).map((mutant, at) => ({ mutant, number: at + 1 }));
-  const wanted = numbered.filter(({ number }) => options.only?.includes(number) ?? true);
+  const numbered = selectChanged(all, options).map((mutant, index) => ({ mutant, number: index + 1 }));
+  const selected = numbered.filter(({ number }) => options.only?.includes(number) ?? true);
   if (options.isList) {
-    for (const { mutant, number } of wanted) console.log(`${String(number).padStart(5)}  ${describeMutant(mutant)}`);
+    for (const { mutant, number } of selected) console.log(`${String(number).padStart(5)}  ${describeMutant(mutant)}`);
     return 0;
   }
-  const mutants = wanted.map(({ mutant }) => mutant);
+  const mutants = selected.map(({ mutant }) => mutant);
   const verdicts = await judgeMutants(mutants.filter((mutant) => !reasons.has(mutant)));
   const outcomes = mutants.map((mutant): [Mutant, Outcome] => {
     const reason = reasons.get(mutant);
@@ -84,16 +84,16 @@ async function judgeMutants(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mut
   const packages = folders.map((folder) => ({
     folder,
     mutants: mutants.filter(({ file }) => findPackage(file) === folder),
-    known: findProductionFiles(root, [folder]).flatMap((file) => readMutants(root, file)),
+    allMutants: findProductionFiles(root, [folder]).flatMap((file) => readMutants(root, file)),
     specs: findSpecs(root, folder),
   }));
   const cache = openBaselineCache(root, join(settings.dataDir, 'mutants', 'baseline'));
-  const specs = packages.flatMap((one) => one.specs);
+  const specs = packages.flatMap(({ specs: specsOfPackage }) => specsOfPackage);
   const lanes = await startLanes(settings, specs, steps);
   try {
-    for (const one of packages) {
-      const found = await runMutants(one, lanes, cache, createProgress(one.folder));
-      for (const [mutant, verdict] of found) verdicts.set(mutant, verdict);
+    for (const each of packages) {
+      const judged = await runMutants(each, lanes, cache, createProgress(each.folder));
+      for (const [mutant, verdict] of judged) verdicts.set(mutant, verdict);
     }
   } finally {
     await lanes.stop();

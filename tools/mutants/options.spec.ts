@@ -16,6 +16,6 @@ it.each([
   [['apps/a', '--only'], '--only takes numbers of --list'],
   [['apps/a', '--only', '0'], '--only takes numbers of --list'],
   [['apps/a', '--fast'], 'there is no option --fast'],
-])('refuses the options %j', (args, reason) => {
+])('rejects the options %j', (args, reason) => {
   expect(() => parseOptions(args)).toThrow(reason);
 });

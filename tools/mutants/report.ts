@@ -8,19 +8,19 @@ export type Outcomes = readonly (readonly [Mutant, Outcome])[];
 const COLUMNS = ['killed', 'survived', 'not reached', 'timed out', 'invalid', 'equivalent'] as const;
 const LISTED = ['survived', 'not reached', 'invalid'] as const;
 
-/** A line for each file, one for all of them, and each mutant that a test should have killed. */
+/** A table with a line for each file and a sum, and a list of the mutants that a test should have killed. */
 export function formatReport(outcomes: Outcomes): string {
   const files = [...new Set(outcomes.map(([{ file }]) => file))];
   const width = Math.max(4, ...files.map(({ length }) => length));
-  const line = (name: string, of: Outcomes) =>
-    name.padEnd(width) + COLUMNS.map((is) => String(count(of, is) || '·').padStart(is.length + 2)).join('');
+  const formatLine = (name: string, counted: Outcomes) =>
+    name.padEnd(width) + COLUMNS.map((is) => String(count(counted, is) || '·').padStart(is.length + 2)).join('');
   const rows = files.map((file) =>
-    line(
+    formatLine(
       file,
       outcomes.filter(([mutant]) => mutant.file === file),
     ),
   );
-  const table = ['file'.padEnd(width) + COLUMNS.map((is) => `  ${is}`).join(''), ...rows, line('all', outcomes)];
+  const table = ['file'.padEnd(width) + COLUMNS.map((is) => `  ${is}`).join(''), ...rows, formatLine('all', outcomes)];
   return [...table, ...LISTED.flatMap((is) => listMutants(outcomes, is))].join('\n');
 }
 
@@ -36,15 +36,15 @@ function listMutants(outcomes: Outcomes, is: Outcome['is']): string[] {
 
 /** `apps/…/x.ts:12 findOwned, owner: site_id = $3: always true` */
 export function describeMutant({ file, line, within, guard, original, what, occurrence }: Mutant): string {
-  const nth = occurrence > 1 ? ` (number ${occurrence})` : '';
-  return `${file}:${line}  ${within}, ${guard}:  ${original}${nth}  —  ${what}`;
+  const number = occurrence > 1 ? ` (number ${occurrence})` : '';
+  return `${file}:${line}  ${within}, ${guard}:  ${original}${number}  —  ${what}`;
 }
 
 function formatReason(outcome: Outcome): string {
   return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
 }
 
-/** Everything about each mutant except its statement. */
+/** All data of each mutant except its SQL statement. */
 export function formatJsonReport(outcomes: Outcomes): string {
   const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
   const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));

@@ -1,26 +1,26 @@
 import { computeScore, formatScores } from './score.ts';
 
-const mutants = (...statuses: Parameters<typeof computeScore>[1][number]['status'][]) =>
+const createMutants = (...statuses: Parameters<typeof computeScore>[1][number]['status'][]) =>
   statuses.map((status) => ({ status }));
 
 describe('the score of a folder', () => {
-  it('counts a mutant that no test reached as survived, and one that ran for ever as killed', () => {
-    const score = computeScore('libs/sdk', mutants('Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage'));
+  it('counts a mutant that no test reached as survived, and a mutant that ran into the time limit as killed', () => {
+    const score = computeScore('libs/sdk', createMutants('Killed', 'Killed', 'Timeout', 'Survived', 'NoCoverage'));
     expect(score).toEqual({ folder: 'libs/sdk', killed: 3, survived: 2, percent: 60 });
   });
 
-  it('omits ignored mutants and those that did not compile', () => {
-    const score = computeScore('libs/sdk', mutants('Killed', 'Ignored', 'CompileError', 'RuntimeError'));
+  it('omits ignored mutants, and mutants that did not compile or run', () => {
+    const score = computeScore('libs/sdk', createMutants('Killed', 'Ignored', 'CompileError', 'RuntimeError'));
     expect(score).toMatchObject({ killed: 1, survived: 0, percent: 100 });
   });
 
-  it('is full for a folder without mutants', () => {
+  it('is 100 for a folder without mutants', () => {
     expect(computeScore('libs/sdk', []).percent).toBe(100);
   });
 });
 
-describe('the table', () => {
-  it('names each folder with a score that is too low, and rounds no score up', () => {
+describe('the table of scores', () => {
+  it('marks each folder whose score is too low, and rounds every score down', () => {
     const scores = [
       { folder: 'libs/kernel', killed: 900, survived: 100, percent: 90 },
       { folder: 'libs/sdk', killed: 8_999, survived: 1_001, percent: 89.99 },

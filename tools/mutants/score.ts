@@ -4,15 +4,15 @@ type MutantStatus = Awaited<ReturnType<Stryker['runMutationTest']>>[number]['sta
 
 export interface Score {
   readonly folder: string;
-  /** A test failed, or ran for ever. */
+  /** The number of mutants with which a test failed or ran into the time limit. */
   readonly killed: number;
-  /** No test failed, or none reached it. */
+  /** The number of mutants with which no test failed, including those that no test evaluated. */
   readonly survived: number;
-  /** Of both; 100 where there is no mutant. */
+  /** The share of killed mutants; 100 for a folder without mutants. */
   readonly percent: number;
 }
 
-/** Ignored mutants, and those that do not compile, do not count. */
+/** Ignored mutants, and mutants that do not compile, do not count. */
 export function computeScore(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
   const count = (...statuses: MutantStatus[]): number =>
     mutants.filter(({ status }) => statuses.includes(status)).length;

@@ -23,7 +23,7 @@ it.each([
   expect(isProduction(file)).toBe(false);
 });
 
-it('uses slow specs last', () => {
+it('isLastResort is true for specs that are slow or start RabbitMQ', () => {
   expect(['a/x.timed.int-spec.ts', 'a/rabbitmq-x.int-spec.ts', 'a/rabbitmq/x.int-spec.ts'].map(isLastResort)).toEqual([
     true,
     true,
@@ -31,11 +31,11 @@ it('uses slow specs last', () => {
   ]);
 });
 
-it('finds the app or lib of a file', () => {
+it('findPackage returns the app or lib of a file', () => {
   expect(findPackage('apps/identity/src/users/user.ts')).toBe('apps/identity');
 });
 
-it('reads the new lines of a diff, and none for a deletion', () => {
+it('parseDiff returns the new lines of each file, and none for a deleted file', () => {
   const diff = [
     'diff --git a/apps/a.ts b/apps/a.ts',
     '--- a/apps/a.ts',

@@ -4,7 +4,7 @@ import { globSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { SvcError } from '../svc/base/svc-error.ts';
 
-/** Production code of an app or a lib: no tests and their helpers, no migrations, no start-up file. */
+/** Whether the file is production code of an app or a lib: no test or test helper, no migration, no start-up file. */
 export function isProduction(file: string): boolean {
   return (
     /^(tools\/mutants\/fixtures\/)?(apps|libs)\/[^/]+\/(src|browser)\/.*\.tsx?$/.test(file) &&
@@ -16,11 +16,11 @@ export function isProduction(file: string): boolean {
 /** The production files below the given folders and files, sorted. */
 export function findProductionFiles(root: string, paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => {
-    const below = relative(root, join(root, path)).split(sep).join('/');
-    const stats = statSync(join(root, below), { throwIfNoEntry: false });
+    const relativePath = relative(root, join(root, path)).split(sep).join('/');
+    const stats = statSync(join(root, relativePath), { throwIfNoEntry: false });
     if (!stats) throw new SvcError(`there is no ${path}`, { exitCode: 2 });
-    if (stats.isFile()) return [below];
-    const pattern = `${below === '' ? '' : `${below}/`}**/*.{ts,tsx}`;
+    if (stats.isFile()) return [relativePath];
+    const pattern = `${relativePath === '' ? '' : `${relativePath}/`}**/*.{ts,tsx}`;
     return globSync(pattern, { cwd: root, exclude: isExcludedFolder }).map((file) => file.split(sep).join('/'));
   });
   return [...new Set(files)].filter(isProduction).toSorted();
@@ -30,7 +30,7 @@ function isExcludedFolder(path: string): boolean {
   return /(^|[\\/])(node_modules|dist|\.data|\.git)$/.test(path);
 }
 
-/** `apps/identity` for a file in it: only its own tests judge a mutant. */
+/** The app or lib of a file, such as `apps/identity`: only its tests judge a mutant of the file. */
 export function findPackage(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
@@ -41,7 +41,7 @@ export function findSpecs(root: string, folder: string): string[] {
     .toSorted();
 }
 
-/** Slow, with their own servers: they run only for mutants that no other spec reaches. */
+/** Whether the spec is slow or starts its own servers: such specs run only for mutants that no other spec evaluates. */
 export function isLastResort(spec: string): boolean {
   return spec.includes('.timed.') || /\/rabbitmq[^/]*$/.test(spec);
 }

@@ -14,14 +14,14 @@ import { computeScore, formatScores } from './score.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REPORTS = '.data/mutants';
-/** In percent of the mutants that a test could kill. */
+/** The required share of killed mutants, in percent. */
 const REQUIRED = 90;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     concurrency: { type: 'string', default: String(cpus().length) },
-    /** Reuses results of unchanged mutants and tests. For work on tests, not for a release. */
+    /** Reuses results of unchanged mutants and tests: for use while tests are written, not for a release. */
     incremental: { type: 'boolean', default: false },
   },
 });
@@ -36,7 +36,7 @@ for (const { folder, files } of selectTargets(positionals)) {
 console.log(`\n${formatScores(scores, REQUIRED)}`);
 process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
 
-/** Each folder with the files to mutate; single files are grouped by folder. */
+/** The files to mutate, grouped by app and lib. */
 function selectTargets(paths: readonly string[]): { folder: string; files: string[] }[] {
   if (paths.length === 0) return findFoldersWithPureFiles(root);
   const found = new Map<string, string[]>();
@@ -56,7 +56,7 @@ function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutatio
   return new Stryker({
     configFile: 'tools/mutants/stryker.config.mjs',
     mutate: files,
-    // Other packages are imported unchanged through node_modules: only this one has mutants.
+    // Only this package has mutants; it imports the other packages unchanged through node_modules.
     ignorePatterns: ['/.data', '/.nx', '**/dist'].concat(others).concat(`!/${folder}`),
     jest: { config: { roots: [`<rootDir>/${folder}`] } },
     concurrency: Number(values.concurrency),

@@ -1,7 +1,7 @@
 /**
- * The test environment in which mutants run: it extends Jest's own, runs each test once for each of its mutants with that
- * mutant active, and records the results. A test that fails with a mutant runs once more without it: only if it then
- * passes, the mutant was the cause.
+ * The test environment in which mutants run. It extends Jest's environment. It runs each test once for each mutant that the test
+ * evaluates, with only that mutant active, and records the results. A test that fails with a mutant runs again without it (the
+ * control run). If it then passes, the mutant was the cause.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
@@ -31,26 +31,28 @@ interface CircusState {
   readonly rootDescribeBlock: CircusDescribe;
 }
 
-/** The mutant of one test run. */
+/** One run of one test: with a mutant, or its control run. */
 interface MutantRun {
   readonly test: number;
   readonly mutant: string;
   readonly isControl: boolean;
 }
 
-/** The global __svcMutants of compiled code. */
+/** The global `__svcMutants`, which compiled code and setup.mjs use. */
 interface MutantSwitch {
+  /** The id of the active mutant; empty for none. */
   active: string;
+  /** Records that a site was evaluated. */
   hit(site: string): void;
-  /** Returns the statement to send. */
+  /** Returns the SQL statement to send instead of this one. */
   statement(text: string): string;
 }
 
-/** With a mutant, for a test that usually takes less time. */
+/** The minimum time limit of a test with a mutant. */
 const USUAL_TIMEOUT_MS = 5_000;
-/** Without a mutant only a test that hangs ends early, as in jest.config.mjs. */
+/** The minimum time limit of a test without a mutant, as in jest.config.mjs: only a test that hangs reaches it. */
 const RECORDING_TIMEOUT_MS = 300_000;
-/** Other load on the machine must not look like a mutant. */
+/** A test with a mutant may take this many times its usual duration, because other programs may load the machine. */
 const MAX_SLOWDOWN = 8;
 
 export default class MutantEnvironment extends OneContext {
@@ -72,7 +74,7 @@ export default class MutantEnvironment extends OneContext {
 
   constructor(...args: ConstructorParameters<typeof OneContext>) {
     super(...args);
-    // Before setup(), which Jest calls after the setup files.
+    // The setup files use this global, and Jest runs them before setup().
     (this.global as unknown as { __svcMutants: MutantSwitch }).__svcMutants = this.switch;
   }
 
@@ -105,7 +107,7 @@ export default class MutantEnvironment extends OneContext {
     return changed;
   }
 
-  /** Numbers the tests in the order of the file, and inserts a copy for each of its runs. */
+  /** Numbers the tests in the order of the file, and replaces each test by a copy for each of its runs. */
   private planRuns(root: CircusDescribe): void {
     let number = 0;
     const visit = (block: CircusDescribe): void => {
@@ -138,7 +140,7 @@ export default class MutantEnvironment extends OneContext {
     return runs.length === 0 ? [Object.assign(test, { mode: 'skip' })] : runs;
   }
 
-  /** Decides at the start of an entry: skips a mutant that is already killed, and a control unless there was a failure. */
+  /** Skips the run if its mutant is already killed, or if it is a control run and the test has not failed. */
   private startRun(test: CircusTest): void {
     const entry = this.mutantRuns.get(test)!;
     const { mutant, isControl } = entry;
@@ -153,7 +155,7 @@ export default class MutantEnvironment extends OneContext {
     if (!isControl && this.plan.kind !== 'record') this.writeLine({ type: 'begin', test: entry.test, mutant });
   }
 
-  /** The mutant whose control is next. */
+  /** The mutant with which the test has just failed: its control run is next. */
   private failedMutant: string | undefined;
 
   private finishRun(test: CircusTest): void {
@@ -164,20 +166,20 @@ export default class MutantEnvironment extends OneContext {
     if (plan.kind === 'mutants') this.switch.active = '';
     if (plan.kind === 'record') {
       const ms = Math.round(performance.now() - this.startedAt);
-      const { readsQueryPlan: isPlan } = this;
-      const complaints = this.sqlErrorLog.read();
-      this.writeLine({ type: 'test', test: number, name: formatTestName(test), ms, failed, sites: [...sites], readsQueryPlan: isPlan, sqlErrors: complaints });
+      const { readsQueryPlan } = this;
+      const sqlErrors = this.sqlErrorLog.read();
+      this.writeLine({ type: 'test', test: number, name: formatTestName(test), ms, failed, sites: [...sites], readsQueryPlan, sqlErrors });
     } else if (isControl) {
       this.failedMutant = undefined;
-      // Not caused by the mutant alone: later tests would fail as well.
+      // The mutant is not the only cause: later tests would fail too.
       if (failed) this.shouldSkipRest = true;
       else this.killed.add(mutant);
       this.writeLine({ type: 'control', test: number, mutant, failed });
     } else {
       const wasReached = sites.has(findSite(mutant)) || this.loadSites.has(findSite(mutant));
       const error = failed ? summariseError(test.errors[0]) : '';
-      const complaints = this.sqlErrorLog.read();
-      this.writeLine({ type: 'ran', test: number, mutant, failed, wasReached, error, complaints });
+      const sqlErrors = this.sqlErrorLog.read();
+      this.writeLine({ type: 'ran', test: number, mutant, failed, wasReached, error, sqlErrors });
       if (failed) this.failedMutant = mutant;
       if (failed && plan.kind === 'alone') this.shouldSkipRest = true;
     }
@@ -185,8 +187,8 @@ export default class MutantEnvironment extends OneContext {
 }
 
 /**
- * The time limit of a test with a mutant: a test that hangs fails much earlier than by its own limit, and a test that is only
- * slow on a busy machine passes.
+ * The time limit of a test. With a mutant it is much shorter than the test's own limit, so that a test that hangs fails early, but
+ * long enough for a test that is only slow on a busy machine.
  */
 function findTimeout({ timeout }: CircusTest, usualMs: number | undefined): number {
   if (usualMs === undefined) return Math.max(RECORDING_TIMEOUT_MS, timeout ?? 0);
@@ -202,7 +204,7 @@ function formatTestName(test: CircusTest | CircusDescribe): string {
   return `${formatTestName(test.parent)} ${test.name}`;
 }
 
-/** jest-circus stores an error, or a pair of the error and its origin. */
+/** The beginning of the error's message. jest-circus stores an error, or a pair of the error and its origin. */
 function summariseError(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);

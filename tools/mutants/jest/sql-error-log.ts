@@ -3,12 +3,12 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 /** Syntax errors and rule violations (class 42), except insufficient privilege, which tests provoke. */
 const INVALID_STATEMENT_ERROR = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
 
-/** PostgreSQL's errors about statements that it cannot run at all: a mutant that causes one proves nothing. */
+/** Reads PostgreSQL's errors about invalid statements. A mutant that causes one proves nothing about the tests. */
 export class SqlErrorLog {
   private readonly log: string;
   private readUpTo = 0;
 
-  /** @param log of a server with log_error_verbosity = verbose; empty for tests without one */
+  /** @param log path of the log of a server with log_error_verbosity = verbose; empty for tests without a server */
   constructor(log: string) {
     this.log = log;
   }
@@ -18,6 +18,7 @@ export class SqlErrorLog {
     this.readUpTo = this.size();
   }
 
+  /** The errors since the last call. */
   read(): string[] {
     const from = this.readUpTo;
     const length = this.size() - from;

@@ -3,8 +3,8 @@ import { instrument, findMutants } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
-/** The exports of the source when a mutant is active, and the sites that were evaluated. */
-function run<T>(
+/** Runs the instrumented source with an active mutant. Returns the result of `use`, and the sites that were evaluated. */
+function runInstrumented<T>(
   source: string,
   active: string,
   use: (module: Record<string, never>) => T,
@@ -28,8 +28,8 @@ export const find = (table: string, site?: number) =>
 export const open = (rows: { state: string }[]) => rows.filter((row) => ['open', 'reserved'].includes(row.state)).length;
 `;
 
-it('behaves like the source while no mutant is active', () => {
-  const { result, hits } = run(GUARDS, '', (module) => {
+it('instrumented code behaves like the source when no mutant is active', () => {
+  const { result, hits } = runInstrumented(GUARDS, '', (module) => {
     const call = module as Record<string, (...args: unknown[]) => unknown>;
     return [
       call['mayPay']!({ mode: 'test', expiresAt: 5 }, { mode: 'test' }, 4),
@@ -51,10 +51,10 @@ it('behaves like the source while no mutant is active', () => {
   expect(new Set(hits).size).toBe(6);
 });
 
-it('applies only the active mutant, chosen when the expression is evaluated', () => {
+it('instrumented code applies only the mutant that is active when the expression is evaluated', () => {
   const mutants = findMutants(FILE, GUARDS);
   const outcomes = mutants.map(({ id, original, what }) => {
-    const { result } = run(GUARDS, id, (module) => {
+    const { result } = runInstrumented(GUARDS, id, (module) => {
       const call = module as Record<string, (...args: unknown[]) => unknown>;
       return [
         call['mayPay']!({ mode: 'test', expiresAt: 5 }, { mode: 'live' }, 4),
@@ -83,14 +83,14 @@ it('applies only the active mutant, chosen when the expression is evaluated', ()
   ]);
 });
 
-it('keeps line numbers', () => {
+it('instrumented code has the line numbers of the source', () => {
   const source =
     'const a =\n  `SELECT 1\n  WHERE mode = $1 -- 1\n  AND site_id = $2`;\nthrow new Error(String(a.mode === b.mode));';
   const lines = instrument(FILE, source).split('\n');
   expect(lines.at(-1)).toContain('throw new Error');
 });
 
-it('omits one guard from TypeORM criteria, also in helpers, and never all criteria of a change', () => {
+it('findMutants omits each guard of TypeORM criteria, also in helper functions, but never all criteria of a change', () => {
   const source = `
     const ownedBy = 1;
     function ofOwner(owner) { return { merchantId: owner.merchantId, siteId: owner.siteId }; }
@@ -111,7 +111,7 @@ it('omits one guard from TypeORM criteria, also in helpers, and never all criter
   ]);
 });
 
-it('makes no mutant of lengths, types, HTTP answers and omitted members', () => {
+it('findMutants returns no mutant for lengths, types, HTTP statuses and optional members', () => {
   const source = `
     if (sites.length > 3 || typeof siteId === 'string' || statusCode === 404 || status >= 500) x();
     const shown = { ...(siteId === undefined ? {} : { siteId }), at: until === null ? undefined : until };
@@ -119,7 +119,7 @@ it('makes no mutant of lengths, types, HTTP answers and omitted members', () => 
   expect(findMutants(FILE, source)).toEqual([]);
 });
 
-it('numbers equal guards of one function', () => {
+it('findMutants numbers equal guards of one function', () => {
   const source = 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }';
   expect(findMutants(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
     ['f', 1, 1],
@@ -129,7 +129,7 @@ it('numbers equal guards of one function', () => {
   ]);
 });
 
-it('gives a statement before and after the mutation, whatever its holes contain', () => {
+it('findMutants returns the mutated statement with the numbers of its holes', () => {
   const source =
     'const KEEP = `UPDATE ${table} SET a = \\`b\\` WHERE ${table}.version = ${version} AND mode = $1 ${more}`;';
   const statements = findMutants(FILE, source).map(({ statement }) => statement!.applyMutation);

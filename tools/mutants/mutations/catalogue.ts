@@ -1,4 +1,9 @@
-/** All mutants of some files, each with a key that survives line changes, and the instrumented text. */
+/**
+ * Lists the mutants of a file, and compiles them into its source.
+ *
+ * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression that contains guards. A mutant is
+ * the program with one guard dropped or weakened. A hole is a `${…}` in the template literal of an SQL statement.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Guard } from './guard-words.ts';
@@ -7,9 +12,9 @@ import { findSites } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {
-  /** `file#number`, stable until the file changes. */
+  /** `file#site.mutant`, both numbered from 1; stable until the file changes. */
   readonly id: string;
-  /** The expression that it changes: `file#number`. */
+  /** The expression that the mutant changes: `file#site`. */
   readonly site: string;
   readonly kind: Kind;
   readonly guard: Guard;
@@ -18,9 +23,9 @@ export interface Mutant {
   readonly within: string;
   readonly original: string;
   readonly what: string;
-  /** Number among mutants with the same file, function, original and change; from 1. */
+  /** The number, from 1, among mutants with the same file, function, original and change. */
   readonly occurrence: number;
-  /** For SQL: the statement before and after; a number is a hole. */
+  /** For SQL: the statement before and after the change, as texts and numbers of holes. */
   readonly statement?: { readonly original: readonly Part[]; readonly applyMutation: readonly Part[] };
 }
 
@@ -31,16 +36,16 @@ export function readMutants(root: string, file: string): Mutant[] {
 }
 
 export function findMutants(file: string, source: string): Mutant[] {
-  const seen = new Map<string, number>();
-  return findSites(file, source).flatMap((site, at) =>
-    site.mutations.map((mutation, nth): Mutant => {
+  const occurrences = new Map<string, number>();
+  return findSites(file, source).flatMap((site, siteIndex) =>
+    site.mutations.map((mutation, mutationIndex): Mutant => {
       const { guard, original, what } = mutation;
-      const same = [site.within, original, what].join('\0');
-      const occurrence = (seen.get(same) ?? 0) + 1;
-      seen.set(same, occurrence);
+      const key = [site.within, original, what].join('\0');
+      const occurrence = (occurrences.get(key) ?? 0) + 1;
+      occurrences.set(key, occurrence);
       return {
-        id: formatMutantId(file, at, nth),
-        site: formatSiteId(file, at),
+        id: formatMutantId(file, siteIndex, mutationIndex),
+        site: formatSiteId(file, siteIndex),
         kind: site.kind,
         guard,
         file,
@@ -68,8 +73,8 @@ function countLines(source: string, from: number, to: number): number {
 }
 
 /**
- * The source with all its mutants: each site becomes a choice between itself and its mutants at each evaluation.
- * Line numbers do not change.
+ * The source with all its mutants: each site becomes an expression that chooses, at each evaluation, between the original and its
+ * mutants. Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
   const sites = findSites(file, source).map((site, at) => ({ site, at }));
@@ -81,7 +86,7 @@ interface NumberedSite {
   readonly at: number;
 }
 
-/** The text of a range in which the outermost sites are choices, and recursively the sites inside them. */
+/** The text of a range in which each site is replaced by a choice, also the sites inside other sites. */
 function render(source: string, range: Span, sites: readonly NumberedSite[], file: string): string {
   let text = '';
   let from = range.start;
@@ -110,7 +115,7 @@ function mutated(source: string, site: Site, { start, end, replacement }: Mutati
   return source.slice(site.start, start) + replacement + source.slice(end, site.end);
 }
 
-/** The literal as texts and hole numbers, once as it is and once mutated. */
+/** The literal before and after the mutation, as texts and numbers of holes. */
 function mutateStatement(
   source: string,
   literal: NonNullable<Site['literal']>,
@@ -120,14 +125,14 @@ function mutateStatement(
   const before = splitAtHoles(source, literal.start, mutation.start, literal);
   const after = splitAtHoles(source, mutation.end, literal.end, literal);
   const cut = source.slice(mutation.start, mutation.end);
-  // A mutation that adds text around a predicate keeps the predicate's own holes.
+  // A mutation that adds text around a predicate does not change the holes of the predicate.
   const [prefix, suffix] = cut === '' ? [mutation.replacement, ''] : mutation.replacement.split(cut);
-  const kept =
+  const originalParts =
     suffix === undefined || mutation.replacement === '' ? [] : splitAtHoles(source, mutation.start, mutation.end, literal);
-  return { original, applyMutation: [...before, prefix ?? '', ...kept, suffix ?? '', ...after] };
+  return { original, applyMutation: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
 }
 
-/** Holes that lie within the range, and the texts between them as they are at run time. */
+/** The numbers of the holes within the range, and the texts between them as they are at run time. */
 function splitAtHoles(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
   const parts: Part[] = [];
   let from = start;

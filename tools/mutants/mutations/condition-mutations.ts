@@ -15,10 +15,10 @@ const EQUALITIES: readonly ts.SyntaxKind[] = [
   ts.SyntaxKind.EqualsEqualsEqualsToken,
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ];
-/** The names of flags; other names are things or nothing. */
+/** The names of boolean values. A condition on another name tests whether it has a value. */
 const FLAG_NAME =
   /^(is|has|can|may|must|should|was|are)[A-Z]|(^|_|[a-z])([Rr]evoked|[Ll]eased|[Ww]ithdrawn|[Ee]xpired|[Ss]uperseded|[Kk]eyless|[Cc]losed|[Rr]eadable|[Rr]equired|[Ll]ocked|[Ss]tale|[Rr]etired|_key)$/;
-/** Compares the form of a text or the length of a list, not an owner. */
+/** A comparison of the length of a text or list guards nothing. */
 const LENGTH_PROPERTIES = new Set(['length', 'size', 'byteLength']);
 
 export function conditionMutations(node: ts.Expression, tree: ts.SourceFile): Mutation[] {
@@ -29,19 +29,19 @@ export function conditionMutations(node: ts.Expression, tree: ts.SourceFile): Mu
 
 function comparisonMutations(node: ts.BinaryExpression, tree: ts.SourceFile): Mutation[] {
   const { left, right, operatorToken } = node;
-  const edge = BOUNDARY_OPERATORS.get(operatorToken.kind);
-  if (edge === undefined && !EQUALITIES.includes(operatorToken.kind)) return [];
+  const boundary = BOUNDARY_OPERATORS.get(operatorToken.kind);
+  if (boundary === undefined && !EQUALITIES.includes(operatorToken.kind)) return [];
   if ([left, right].some((side) => isLength(side) || ts.isTypeOfExpression(side)) || isOptionalMember(node)) return [];
-  // In a program `at` is an index, not a time.
+  // In TypeScript, `at` is an index; in SQL it is a time.
   const names = [...findNames(left), ...findNames(right)].filter((name) => name !== 'at');
   const isHttpStatus = [left, right].some((side) => ts.isNumericLiteral(side) && Number(side.text) >= 100);
   const guard = findStrongestGuard(isHttpStatus ? names.filter((name) => name !== 'status') : names);
   if (guard === undefined) return [];
   const mutations = alwaysMutations(node, guard, tree);
-  if (edge === undefined) return mutations;
+  if (boundary === undefined) return mutations;
   const span = { start: operatorToken.getStart(tree), end: operatorToken.end };
-  const what = `${edge.from} becomes ${edge.to}`;
-  return [...mutations, { ...span, replacement: edge.to, guard, original: collapseSpaces(node.getText(tree)), what }];
+  const what = `${boundary.from} becomes ${boundary.to}`;
+  return [...mutations, { ...span, replacement: boundary.to, guard, original: collapseSpaces(node.getText(tree)), what }];
 }
 
 /** The mutations `true` and `false`. */
@@ -79,10 +79,10 @@ function withoutCast(node: ts.Expression): ts.Expression {
   return ts.isParenthesizedExpression(node) || ts.isAsExpression(node) ? withoutCast(node.expression) : node;
 }
 
-/** A name that is true or false, where it decides something. */
+/** A boolean name that is used as a condition. */
 function isFlag(node: ts.Expression): boolean {
-  const isNamed = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isCallExpression(node);
-  if (!isNamed || !isUsedAsCondition(node)) return false;
+  const hasName = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isCallExpression(node);
+  if (!hasName || !isUsedAsCondition(node)) return false;
   const name = findLastName(node);
   return (FLAG_NAME.test(name) || splitWords(name)[0] === 'require') && findGuard(name) !== undefined;
 }
@@ -101,12 +101,12 @@ function isUsedAsCondition(node: ts.Expression): boolean {
   return isJunction;
 }
 
-/** `...(x === undefined ? {} : { x })`: omits a member of an object, and guards nothing. */
+/** `...(x === undefined ? {} : { x })`: adds an optional member to an object, and guards nothing. */
 function isOptionalMember(node: ts.BinaryExpression): boolean {
-  const comparesWithNothing = [node.left, node.right].some(
+  const comparesWithEmpty = [node.left, node.right].some(
     (side) => side.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(side) && side.text === 'undefined'),
   );
-  if (!comparesWithNothing) return false;
+  if (!comparesWithEmpty) return false;
   const { parent } = node;
   if (!ts.isConditionalExpression(parent) || parent.condition !== node) return false;
   return [parent.whenTrue, parent.whenFalse].some(isEmptyValue);
@@ -133,7 +133,7 @@ function findLastName(node: ts.Expression): string {
   return ts.isIdentifier(node) ? node.text : '';
 }
 
-/** The names in an operand: its own last name, and those of its arguments. Not of functions inside. */
+/** The names in an operand: its last name and those of its arguments, but not names in the bodies of functions. */
 function findNames(node: ts.Expression): string[] {
   if (ts.isPropertyAccessExpression(node)) return [node.name.text];
   if (ts.isIdentifier(node)) return [node.text];

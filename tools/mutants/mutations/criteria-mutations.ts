@@ -8,7 +8,7 @@ const METHODS_WITH_CRITERIA =
   /^(find(One)?(By)?(OrFail)?|findAndCount(By)?|count(By)?|exists?(By)?|update|delete|softDelete|increment|decrement)$/;
 const METHODS_THAT_CHANGE = /^(update|delete|softDelete|increment|decrement)$/;
 
-/** Functions of the file whose object is spread into criteria: `{ ...ownedBy(owner), keyId }`. */
+/** The names of functions in the file whose result is spread into criteria: `{ ...ownedBy(owner), keyId }`. */
 export function findCriteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: ts.Node): void => {
@@ -28,7 +28,7 @@ function isInCriteria(call: ts.CallExpression): boolean {
   );
 }
 
-/** The look-up whose criteria or options the object is. */
+/** The method of TypeORM to which the object is passed as criteria or options. */
 function findMethod(object: ts.ObjectLiteralExpression): string | undefined {
   const { parent } = object;
   if (

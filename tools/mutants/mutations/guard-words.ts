@@ -1,7 +1,7 @@
 /** Recognises the names of guards by their words, in columns and in properties. */
 export type Guard = 'owner' | 'mode' | 'version' | 'state' | 'lease' | 'expiry';
 
-/** In order of precedence, for a name with words of two kinds. */
+/** The words of each guard. If a name contains words of two guards, the first guard has precedence. */
 const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
   lease: ['lease', 'leased', 'lock', 'locked', 'claim', 'claimed', 'fence', 'holder'],
   version: ['version', 'versions', 'generation', 'txid', 'position', 'sequence'],
@@ -43,13 +43,13 @@ const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
   ],
 };
 
-/** A guard only at the end of a name: `expires_at`, `signsFrom`. */
+/** These words indicate a guard only at the end of a name: `expires_at`, `signsFrom`. */
 const ONLY_AS_LAST_WORD = new Set(['at', 'after', 'from', 'since', 'active']);
-/** Alone these are the cursor of a page. */
+/** A name that consists of only one of these words is the cursor of a page. */
 const CURSOR_WORDS = new Set(['after', 'from', 'since']);
-/** Names that end in these are descriptions, and guard nothing. */
+/** A name that ends in one of these words is a description, not a guard. */
 const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
-/** The status of an HTTP answer, an SQL error or a browser's document guards nothing. */
+/** The status of an HTTP response, an SQL error or a browser's document is not a guard. */
 const OTHER_STATUS = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
 
 /** `leased_until`, `leasedUntil` and `LEASED_UNTIL` as [leased, until]. */
@@ -66,7 +66,7 @@ export function findGuard(name: string): Guard | undefined {
   const words = splitWords(name);
   const last = words.at(-1);
   if (last === undefined || DESCRIPTIONS.has(last)) return undefined;
-  // An API version separates data like an owner; there is no newer and older.
+  // An API version separates data as a mode does: no version is newer than another.
   if (words[0] === 'api' && last === 'version') return 'mode';
   if (words.length === 1 && CURSOR_WORDS.has(last)) return undefined;
   const guards = Object.keys(GUARD_WORDS) as Guard[];
@@ -75,7 +75,7 @@ export function findGuard(name: string): Guard | undefined {
   );
 }
 
-/** The first guard, in the order above, that any of the names contains. */
+/** The first guard, in the order of GUARD_WORDS, of any of the names. */
 export function findStrongestGuard(names: readonly string[]): Guard | undefined {
   const found = new Set(names.map(findGuard));
   return (Object.keys(GUARD_WORDS) as Guard[]).find((guard) => found.has(guard));

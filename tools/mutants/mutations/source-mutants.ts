@@ -12,7 +12,7 @@ export type Kind = 'sql' | 'criteria' | 'condition';
 export interface Site extends Span {
   readonly kind: Kind;
   readonly line: number;
-  /** The function, method or constant around it. */
+  /** The name of the function, method or constant that contains the expression. */
   readonly within: string;
   readonly mutations: readonly Mutation[];
   /** For SQL: the start and end of the literal's text, and its holes. */
@@ -31,7 +31,7 @@ export function findSites(file: string, source: string): Site[] {
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return sites.toSorted((one, other) => one.start - other.start || other.end - one.end);
+  return sites.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
 function scriptKind(file: string): ts.ScriptKind {
@@ -67,7 +67,7 @@ function moveMutation(mutation: Mutation, by: number): Mutation {
 
 type Literal = ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateExpression;
 
-/** Text that is an expression, not the name of a property or of a module. */
+/** A text literal that is an expression, not the name of a property or a module. */
 function isLiteral(node: ts.Node): node is Literal {
   if (ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node))
     return !ts.isTaggedTemplateExpression(node.parent);
@@ -87,7 +87,7 @@ function describeLiteral(node: Literal, tree: ts.SourceFile): NonNullable<Site['
   return { start: node.getStart(tree) + 1, end: node.end - 1, holes };
 }
 
-/** The name around the guard, which survives line changes. */
+/** The name of the declaration that contains the node: unlike a line number, it rarely changes. */
 function findEnclosingName(node: ts.Node): string {
   for (let at: ts.Node | undefined = node.parent; at; at = at.parent) {
     if (ts.isConstructorDeclaration(at)) return 'constructor';

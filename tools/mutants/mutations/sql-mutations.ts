@@ -4,17 +4,17 @@ import { findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
 import { tokenize } from './sql-tokens.ts';
 
-/** One change of a text: replaces the span, keeps the rest. */
+/** One change of a text: replaces the span. */
 export interface Mutation extends Span {
   readonly replacement: string;
   readonly guard: Guard;
   /** The guard as written. */
   readonly original: string;
-  /** The change, in words that survive line changes. */
+  /** A description of the change, without line numbers. */
   readonly what: string;
 }
 
-/** The content after a keyword: a list of values, conditions, assignments, sort keys, or nothing that can be a condition. */
+/** What follows a keyword: a list of values, a condition, assignments, sort keys, or something without conditions. */
 type Clause = 'value' | 'condition' | 'when' | 'assignment' | 'order' | 'inference' | 'other';
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
@@ -42,10 +42,10 @@ const BOUNDARY_OPERATORS: Readonly<Record<string, string>> = { '<': '<=', '<=': 
 export function sqlMutations(text: string, holes: readonly Span[]): Mutation[] {
   const found: Mutation[] = [];
   mutateTokens(tokenize(text, holes), 'value', { text, found });
-  return found.toSorted((one, other) => one.start - other.start || other.end - one.end);
+  return found.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
-/** True if a literal is SQL, or a part of a statement. */
+/** Whether a literal is an SQL statement or a fragment of one. */
 export function isSql(text: string): boolean {
   return (
     /(^|[\s(])(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|AND|OR|JOIN|ORDER BY|CASE WHEN|ON CONFLICT)\s/.test(text) ||
@@ -59,11 +59,11 @@ interface Findings {
   readonly found: Mutation[];
 }
 
-/** Visits the tokens of one level, and each part between keywords, commas and unfinished fragments. */
+/** Splits the tokens of one nesting level at keywords, commas and holes that contain fragments, and mutates each segment. */
 function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findings): void {
   let clause = initial;
-  let listed = initial;
-  const aroundCases: Clause[] = [];
+  let clauseOfList = initial;
+  const enclosingClauses: Clause[] = [];
   let segment: Token[] = [];
   let orderKeys: Token[][] = [];
   const endSegment = () => {
@@ -79,15 +79,15 @@ function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findi
     const next = findClause(tokens, at, clause);
     if (token.text === ',' || token.text === ';') {
       endSegment();
-      clause = listed;
+      clause = clauseOfList;
     } else if (next !== undefined) {
       endSegment();
       endOrder();
       clause = next;
-      if (token.text === 'CASE') aroundCases.push(listed);
+      if (token.text === 'CASE') enclosingClauses.push(clauseOfList);
       // After an alias and after a CASE the same list continues.
-      if (token.text === 'END') listed = aroundCases.pop() ?? next;
-      else if (token.text !== 'AS') listed = next;
+      if (token.text === 'END') clauseOfList = enclosingClauses.pop() ?? next;
+      else if (token.text !== 'AS') clauseOfList = next;
     } else if (isAdjacentHole(tokens, at)) {
       endSegment();
       segment.push(token);
@@ -105,7 +105,7 @@ function findClause(tokens: readonly Token[], at: number, clause: Clause): Claus
   const after = tokens[at + 1]?.text;
   if (text === 'ON') return after === 'CONFLICT' ? 'inference' : before === 'DISTINCT' ? 'value' : 'condition';
   if (text === 'BY') return before === 'ORDER' ? 'order' : 'other';
-  // The columns and predicate of ON CONFLICT select the index: changed, PostgreSQL finds none.
+  // The columns and predicate of ON CONFLICT select the index: PostgreSQL would find no index for changed ones.
   if (clause === 'inference') return text === 'DO' ? 'other' : 'inference';
   if (text === 'WHEN') return isSearchedCase(tokens, at) ? 'when' : 'other';
   if ((text === 'DISTINCT' && isWord(tokens[at - 1], 'IS', 'NOT')) || (text === 'FROM' && before === 'DISTINCT'))
@@ -114,7 +114,7 @@ function findClause(tokens: readonly Token[], at: number, clause: Clause): Claus
   return CLAUSES[text] ?? (OTHER_KEYWORDS.has(text) ? 'other' : undefined);
 }
 
-/** `CASE WHEN condition`, not `CASE expression WHEN value`. In MERGE and plpgsql's EXCEPTION it is neither. */
+/** Whether WHEN belongs to `CASE WHEN condition`, not to `CASE expression WHEN value`, MERGE or plpgsql's EXCEPTION. */
 function isSearchedCase(tokens: readonly Token[], at: number): boolean {
   for (let index = at - 1, depth = 0; index >= 0; index--) {
     const { text } = tokens[index]!;
@@ -128,7 +128,7 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
   return token?.type === 'word' && words.includes(token.text);
 }
 
-/** A hole beside a value, not after an operator: a fragment that begins with its own keyword. */
+/** Whether a hole is beside a value, not after an operator: it then contains a fragment that begins with a keyword. */
 function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]!;
   const before = tokens[at - 1];
@@ -143,7 +143,7 @@ function mutateSegment(segment: readonly Token[], clause: Clause, findings: Find
   const assigned = clause === 'assignment' ? segment.findIndex(({ text }) => text === '=') : -1;
   const tokens = segment.slice(assigned + 1);
   const isCondition = clause === 'condition' || clause === 'when';
-  // A fragment that continues the condition of another.
+  // The literal continues a condition that another literal begins.
   const isContinued = isWord(tokens[0], 'AND');
   const alternatives = splitAtWord(tokens, 'OR');
   for (const alternative of alternatives) {
@@ -183,11 +183,11 @@ function isOperandGroup(operand: readonly Token[]): boolean {
 }
 
 interface OperandContext {
-  /** Only a condition is possible here, so a bare column is one. */
+  /** Only a condition is possible here, so a column without a comparison is a condition. */
   readonly isBoolean: boolean;
-  /** Without it, more rows pass. */
+  /** Whether `always true` would select more rows. */
   readonly canBeAlwaysTrue: boolean;
-  /** Without it, fewer rows pass. */
+  /** Whether `always false` would select fewer rows. */
   readonly canBeAlwaysFalse: boolean;
 }
 
@@ -207,8 +207,8 @@ function mutateOperand(operand: readonly Token[], place: OperandContext, { text,
   if (place.canBeAlwaysFalse) add({ start, end }, `(${original} AND FALSE)`, 'always false');
   if (!isComparison) return;
   const operator = inner[at]!;
-  const edge = BOUNDARY_OPERATORS[operator.text];
-  if (edge !== undefined) add(operator, edge, `${operator.text} becomes ${edge}`);
+  const boundary = BOUNDARY_OPERATORS[operator.text];
+  if (boundary !== undefined) add(operator, boundary, `${operator.text} becomes ${boundary}`);
   const isVersion = findStrongestGuard(findNames(inner.slice(0, at))) === 'version';
   if (operator.text === '=' && isVersion)
     for (const weaker of ['<=', '>=']) add(operator, weaker, `= becomes ${weaker}`);
@@ -217,7 +217,7 @@ function mutateOperand(operand: readonly Token[], place: OperandContext, { text,
     for (const { span, value } of listValueSpans(list)) add(span, '', `without ${value}`);
 }
 
-/** A column or a call that is true or false by itself, EXISTS, or a condition in parentheses. */
+/** A boolean column or call, EXISTS, or a condition in parentheses. */
 function isBareCondition(tokens: readonly Token[]): boolean {
   const [first] = tokens;
   if (first === undefined || tokens.some(({ type, text }) => type === 'operator' && text !== '.')) return false;
@@ -240,7 +240,7 @@ function listValueSpans(list: Token): { span: Span; value: string }[] {
   }));
 }
 
-/** The keys after the first break ties: omits each of them. Numbers sort rows that are grouped by the same numbers. */
+/** Omits each sort key after the first, unless it is a column number: such keys sort grouped rows. */
 function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];
@@ -253,7 +253,7 @@ function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findi
   }
 }
 
-/** Names of columns and, after `->>` and `#>>`, of members of JSON. */
+/** The names of columns, and of JSON members after `->>` and `#>>`. */
 function findNames(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token, at) => {
     if (token.type === 'group') return findNames(token.children);

@@ -21,8 +21,8 @@ const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[
 const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
 
 /**
- * Reads SQL into a tree: parentheses are one token, a group. Omits comments. A backslash (of the literal) counts as white
- * space, so that `\'` begins and ends a string like `'`.
+ * Splits SQL into a tree of tokens: parentheses with their content are one token, a group. Omits comments. A backslash of the
+ * TypeScript literal counts as white space, so that `\'` begins and ends a string as `'` does.
  */
 export function tokenize(text: string, holes: readonly Span[]): Token[] {
   const root: Token[] = [];
@@ -39,7 +39,7 @@ export function tokenize(text: string, holes: readonly Span[]): Token[] {
       current = [];
     } else if (character === ')') {
       const group = open.pop();
-      // A fragment may close a parenthesis that another literal opened.
+      // Without a group, the fragment closes a parenthesis that another literal opens.
       const children = current;
       current = group?.outer ?? root;
       if (group) {
@@ -52,7 +52,7 @@ export function tokenize(text: string, holes: readonly Span[]): Token[] {
     }
     at = end;
   }
-  // An unclosed parenthesis of a fragment is read as if it were not there.
+  // A parenthesis that the fragment does not close is ignored.
   for (let group = open.pop(); group; group = open.pop()) {
     group.outer.push(...current);
     current = group.outer;
@@ -91,7 +91,7 @@ function findText(text: string, mark: string, at: number): number {
   return found === -1 ? text.length : found;
 }
 
-/** A doubled quote is a quote; a hole may contain quotes. */
+/** The end of a quoted text. Two quotes in sequence are one character of it, and quotes in a hole do not count. */
 function findQuoteEnd(text: string, at: number, quote: string, holes: readonly Span[]): number {
   for (let next = at + 1; next < text.length; next++) {
     const hole = holes.find(({ start }) => start === next);

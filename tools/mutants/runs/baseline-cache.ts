@@ -1,4 +1,4 @@
-/** Caches the sites that specs evaluate, until they or any code that they could load changes. */
+/** Caches the sites that a spec evaluates. The cache key contains the spec and all code that the spec could load. */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,10 @@ export function openBaselineCache(root: string, folder: string): BaselineCache {
       .toSorted()
       .map((file) => readFileSync(join(root, file))),
   );
-  const fileOf = (spec: string) => join(folder, `${computeHash([code, spec, readFileSync(join(root, spec))])}.json`);
+  const cacheFile = (spec: string) => join(folder, `${computeHash([code, spec, readFileSync(join(root, spec))])}.json`);
   return {
-    find: (spec) => (existsSync(fileOf(spec)) ? parse(readFileSync(fileOf(spec), 'utf8')) : undefined),
-    store: (spec) => writeFileSync(fileOf(spec.spec), serialise(spec)),
+    find: (spec) => (existsSync(cacheFile(spec)) ? parse(readFileSync(cacheFile(spec), 'utf8')) : undefined),
+    store: (spec) => writeFileSync(cacheFile(spec.spec), serialise(spec)),
   };
 }
 

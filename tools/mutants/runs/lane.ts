@@ -1,4 +1,4 @@
-/** A process that runs one spec file after the other in Jest, so that Jest loads once. Its parent sends the files. */
+/** A process that runs spec files in Jest, one after the other, so that Jest loads only once. Its parent sends the files. */
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 
