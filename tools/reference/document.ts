@@ -12,7 +12,7 @@ import { findType } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
 import { Schemas } from './source/schema.ts';
 
-/** Recorded by tests: audience and operationId, status, request and answer. */
+/** Requests and responses that tests recorded, by `<audience>.<operationId>` and status. */
 export type Examples = Readonly<
   Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
 >;
@@ -32,16 +32,16 @@ interface Context {
   readonly source: Source;
   readonly schemas: Schemas;
   readonly examples: Examples;
-  /** Answers that several operations share word for word, by their code. */
+  /** Error responses that several operations have in common, by their error code. */
   readonly responses: Record<string, Schema>;
   readonly usedHeaders: Set<string>;
 }
 
-/** Every service may answer any request with these. */
+/** Every service may respond to any request with these errors. */
 const SERVICE_ERRORS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
-/** Answers of the proxy between caller and service. */
+/** Errors of the reverse proxy between caller and service. */
 const PROXY_ERRORS: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
-/** A segment of a path is at most 200 characters. */
+/** Error of an operation with path parameters: a segment of a path may have at most 200 characters. */
 const PATH_ERRORS: readonly ErrorCode[] = ['request.invalid'];
 const BODY_ERRORS: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
 
@@ -62,18 +62,18 @@ export function createOpenApiDocument(
     responses: {},
     usedHeaders: new Set(),
   };
-  const own = operations.filter((operation) => audience.includes(operation));
+  const included = operations.filter((operation) => audience.includes(operation));
   const paths: Record<string, Record<string, Schema>> = {};
-  for (const operation of own) {
+  for (const operation of included) {
     const path = (paths[operation.path] ??= {});
     if (path[operation.method]) throw new Error(`Two operations are ${operation.method} ${operation.path}.`);
     path[operation.method] = describeOperation(operation, context);
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
   const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, describeWebhook(webhook, context)]));
-  // If several controllers have one tag, the one with the tag's name describes it.
-  const speakers = own.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
-  const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
+  // If several controllers have the same tag, the docstring of the controller with the tag's name describes it.
+  const describing = included.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
+  const tags = [...new Map(describing.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
   if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'Requests that the platform sends.' });
@@ -82,7 +82,7 @@ export function createOpenApiDocument(
     openapi: '3.1.0',
     info: { title: audience.title, version, description: `${audience.description}${formatLimits(audience.name, source)}` },
     servers: [{ url, variables: { [variable]: { default: example, description } } }],
-    tags: tags.map(({ name, description: said }) => ({ name, description: said })),
+    tags: tags.map(({ name, description: text }) => ({ name, description: text })),
     paths: sorted,
     ...(audience.webhooks.length > 0 ? { webhooks } : {}),
     components: {
@@ -136,7 +136,7 @@ function describeOperation(operation: Operation, context: Context): Schema {
   };
 }
 
-/** The first sentence, without its full stop, and the rest. */
+/** The summary, which is the first sentence without its full stop, and the description: the whole text if it has more sentences. */
 function splitSummary({ doc, operationId }: Operation): [string, string] {
   const [, first, rest = ''] = /^(.+?[^.])(?:\.(?=\s|$)|[:;](?=\s))\s*([^]*)$/.exec(doc) ?? [];
   if (first === undefined) throw new Error(`${operationId} needs a docstring that begins with a sentence: "${doc}"`);
@@ -144,25 +144,25 @@ function splitSummary({ doc, operationId }: Operation): [string, string] {
 }
 
 function listParameters(operation: Operation, { source }: Context): Schema[] {
-  const of = (name: string, where: string, required: boolean): Schema => {
+  const describeParameter = (name: string, where: string, required: boolean): Schema => {
     const { description, schema } = findParameter(operation.controller, name);
     return { name, in: where, required, description, schema };
   };
-  const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => of(name!, 'path', true));
-  const said = operation.tags.filter(({ name }) => name === 'query');
-  const ofType = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
-  const names = new Set([...operation.query, ...said.map(({ key }) => key), ...ofType.map(({ name }) => name)]);
+  const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => describeParameter(name!, 'path', true));
+  const queryTags = operation.tags.filter(({ name }) => name === 'query');
+  const typeMembers = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
+  const names = new Set([...operation.query, ...queryTags.map(({ key }) => key), ...typeMembers.map(({ name }) => name)]);
   const isRequired = (name: string): boolean =>
-    said.some(({ key, text }) => key === name && text.startsWith('required'));
-  const query = [...names].map((name) => of(name, 'query', isRequired(name)));
+    queryTags.some(({ key, text }) => key === name && text.startsWith('required'));
+  const query = [...names].map((name) => describeParameter(name, 'query', isRequired(name)));
   const headers = operation.headers
     .filter((name) => name !== 'x-admin-key')
-    .map((name) => of(name, 'header', name === 'idempotency-key'));
+    .map((name) => describeParameter(name, 'header', name === 'idempotency-key'));
   const site = operation.guards.includes('SiteGuard') ? ['merchantId', 'merchantSiteId'] : [];
-  const till =
+  const hasTill =
     operation.guards.includes('AccessGuard') && operation.method === 'post' && !operation.path.includes('Refund');
-  const tills = till ? [of('x-till', 'header', false)] : [];
-  return [...path, ...query, ...site.map((name) => of(name, 'header', true)), ...headers, ...tills];
+  const tills = hasTill ? [describeParameter('x-till', 'header', false)] : [];
+  return [...path, ...query, ...site.map((name) => describeParameter(name, 'header', true)), ...headers, ...tills];
 }
 
 function describeRequestBody(operation: Operation, body: ts.Type, { audience, schemas, examples }: Context): Schema {
@@ -182,11 +182,11 @@ function describeRequestBody(operation: Operation, body: ts.Type, { audience, sc
 
 function listResponses(operation: Operation, context: Context): Schema {
   const responses: Record<string, Schema> = {};
-  const said = new Map(
+  const textByStatus = new Map(
     operation.tags.filter(({ name }) => name === 'returns').map(({ key, text }) => [key, text] as const),
   );
-  for (const status of new Set([String(operation.status), ...said.keys()]))
-    responses[status] = describeSuccess(operation, status, said.get(status), context);
+  for (const status of new Set([String(operation.status), ...textByStatus.keys()]))
+    responses[status] = describeSuccess(operation, status, textByStatus.get(status), context);
   for (const [status, errors] of listErrorsByStatus(operation, context.audience)) {
     if (responses[status]) continue;
     responses[status] = describeError(operation, status, errors, context);
@@ -210,29 +210,29 @@ function describeSuccess(operation: Operation, status: string, text: string | un
       : {};
   const others = hasBody
     ? Object.fromEntries(
-        produced.map(({ key, text: what }) => [
+        produced.map(({ key, text: description }) => [
           key,
-          { schema: { type: 'string', ...(what ? { description: what } : {}) } },
+          { schema: { type: 'string', ...(description ? { description } : {}) } },
         ]),
       )
     : {};
   const content = { ...json, ...others };
   const isReplay = text?.includes('Idempotency-Replayed') ?? false;
   return {
-    description: text || STATUS_WORDS[status] || 'Success.',
+    description: text || STATUS_DESCRIPTIONS[status] || 'Success.',
     headers: referToHeaders(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }
 
-const STATUS_WORDS: Readonly<Record<string, string>> = {
+const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Success.',
   201: 'Created.',
   202: 'Accepted.',
   204: 'Success, without a body.',
 };
 
-/** Codes by status, each with the docstring's text. */
+/** The error codes by status, each with its text in the docstring. */
 function listErrorsByStatus(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
   const thrown = operation.tags.filter(({ name }) => name === 'throws');
   const always = [
@@ -286,7 +286,7 @@ function describeError(
   return { $ref: `#/components/responses/${component}` };
 }
 
-/** For operations without a recorded answer: a tool would invent one with a success status. */
+/** An example for operations without a recorded one: tools would otherwise show an example with a success status. */
 function createEnvelopeExample(status: string, [first]: readonly [ErrorCode, string][]): Schema {
   const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
   const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');

@@ -1,6 +1,6 @@
 /**
- * An AsyncAPI 3.0 document of the events and commands between services: their types from the contracts, and the services that publish,
- * consume, request and answer them from service-messages.ts.
+ * Creates an AsyncAPI 3.0 document of the events and commands between services. Their types come from the contracts. The services that
+ * publish, consume, request and answer them come from service-messages.ts.
  */
 import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
 import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
@@ -55,7 +55,7 @@ export function createEventsDocument(source: Source, version: string): object {
   return moveSiblingsOfRefs(document) as object;
 }
 
-/** In AsyncAPI a `$ref` of a schema allows no other keywords beside it, unlike in OpenAPI 3.1. */
+/** Moves a `$ref` with other keywords beside it into `allOf`: AsyncAPI, unlike OpenAPI 3.1, does not allow such keywords. */
 function moveSiblingsOfRefs(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(moveSiblingsOfRefs);
   if (typeof value !== 'object' || value === null) return value;
@@ -103,7 +103,7 @@ function createMessage(name: string, description: string, payload: Schema): Sche
   };
 }
 
-/** @param names names of messages, by what they are in the channel */
+/** @param names the names of the messages, by their role in the channel: event, request or reply */
 function createChannel(type: string, names: Readonly<Record<string, string>>): Schema {
   const messages = Object.entries(names).map(([key, name]) => [key, { $ref: `#/components/messages/${name}` }]);
   return { address: type, messages: Object.fromEntries(messages) };
@@ -120,12 +120,12 @@ function createOperation(service: string, action: Action, type: string, verb: st
 }
 
 function createCommandOperation(service: string, action: Action, type: string, verb: string): [string, Schema] {
-  const [name, sent] = createOperation(service, action, type, verb);
+  const [name, operation] = createOperation(service, action, type, verb);
   const $ref = `#/channels/${type}`;
   return [
     name,
     {
-      ...sent,
+      ...operation,
       messages: [{ $ref: `${$ref}/messages/request` }],
       reply: { channel: { $ref }, messages: [{ $ref: `${$ref}/messages/reply` }] },
     },

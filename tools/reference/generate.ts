@@ -19,7 +19,7 @@ import { readSource, root } from './source/program.ts';
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
 
-/** Contents by file name. */
+/** The contents of the documents by file name. */
 export function generate(source: Source): Map<string, string> {
   const operations = findOperations(source);
   const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
@@ -68,16 +68,16 @@ function findBreaksOfRelease(file: string, text: string): string[] {
   if (!existsSync(released)) return [];
   const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
   return findBreakingChanges(parse(readFileSync(released, 'utf8')), parse(text)).map(
-    (change) => `docs/reference/${file} breaks what was released: ${change}`,
+    (change) => `docs/reference/${file} breaks the released version: ${change}`,
   );
 }
 
-/** Without texts, which a comparison does not need. */
+/** Removes texts and examples, which a comparison does not need. */
 function removeTexts(text: string): string {
-  const isWords = (key: string, value: unknown): boolean =>
+  const isText = (key: string, value: unknown): boolean =>
     ['description', 'summary', 'title'].includes(key) && typeof value === 'string';
   const reviver = (key: string, value: unknown): unknown =>
-    isWords(key, value) || key === 'example' ? undefined : value;
+    isText(key, value) || key === 'example' ? undefined : value;
   return `${JSON.stringify(JSON.parse(text, reviver))}\n`;
 }
 

@@ -1,12 +1,12 @@
-/** Limits and lifetimes that belong to no single field, as a table in a document's description; the numbers come from the code. */
+/** Creates a table of limits and lifetimes that do not belong to one field. The numbers come from the code. */
 import ts from 'typescript';
 import type { Source } from './source/program.ts';
 import { evaluate } from './source/validators.ts';
 
 type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 
-/** Description, a constant or a setting's default, the end of its file's name, and its unit. */
-export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
+/** Description, name of a constant or setting, the end of its file's path, and its unit. */
+type Limit = readonly [description: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
   ['Largest body of a request', 'MAX_BODY_BYTES', 'libs/service/src/http/http.ts', 'bytes'],
@@ -45,12 +45,12 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   ],
 };
 
-/** Markdown; empty for an audience without its own limits. */
+/** The table in Markdown; empty for an audience without limits. */
 export function formatLimits(audience: string, source: Source): string {
   const limits = LIMITS[audience];
   if (!limits) return '';
   const rows = limits.map(
-    ([words, name, file, unit]) => `| ${words} | ${formatNumber(readNumber(name, file, source), unit)} |`,
+    ([description, name, file, unit]) => `| ${description} | ${formatNumber(readNumber(name, file, source), unit)} |`,
   );
   return ['\n\n| Limit or lifetime | |', '| --- | --- |', ...rows].join('\n');
 }
@@ -75,9 +75,9 @@ function formatNumber(number: number, unit: Unit): string {
   return unit === 'cents' ? `${grouped} cents` : grouped;
 }
 
-/** In the largest unit that divides it. */
+/** The duration in the largest unit of which it is a multiple. */
 function formatDuration(seconds: number): string {
-  const [size, name] = (
+  const [unitSeconds, name] = (
     [
       [86_400, 'days'],
       [3_600, 'hours'],
@@ -85,5 +85,5 @@ function formatDuration(seconds: number): string {
       [1, 's'],
     ] as const
   ).find(([each]) => seconds % each === 0 && seconds / each > 1) ?? [1, 's'];
-  return `${seconds / size} ${name}`;
+  return `${seconds / unitSeconds} ${name}`;
 }

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of what services send to each other: a file for each event payload, request and reply in libs/contracts/schemas, and the
- * same without words as a module of libs/messaging, which validates with them what enters a service (ADR 62).
+ * JSON Schemas of the messages between services. libs/contracts/schemas has a file for each event payload, request and reply. A module
+ * of libs/messaging contains the same schemas without descriptions: with it a service validates the messages it receives (ADR 62).
  */
 import { commandDeclarations, eventDeclarations } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
@@ -17,7 +17,7 @@ interface MessageSchema {
   readonly schema: Schema;
 }
 
-/** Contents by the path of the file, from the root. */
+/** The contents of the files, by their paths relative to the root. */
 export function messageSchemaFiles(source: Source): Map<string, string> {
   const { messages, definitions } = messageSchemas(source);
   const files = messages.map((message): [string, string] => [
@@ -66,8 +66,8 @@ function createDocument(
 const DEFINITION = '#/$defs/';
 
 /**
- * A `$ref` leads to the file's own definitions. A reader accepts properties that it does not know, so no schema forbids them. The
- * compiler orders unions by what it happened to see first: here they are sorted.
+ * Adapts a schema for messages. A `$ref` refers to the definitions in the same file. Readers accept unknown properties, so no schema
+ * forbids them. Unions are sorted, because their order depends on the order in which the compiler reads types.
  */
 function adaptSchema(value: Schema): Schema {
   const text = JSON.stringify(value, (key, each: unknown) => {
@@ -78,13 +78,13 @@ function adaptSchema(value: Schema): Schema {
   return JSON.parse(text.replaceAll('"$ref":"#/components/schemas/', `"$ref":"${DEFINITION}`)) as Schema;
 }
 
-/** Names of numbers stand in the order of their enumeration. */
+/** An enumeration with numbers is not sorted, because its names (x-enum-varnames) are in the same order. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number';
 }
 
-function compareByText(one: unknown, other: unknown): number {
-  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+function compareByText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
 function findReachableDefinitions(
@@ -102,7 +102,10 @@ function findReachableDefinitions(
   return found;
 }
 
-/** Text that is parsed when the first message arrives: a service starts without it. Definitions that messages share are in it once. */
+/**
+ * The module with the schemas as text: a service parses it only when the first message arrives, so that it starts faster. Definitions
+ * that several messages use occur once.
+ */
 function formatModule(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
   const all = {
     ...definitions,

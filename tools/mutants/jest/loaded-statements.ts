@@ -42,9 +42,9 @@ export class LoadedStatements {
   }
 }
 
-function isContained({ longestText: mark, pattern }: KnownStatement, text: string): boolean {
+function isContained({ longestText, pattern }: KnownStatement, text: string): boolean {
   pattern.lastIndex = 0;
-  return text.includes(mark) && pattern.test(text);
+  return text.includes(longestText) && pattern.test(text);
 }
 
 type Groups = Readonly<Record<string, string>>;

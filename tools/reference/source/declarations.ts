@@ -1,4 +1,7 @@
-/** The events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`, `commandType<Request, Reply>('charge-card.v1')`. */
+/**
+ * Finds the events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`,
+ * `commandType<Request, Reply>('charge-card.v1')`.
+ */
 import ts from 'typescript';
 import type { ServiceMessages } from '../../../libs/contracts/src/service-messages.ts';
 import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
@@ -11,7 +14,7 @@ export interface Declaration {
   /** `payment.succeeded.v1` */
   readonly type: string;
   readonly description: string;
-  /** Where its types are written. */
+  /** The declaration in the source. */
   readonly node: ts.Node;
 }
 
@@ -24,7 +27,7 @@ export interface CommandDeclaration extends Declaration {
   readonly reply: ts.Type;
 }
 
-/** Throws where a service publishes a type that is not declared. */
+/** @throws Error when a service publishes a type that is not declared */
 export function eventDeclarations({ files, checker }: Source): EventDeclaration[] {
   const found = findCalls('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
     ...rest,
@@ -34,7 +37,7 @@ export function eventDeclarations({ files, checker }: Source): EventDeclaration[
   return selectUsed(found, ({ publishes }) => publishes, 'eventType');
 }
 
-/** Throws where a service answers a command that is not declared. */
+/** @throws Error when a service answers a command that is not declared */
 export function commandDeclarations({ files, checker }: Source): CommandDeclaration[] {
   const found = findCalls('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
     ...rest,
@@ -48,7 +51,7 @@ interface Call extends Declaration {
   readonly types: readonly ts.Type[];
 }
 
-/** `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
+/** Finds declarations such as `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
 function findCalls(
   name: 'eventType' | 'commandType',
   folder: string,
@@ -71,12 +74,13 @@ function findCalls(
   return found.sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
+/** The declarations whose types the services use. */
 function selectUsed<T extends Declaration>(
   declarations: readonly T[],
-  typesOf: (messages: ServiceMessages) => readonly string[],
+  listTypes: (messages: ServiceMessages) => readonly string[],
   declaredBy: string,
 ): T[] {
-  const types = new Set(SERVICES.flatMap(([, messages]) => typesOf(messages)));
+  const types = new Set(SERVICES.flatMap(([, messages]) => listTypes(messages)));
   const undeclared = [...types].filter((type) => !declarations.some((each) => each.type === type));
   if (undeclared.length > 0) throw new Error(`No ${declaredBy} is declared for ${undeclared.join(', ')}.`);
   return declarations.filter(({ type }) => types.has(type));

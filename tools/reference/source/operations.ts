@@ -1,4 +1,4 @@
-/** The operations of the controllers, read from their decorators, types and docstrings. */
+/** Finds the operations of the controllers, from their decorators, types and docstrings. */
 import { relative } from 'node:path';
 import ts from 'typescript';
 import type { Decorator, Source, Tag } from './program.ts';
@@ -6,7 +6,7 @@ import { readDecorators, readDescription, root, readTags, findType } from './pro
 import { evaluate } from './validators.ts';
 
 export interface Operation {
-  /** Folder of the app, or of the library if several apps offer the controller. */
+  /** The folder of the app, or of the library if several apps serve the controller. */
   readonly app: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `/v1/payments/{paymentReference}` */
@@ -16,15 +16,16 @@ export interface Operation {
   readonly controller: string;
   /** Name of the controller in words, and its docstring. */
   readonly tag: { readonly name: string; readonly description: string };
-  /** It has the tag of another controller. */
+  /** Whether the operation has the tag of another controller (`@group`). */
   readonly hasTagOfAnother: boolean;
   readonly doc: string;
-  /** From the method, its controller and its guards. */
+  /** The docstring tags of the method and its guards. */
   readonly tags: readonly Tag[];
   readonly guards: readonly string[];
   readonly status: number;
+  /** Names of query parameters. */
   readonly query: readonly string[];
-  /** A query with its own type. */
+  /** The type of the whole query, if the method has a parameter for it. */
   readonly queryType?: ts.Type;
   readonly headers: readonly string[];
   readonly body?: ts.Type;
@@ -55,7 +56,7 @@ export function findOperations(source: Source): Operation[] {
 }
 
 function findOperationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
-  // A method for our own pages only is not part of an API.
+  // A method or controller with the tag @internal is only for the platform's own pages.
   const isInternal = (each: ts.Node): boolean => readTags(each).some(({ name }) => name === 'internal');
   if (isInternal(node)) return [];
   const methods = node.members.filter(ts.isMethodDeclaration).filter((method) => !isInternal(method));
@@ -63,9 +64,9 @@ function findOperationsOfController(node: ts.ClassDeclaration, controller: Decor
     readDecorators(method).flatMap((decorator) => {
       const verb = METHODS[decorator.name];
       if (verb === undefined) return [];
-      const own = readPaths(decorator);
+      const methodPaths = readPaths(decorator);
       return readPaths(controller).flatMap((base) =>
-        own
+        methodPaths
           .flatMap((path) => expandModelName(joinPaths(base, path)))
           .map((path) => createOperation({ node, method, verb, path }, source)),
       );
@@ -73,13 +74,13 @@ function findOperationsOfController(node: ts.ClassDeclaration, controller: Decor
   );
 }
 
-/** A function creates a controller that several services offer, and its docstring describes it. */
-function offeringFunction(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
+/** The function that creates a controller for several services: its docstring describes the controller. */
+function findFactory(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
   const { parent } = node.parent;
   return parent && ts.isFunctionDeclaration(parent) ? parent : undefined;
 }
 
-/** The read models that can be rebuilt (`rebuildOf`): each has its own path. */
+/** The read models that a command can rebuild: each has its own path. */
 const REBUILT_MODELS = ['history', 'retrieval'];
 
 function expandModelName(path: string): string[] {
@@ -101,19 +102,19 @@ function createOperation({ node, method, verb, path }: Handler, source: Source):
   const parameters = method.parameters.flatMap((parameter) =>
     readDecorators(parameter).map((decorator) => ({ parameter, decorator })),
   );
-  const named = (kind: string): string[] =>
-    parameters.flatMap(({ decorator: { name: of, args } }) =>
-      of === kind && args[0] && ts.isStringLiteral(args[0]) ? [args[0].text] : [],
+  const listNames = (kind: string): string[] =>
+    parameters.flatMap(({ decorator: { name: decoratorName, args } }) =>
+      decoratorName === kind && args[0] && ts.isStringLiteral(args[0]) ? [args[0].text] : [],
     );
-  const typed = (kind: string): ts.Type | undefined => {
+  const findParameterType = (kind: string): ts.Type | undefined => {
     const found = parameters.find(({ decorator }) => decorator.name === kind && decorator.args.length === 0);
     return found && checker.getTypeAtLocation(found.parameter);
   };
   const httpCode = decorators.find((each) => each.name === 'HttpCode')?.args[0];
   const bodyTag = readTags(method).find((tag) => tag.name === 'body');
-  const body = bodyTag ? findType(bodyTag.key, source) : typed('Body');
-  const queryType = typed('Query');
-  const answer = findResponseType(method, checker);
+  const body = bodyTag ? findType(bodyTag.key, source) : findParameterType('Body');
+  const queryType = findParameterType('Query');
+  const responseType = findResponseType(method, checker);
   const guardTags = guardNodes.flatMap(readTags);
   return {
     app: relative(root, node.getSourceFile().fileName).split('/')[1]!,
@@ -125,18 +126,18 @@ function createOperation({ node, method, verb, path }: Handler, source: Source):
       name:
         readTags(node).find(({ name: tag }) => tag === 'group')?.key ??
         name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-      description: readDescription(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
+      description: readDescription(checker.getSymbolAtLocation((findFactory(node) ?? node).name!), checker),
     },
     hasTagOfAnother: readTags(node).some(({ name: tag }) => tag === 'group'),
     doc: readDescription(checker.getSymbolAtLocation(method.name), checker),
     tags: [...readTags(method), ...guardTags],
     guards: guardNodes.map((guard) => (guard as ts.ClassDeclaration).name?.text ?? ''),
     status: httpCode ? readStatus(httpCode, checker) : verb === 'post' ? 201 : 200,
-    query: named('Query'),
-    headers: named('Headers'),
+    query: listNames('Query'),
+    headers: listNames('Headers'),
     ...(queryType && !checker.getIndexTypeOfType(queryType, ts.IndexKind.String) ? { queryType } : {}),
     ...(body ? { body } : {}),
-    ...(answer ? { responseType: answer } : {}),
+    ...(responseType ? { responseType } : {}),
     node: method,
   };
 }
@@ -146,15 +147,15 @@ function readStatus(expression: ts.Expression, checker: ts.TypeChecker): number 
   return type.isNumberLiteral() ? type.value : (evaluate(expression, checker) as number);
 }
 
-/** Unique in a document: includes the older version and the path of one site. */
+/** An id that is unique in a document: it also distinguishes the older version, and the path of one site. */
 function createOperationId(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
-  const own = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
-  if (path.startsWith('/api/v3/')) return `${own}V3`;
+  const baseId = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  if (path.startsWith('/api/v3/')) return `${baseId}V3`;
   const rebuilt = REBUILT_MODELS.find((name) => path === `/admin/v1/${name}/rebuild`);
-  if (rebuilt !== undefined) return `${own}Of${rebuilt.replace(/^./, (letter) => letter.toUpperCase())}`;
-  const isOfBoth = /^\/business\/.+\/(invoices\/\{invoiceId\}\/payments|payments(\/\{svcId\})?)$/.test(path);
-  return isOfBoth && path.includes('/sites/') ? `${own}AtSite` : own;
+  if (rebuilt !== undefined) return `${baseId}Of${rebuilt.replace(/^./, (letter) => letter.toUpperCase())}`;
+  const isOfMerchantAndSite = /^\/business\/.+\/(invoices\/\{invoiceId\}\/payments|payments(\/\{svcId\})?)$/.test(path);
+  return isOfMerchantAndSite && path.includes('/sites/') ? `${baseId}AtSite` : baseId;
 }
 
 function readPaths({ args: [argument] }: Decorator): string[] {
@@ -165,7 +166,7 @@ function readPaths({ args: [argument] }: Decorator): string[] {
 
 function readText(expression: ts.Expression): string {
   if (ts.isStringLiteralLike(expression)) return expression.text;
-  // The path of a controller that several services offer: `admin/v1/dead-letters/${service}`.
+  // The path of a controller that several services have: `admin/v1/dead-letters/${service}`.
   return expression
     .getText()
     .slice(1, -1)
@@ -177,29 +178,29 @@ function joinPaths(...parts: string[]): string {
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}').replace(/^\*$/, '{code}')).join('/')}`;
 }
 
-/** Declarations of the guards of `@UseGuards(…)` and of our own decorators that use some; their docstrings have tags. */
+/** The declarations of the guards of `@UseGuards(…)`, and of the repository's decorators that contain it. */
 function findGuards({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
-  const declared = (expression: ts.Expression): ts.Declaration[] => {
+  const findDeclaration = (expression: ts.Expression): ts.Declaration[] => {
     let symbol = checker.getSymbolAtLocation(expression);
     if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
     return symbol?.declarations?.slice(0, 1) ?? [];
   };
-  if (name === 'UseGuards') return args.flatMap(declared);
-  const [declaration] = declared(node);
+  if (name === 'UseGuards') return args.flatMap(findDeclaration);
+  const [declaration] = findDeclaration(node);
   if (!declaration || !ts.isFunctionDeclaration(declaration) || !declaration.getSourceFile().fileName.startsWith(root))
     return [];
   if (declaration.getSourceFile().fileName.includes('/node_modules/')) return [];
   const found: ts.Node[] = [];
   const visit = (each: ts.Node): void => {
     if (ts.isCallExpression(each) && each.expression.getText() === 'UseGuards')
-      found.push(...each.arguments.flatMap(declared));
+      found.push(...each.arguments.flatMap(findDeclaration));
     ts.forEachChild(each, visit);
   };
   visit(declaration);
-  return found.length > 0 ? [...found] : [];
+  return found;
 }
 
-/** `@produces` describes text and streams; the rest is JSON. */
+/** The type of the JSON response. Texts and streams have no type here: `@produces` describes them. */
 function findResponseType(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
   const signature = checker.getSignatureFromDeclaration(method);
   if (!signature) return undefined;

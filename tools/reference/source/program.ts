@@ -1,4 +1,4 @@
-/** The source of all programs, from the TypeScript compiler. */
+/** Reads the source of the apps and libs with the TypeScript compiler. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -20,14 +20,14 @@ export function readSource(): Source {
     rootNames: names.sort().map((name) => join(root, name)),
     options: { ...options, composite: false, incremental: false, noEmit: true, types: ['node'] },
   });
-  const ours = new RegExp(`^${root}/(apps|libs)/[^/]+/src/`);
+  const workspaceFile = new RegExp(`^${root}/(apps|libs)/[^/]+/src/`);
   return {
     checker: program.getTypeChecker(),
-    files: program.getSourceFiles().filter(({ fileName }) => ours.test(fileName)),
+    files: program.getSourceFiles().filter(({ fileName }) => workspaceFile.test(fileName)),
   };
 }
 
-/** The arguments of a decorator: `@Post('login')` of a class, method, property or parameter. */
+/** A decorator, such as `@Post('login')`, of a class, method, property or parameter. */
 export interface Decorator {
   readonly name: string;
   readonly args: readonly ts.Expression[];
@@ -43,19 +43,19 @@ export function readDecorators(node: ts.Node): Decorator[] {
   );
 }
 
-/** The text of a docstring without its tags, `{@link X}` as X, on one line for each paragraph. */
+/** The text of a docstring without its tags: each paragraph on one line, and `{@link X}` as `X`. */
 export function readDescription(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): string {
   return symbol === undefined ? '' : formatDocstring(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
 }
 
 export interface Tag {
   readonly name: string;
-  /** First word after the name. */
+  /** The first word after the name. */
   readonly key: string;
   readonly text: string;
 }
 
-/** `@throws payable.paid …` of a docstring. */
+/** The tags of a docstring, such as `@throws payable.paid …`. */
 export function readTags(node: ts.Node): Tag[] {
   return ts.getJSDocTags(node).map((tag) => {
     const whole = tag
@@ -67,7 +67,7 @@ export function readTags(node: ts.Node): Tag[] {
   });
 }
 
-/** A type of the contracts, or of the transformer's answers. */
+/** A type of the contracts, or of the transformer's responses, by its name. */
 export function findType(name: string, { files, checker }: Source): ts.Type {
   for (const file of files) {
     if (!/(libs\/contracts\/src|pos-transformer\/src\/answers)\//.test(file.fileName)) continue;

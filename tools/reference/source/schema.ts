@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 of TypeScript types: the compiler resolves `Omit`, unions and type arguments, so that nothing is declared twice. */
+/** Creates JSON Schemas (2020-12) of TypeScript types. The compiler resolves `Omit`, unions and type arguments. */
 import { relative } from 'node:path';
 import ts from 'typescript';
 import { readDecorators, readDescription, root } from './program.ts';
@@ -6,9 +6,9 @@ import { readFieldRules, evaluate } from './validators.ts';
 
 export type Schema = { [keyword: string]: unknown };
 
-/** Each named type gets its own component, and only one. */
+/** Creates one component for each named type. */
 export class Schemas {
-  /** By name: `components/schemas` of a document. */
+  /** The member `components/schemas` of a document. */
   readonly components: Record<string, Schema> = {};
   private readonly typeByName = new Map<string, ts.Type>();
   private readonly checker: ts.TypeChecker;
@@ -32,17 +32,17 @@ export class Schemas {
 
   /** If two types of one document have the same name, the second gets its app or library as prefix. */
   private uniqueName(name: string, type: ts.Type): string {
-    const known = this.typeByName.get(name);
-    if (known === undefined || known === type) {
+    const existing = this.typeByName.get(name);
+    if (existing === undefined || existing === type) {
       this.typeByName.set(name, type);
       return name;
     }
     const file = (type.aliasSymbol ?? type.getSymbol())!.declarations![0]!.getSourceFile().fileName;
     const folder = relative(root, file).split('/')[1]!;
-    const other = folder.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()) + name;
-    if ((this.typeByName.get(other) ?? type) !== type) throw new Error(`Three types are named ${name}.`);
-    this.typeByName.set(other, type);
-    return other;
+    const prefixed = folder.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()) + name;
+    if ((this.typeByName.get(prefixed) ?? type) !== type) throw new Error(`Three types are named ${name}.`);
+    this.typeByName.set(prefixed, type);
+    return prefixed;
   }
 
   private inline(type: ts.Type, owner: ts.Node): Schema {
@@ -54,7 +54,7 @@ export class Schemas {
     if (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
     if (type.flags & ts.TypeFlags.Number) return { type: 'number' };
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
-    // As in JSON.
+    // JSON.stringify writes a Date as text.
     if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
     if (type.isUnion()) return this.union(type, owner);
     if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
@@ -129,7 +129,7 @@ function readDefault(initializer: ts.Expression, checker: ts.TypeChecker): Schem
   return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : evaluate(initializer, checker) };
 }
 
-/** The format and unit of text and numbers, from a docstring or a name. */
+/** Adds the format of a text, or the type `integer` of a number, which follows from the docstring or the name. */
 function addFormat(schema: Schema, name: string, description: string): Schema {
   const isText = schema['type'] === 'string' || String(schema['type']) === 'string,null';
   if (isText && (/ISO 8601 UTC/.test(description) || name.endsWith('UTCDate')))
@@ -139,7 +139,7 @@ function addFormat(schema: Schema, name: string, description: string): Schema {
   return schema['type'] === 'number' && isWhole ? { ...schema, type: 'integer' } : schema;
 }
 
-/** A rule's `type: 'integer'` also applies if null is allowed; a `$ref` keeps its rules beside it. */
+/** Adds the keywords of validation rules. A rule's `type: 'integer'` also applies to a schema that allows null. */
 function addRules(schema: Schema, rules: Schema): Schema {
   const merged: Schema = { ...schema, ...rules };
   const isNullable = Array.isArray(schema['type']) && schema['type'].includes('null');

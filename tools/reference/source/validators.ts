@@ -1,4 +1,4 @@
-/** The JSON Schema of decorators of class-validator and of our own. */
+/** The JSON Schema keywords of validation decorators: those of class-validator, and those of this repository. */
 import ts from 'typescript';
 import type { Decorator } from './program.ts';
 import type { Schema } from './schema.ts';
@@ -11,8 +11,8 @@ const TEXT = String.raw`^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$`;
 const LABEL = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /**
- * By the decorator's name; the numbers come from the code. `constant` reads one from the file that declares the decorator.
- * A missing decorator fails the generation.
+ * The keywords by the name of the decorator. The numbers come from the code: `argument` reads an argument of the decorator, `constant` a
+ * constant in the file that declares the decorator. A missing decorator fails the generation.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   IsOptional: () => ({}),
@@ -41,30 +41,30 @@ const RULES: Readonly<Record<string, Rule>> = {
   IsAmountInCents: (_, constant) => ({ type: 'integer', minimum: 1, maximum: constant('MAX_AMOUNT_CENTS') }),
   IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('MAX_EMAIL_LENGTH') }),
   AreHosts: () => ({ type: 'array' }),
-  // Of the transformer.
+  // Decorators of the transformer.
   IsLabel: (argument) => ({ maxLength: argument(0), pattern: LABEL }),
   IsNote: (_, constant) => ({ maxLength: constant('MAX_NOTE_LENGTH') }),
   IsReference: (_, constant) => ({ minLength: 1, maxLength: constant('MAX_REFERENCE_LENGTH'), pattern: TEXT }),
   IsCents: (_, constant) => ({ type: 'integer', minimum: 0, maximum: constant('MAX_AMOUNT') }),
   IsAmountOwed: (_, constant) => {
-    const most = constant('MAX_AMOUNT');
-    return { type: 'integer', minimum: -most, maximum: most };
+    const maximum = constant('MAX_AMOUNT');
+    return { type: 'integer', minimum: -maximum, maximum: maximum };
   },
   IsLineTotal: (_, constant) => ({ minimum: -constant('MAX_AMOUNT'), maximum: constant('MAX_AMOUNT') }),
   IsQuantity: (_, constant) => ({ minimum: -constant('MAX_QUANTITY'), maximum: constant('MAX_QUANTITY') }),
   IsLineId: () => ({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
-/** Inline decorators, by the name of their rule: `@Matching('isQuantity', …)`. */
+/** The keywords of a decorator with the name of a rule as argument: `@Matching('isQuantity', …)`. */
 const NAMED_RULES: Readonly<Record<string, Rule>> = {
   isUnitPrice: (_, constant) => {
-    const most = constant('MAX_AMOUNT_CENTS');
+    const maximum = constant('MAX_AMOUNT_CENTS');
     const text = { type: 'string', pattern: String.raw`^\d{1,12}$` };
-    return { type: undefined, anyOf: [text, { type: 'integer', minimum: 0, maximum: most }] };
+    return { type: undefined, anyOf: [text, { type: 'integer', minimum: 0, maximum: maximum }] };
   },
   isQuantity: (_, constant) => {
-    const most = constant('MAX_QUANTITY');
-    return { minimum: -most, maximum: most, not: { const: 0 } };
+    const maximum = constant('MAX_QUANTITY');
+    return { minimum: -maximum, maximum: maximum, not: { const: 0 } };
   },
   isUtcDate: () => ({
     format: 'date-time',
@@ -73,10 +73,10 @@ const NAMED_RULES: Readonly<Record<string, Rule>> = {
   isRefundAmount: () => ({}),
 };
 
-export interface FieldRules {
-  /** Of the field itself. */
+interface FieldRules {
+  /** The keywords of the field itself. */
   readonly own: Schema;
-  /** Of each element: rules with `each: true`. */
+  /** The keywords of each element of the field: decorators with `each: true`. */
   readonly each: Schema;
 }
 
@@ -98,7 +98,7 @@ export function readFieldRules(decorators: readonly Decorator[], checker: ts.Typ
   return { own, each };
 }
 
-/** The value of an expression that the compiler can evaluate: a literal, a `const`, a list of them. */
+/** The value of an expression that is known at compile time: a literal, a `const`, a product, or a list of these. */
 export function evaluate(expression: ts.Expression, checker: ts.TypeChecker): Value {
   if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => evaluate(each, checker));
   if (ts.isRegularExpressionLiteral(expression)) return expression.text.slice(1, expression.text.lastIndexOf('/'));
@@ -118,7 +118,7 @@ export function evaluate(expression: ts.Expression, checker: ts.TypeChecker): Va
   throw new Error(`No value known at compile time: ${expression.getText()} in ${expression.getSourceFile().fileName}`);
 }
 
-/** A constant in the file that declares a decorator, or in its imports. */
+/** The value of a constant in the file that declares the decorator, or in its imports. */
 function readConstant(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
   let symbol = checker.getSymbolAtLocation(node);
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
