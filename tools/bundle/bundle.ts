@@ -1,11 +1,11 @@
 /**
- * Bundles the programs that `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads about 2 100 modules,
- * most of them third-party. Without a bundle, more than half of the processor time of its start is spent on finding and reading
- * them (ADR 36).
+ * Bundles the programs that `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads about 2 100
+ * modules, most of them third-party. Without a bundle, more than half of the processor time of its start is spent on
+ * finding and reading them (ADR 36).
  *
  * Writes `dist/<app>/<program>.js`, shared code into `dist/chunks`, and `dist/programs.json`, which lists the files and
- * packages of each program. Reads compiled code, because esbuild writes no decorator metadata. Does nothing when its inputs have
- * not changed since the last run.
+ * packages of each program. Reads compiled code, because esbuild writes no decorator metadata. Does nothing when its
+ * inputs have not changed since the last run.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -87,7 +87,9 @@ function computeInputsDigest(): string {
   return hash.digest('hex');
 }
 
-/** Node.js reads the source map of each script, and the maps of third-party code are ten times as large as the others. */
+/**
+ * Node.js reads the source map of each script, and the maps of third-party code are ten times as large as the others.
+ */
 function removeThirdPartySourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
     if (!file.endsWith('.js') || Object.keys(inputs).some(isWorkspaceCode)) continue;

@@ -12,8 +12,8 @@ const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
 /**
- * Nest imports packages on demand. A package that is not installed stays an import. For a CommonJS package, esbuild does not find
- * all export names that Node.js finds, so this plugin lists them.
+ * Nest imports packages on demand. A package that is not installed stays an import. For a CommonJS package, esbuild
+ * does not find all export names that Node.js finds, so this plugin lists them.
  */
 const packagesOnDemand: Plugin = {
   name: 'packages on demand',
@@ -44,8 +44,8 @@ async function findExportNames(name: string): Promise<string[]> {
 }
 
 /**
- * A program that is never started. It imports all third-party packages, so that esbuild puts them into separate chunks, which need
- * no source map.
+ * A program that is never started. It imports all third-party packages, so that esbuild puts them into separate chunks,
+ * which need no source map.
  */
 const thirdPartyPackages: Plugin = {
   name: 'packages of others',
@@ -89,8 +89,8 @@ interface Manifest {
 }
 
 /**
- * Replaces `import.meta.dirname` by the folder of the compiled module, where the module finds its files. In the bundle it would be
- * the folder of the script, which is two folders below the root.
+ * Replaces `import.meta.dirname` by the folder of the compiled module, where the module finds its files. In the bundle
+ * it would be the folder of the script, which is two folders below the root.
  */
 const foldersOfModules: Plugin = {
   name: 'folders of modules',
@@ -105,8 +105,9 @@ const foldersOfModules: Plugin = {
 };
 
 /**
- * The throttler is the only CommonJS package that requires Nest, whose modules are ES modules. esbuild would evaluate Nest at the
- * first `require`, in an order that breaks Nest's circular modules. So this plugin converts the throttler into an ES module.
+ * The throttler is the only CommonJS package that requires Nest, whose modules are ES modules. esbuild would evaluate
+ * Nest at the first `require`, in an order that breaks Nest's circular modules. So this plugin converts the throttler
+ * into an ES module.
  */
 const throttlerAsModule: Plugin = {
   name: 'throttler as a module',

@@ -53,7 +53,10 @@ const parallelLanes: Step[][] = isFixing
           name: 'format',
           run: () => runTool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FORMATTED),
         },
-        { name: 'types of tests and tools', run: () => runTool('typescript/bin/tsc', '--project', 'tsconfig.spec.json') },
+        {
+          name: 'types of tests and tools',
+          run: () => runTool('typescript/bin/tsc', '--project', 'tsconfig.spec.json'),
+        },
         { name: 'boundaries inside apps', run: checkBoundaries },
         { name: 'known-bad fixtures fail', run: async () => (await findPassingFixtures(root)).join('\n') },
         { name: 'small folders', run: () => Promise.resolve(findOverfullFolders(root).join('\n')) },

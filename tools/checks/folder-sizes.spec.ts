@@ -21,9 +21,12 @@ test.each([
   expect(checkFolderSizes([...createPaths('libs/a/src', 10), ...otherPaths], {})).toEqual([]);
 });
 
-test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])('the folder %s may contain more than ten files', (folder) => {
-  expect(checkFolderSizes(createPaths(folder, 11), {})).toEqual([]);
-});
+test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])(
+  'the folder %s may contain more than ten files',
+  (folder) => {
+    expect(checkFolderSizes(createPaths(folder, 11), {})).toEqual([]);
+  },
+);
 
 test('an exception allows a folder to contain more files, and is reported when it is not needed', () => {
   expect(checkFolderSizes(createPaths('tools/a', 11), { 'tools/a': 'a reason' })).toEqual([]);

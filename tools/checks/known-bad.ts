@@ -8,9 +8,10 @@ import { checkText } from './prose.ts';
 import { readRequirementCodes, findUnknownCodes } from './requirement-codes.ts';
 
 /**
- * Checks that the rules report violations. A rule can silently accept everything: ESLint's boundary rule does so without a project
- * graph, and so does a rule whose path pattern has a typo. Therefore `fixtures/` contains a file that breaks each rule. It is checked
- * as if it were in the folder to which the rule applies. Returns the files in which no violation was reported.
+ * Checks that the rules report violations. A rule can silently accept everything: ESLint's boundary rule does so
+ * without a project graph, and so does a rule whose path pattern has a typo. Therefore `fixtures/` contains a file that
+ * breaks each rule. It is checked as if it were in the folder to which the rule applies. Returns the files in which no
+ * violation was reported.
  */
 export async function findPassingFixtures(root: string): Promise<string[]> {
   return [
@@ -25,7 +26,11 @@ const FIXTURES = 'tools/checks/fixtures';
 const LINT_AS = '**/known-bad{,.spec}.ts';
 
 /** Rules of eslint-plugin-jest that need types. */
-const RULES_THAT_NEED_TYPES = ['jest/valid-expect-with-promise', 'jest/no-unnecessary-assertion', 'jest/no-error-equal'];
+const RULES_THAT_NEED_TYPES = [
+  'jest/valid-expect-with-promise',
+  'jest/no-unnecessary-assertion',
+  'jest/no-error-equal',
+];
 
 const RULE_TO_FAIL = /^\/\/ must fail: (\S+)$/m;
 
@@ -79,7 +84,10 @@ async function findPassingConfig(
   return listFixtures(root, pattern).flatMap((path) => {
     const rule = RULE_TO_FAIL.exec(readFileSync(join(root, path), 'utf8'))?.[1];
     // A file without a rule exists only so that other files can import it.
-    if (rule === undefined || violations.some(({ from, rule: { name } }) => from === reportedPath(path) && name === rule))
+    if (
+      rule === undefined ||
+      violations.some(({ from, rule: { name } }) => from === reportedPath(path) && name === rule)
+    )
       return [];
     return [`${path} passes ${rule}`];
   });

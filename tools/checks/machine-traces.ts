@@ -2,12 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Folders that exist on most machines, so a path below them is no trace. The images of docker/Dockerfile use them too. */
+/**
+ * Folders that exist on most machines, so a path below them is no trace. The images of docker/Dockerfile use them too.
+ */
 const COMMON_FOLDERS = ['/', '/root'];
 
 /**
- * Finds texts in committed files that are only valid on this machine: paths of its folders, the host of its package registry, and
- * download addresses in a lock file. Returns the lines.
+ * Finds texts in committed files that are only valid on this machine: paths of its folders, the host of its package
+ * registry, and download addresses in a lock file. Returns the lines.
  */
 export function findMachineTraces(root: string): string[] {
   const parent = dirname(root);

@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Phrases that are hard to read for people with another first language, each with advice. This check is not a grammar checker: it only
- * finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also occurs in clear prose must not be
- * added.
+ * Phrases that are hard to read for people with another first language, each with advice. This check is not a grammar
+ * checker: it only finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also
+ * occurs in clear prose must not be added.
  */
 const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(?:is|are|was|were|be|been|being|not) told\b/i, 'say which program reports what to whom'],
@@ -25,7 +25,9 @@ const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ];
 
-/** Names that were replaced by the standard terms of the field. The check reports each as a whole word, also in code. */
+/**
+ * Names that were replaced by the standard terms of the field. The check reports each as a whole word, also in code.
+ */
 const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
   ['askForThePast', 'requestReplay'],
   ['toldAgain', 'isReplayComplete'],
@@ -81,7 +83,8 @@ export function checkText(text: string, kind: 'markdown' | 'code'): string[] {
   const prose = kind === 'markdown' ? hideMarkdownCode(text) : hideCode(text);
   const phrases = PHRASES.flatMap(([pattern, advice]) =>
     [...prose.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), `${pattern.flags}g`))].map(
-      ({ index, 0: found }) => `${findLineNumber(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
+      ({ index, 0: found }) =>
+        `${findLineNumber(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
     ),
   );
   if (kind === 'markdown') return phrases;
@@ -93,7 +96,8 @@ export function checkText(text: string, kind: 'markdown' | 'code'): string[] {
   return [...phrases, ...names];
 }
 
-// The functions below replace characters that are not prose by U+0001. Line breaks stay, so that positions do not change.
+// The functions below replace characters that are not prose by U+0001. Line breaks stay, so that positions do not
+// change.
 
 /** Hides fenced code, headings, code spans, targets of links, and HTML comments. */
 function hideMarkdownCode(text: string): string {

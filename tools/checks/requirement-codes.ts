@@ -11,8 +11,8 @@ const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
 const ROW = /^\| ([A-Z]\d+) +\|/gm;
 
 /**
- * A comment that cites `(E2)` is only useful if docs/requirements.md has a row E2. Returns the places that cite a missing row, and the
- * duplicate rows.
+ * A comment that cites `(E2)` is only useful if docs/requirements.md has a row E2. Returns the places that cite a
+ * missing row, and the duplicate rows.
  */
 export function findUnknownRequirements(root: string): string[] {
   const rows = readRequirementCodes(root);
@@ -25,7 +25,9 @@ export function findUnknownRequirements(root: string): string[] {
     ...duplicates.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
     ...files
       .filter((path) => CHECKED_FILES.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
-      .flatMap((path) => findUnknownCodes(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
+      .flatMap((path) =>
+        findUnknownCodes(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`),
+      ),
   ];
 }
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import base from '../../jest.config.mjs';
 
-// The configuration of /jest.config.mjs, but with one project for all specs, and with mutants compiled into production code.
+// The configuration of /jest.config.mjs, but with one project for all specs, and with mutants compiled into production
+// code.
 const [unit] = base.projects;
 const here = import.meta.dirname;
 const [, typescript] = unit.transform['\\.tsx?$'];

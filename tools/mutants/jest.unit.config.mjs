@@ -8,7 +8,8 @@ if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 // Stryker loads the environment itself, and does not know <rootDir>.
 const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 
-// Jest's default of 5 s is too short for a property test on a busy machine. Stryker stops tests that a mutant makes hang.
+// Jest's default of 5 s is too short for a property test on a busy machine. Stryker stops tests that a mutant makes
+// hang.
 const testTimeout = 60_000;
 
 // This spec checks the size of the built page, but instrumented files are many times larger.

@@ -21,7 +21,10 @@ test('findPureFiles returns the files of an app that have a unit test or the nou
   write('apps/shop/src/orders/place-order.ts');
   write('apps/shop/src/prices/discount.ts');
   write('apps/shop/src/prices/discount.spec.ts');
-  expect(findPureFiles(root, 'apps/shop')).toEqual(['apps/shop/src/orders/order.ts', 'apps/shop/src/prices/discount.ts']);
+  expect(findPureFiles(root, 'apps/shop')).toEqual([
+    'apps/shop/src/orders/order.ts',
+    'apps/shop/src/prices/discount.ts',
+  ]);
 });
 
 test.each([

@@ -11,9 +11,10 @@ const IMPORT_OF_OUTSIDE =
   /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
 
 /**
- * The pure files of a folder (`libs/sdk`, `apps/identity`): those that unit tests alone must cover. In contracts, kernel and SDK these
- * are all files. Elsewhere these are the files without framework that have a `*.spec.ts` beside them, or that are the noun of their
- * folder (`sites/site.ts`). A noun without a test is included: all its mutants survive.
+ * The pure files of a folder (`libs/sdk`, `apps/identity`): those that unit tests alone must cover. In contracts,
+ * kernel and SDK these are all files. Elsewhere these are the files without framework that have a `*.spec.ts` beside
+ * them, or that are the noun of their folder (`sites/site.ts`). A noun without a test is included: all its mutants
+ * survive.
  */
 export function findPureFiles(root: string, folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

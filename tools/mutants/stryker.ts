@@ -43,7 +43,9 @@ function selectTargets(paths: readonly string[]): { folder: string; files: strin
   for (const path of paths.map((text) => text.replace(/^\.\/|\/+$/g, ''))) {
     const [folder] = /^(?:apps|libs)\/[^/]+/.exec(path) ?? [];
     if (folder === undefined || !existsSync(path)) throw new Error(`${path} is not a folder or file of apps or libs`);
-    const files = path.endsWith('.ts') ? [path] : findPureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
+    const files = path.endsWith('.ts')
+      ? [path]
+      : findPureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
     if (files.length === 0) throw new Error(`${path} has no files that unit tests alone cover`);
     found.set(folder, [...(found.get(folder) ?? []), ...files]);
   }

@@ -1,4 +1,7 @@
-/** The readers of each document of the reference: which operations it contains, and what they must know before the first request. */
+/**
+ * The readers of each document of the reference: which operations it contains, and what they must know before the first
+ * request.
+ */
 import { appFor } from '../../libs/contracts/src/routes.ts';
 import type { Operation } from './source/operations.ts';
 import type { Schema } from './source/schema.ts';
@@ -14,7 +17,10 @@ export interface Audience {
     readonly description: string;
   };
   readonly securitySchemes: Readonly<Record<string, Schema>>;
-  /** The security requirements of an operation by its guard. If it has several guards, the first one in this list counts. */
+  /**
+   * The security requirements of an operation by its guard. If it has several guards, the first one in this list
+   * counts.
+   */
   readonly securityByGuard: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
   readonly includes: (operation: Operation) => boolean;
   /** The webhooks that the platform sends, with the types of their bodies. */

@@ -45,9 +45,24 @@ describe('in an event', () => {
     ['any type instead of one type', withA(text), withA({}), '.a may be anything now'],
     ['one type instead of any type', withA({}), withA(text), '.a took anything, and no longer does'],
     ['an additional value of an enum', withA({ enum: ['x'] }), withA({ enum: ['x', 'y'] }), '.a may be ["y"] now'],
-    ['a removed value of an enum', withA({ enum: ['x', 'y'] }), withA({ enum: ['x'] }), '.a does not take ["y"] any more'],
-    ['an additional alternative of anyOf', withA({ anyOf: [text] }), withA({ anyOf: [text, objectSchema({})] }), '.a has more forms now'],
-    ['a removed alternative of anyOf', withA({ anyOf: [text, objectSchema({})] }), withA({ anyOf: [text] }), '.a has fewer forms now'],
+    [
+      'a removed value of an enum',
+      withA({ enum: ['x', 'y'] }),
+      withA({ enum: ['x'] }),
+      '.a does not take ["y"] any more',
+    ],
+    [
+      'an additional alternative of anyOf',
+      withA({ anyOf: [text] }),
+      withA({ anyOf: [text, objectSchema({})] }),
+      '.a has more forms now',
+    ],
+    [
+      'a removed alternative of anyOf',
+      withA({ anyOf: [text, objectSchema({})] }),
+      withA({ anyOf: [text] }),
+      '.a has fewer forms now',
+    ],
     [
       'another type of the values of a dictionary',
       withA({ type: 'object', additionalProperties: text }),
@@ -79,7 +94,12 @@ describe('in an event', () => {
 describe('in the request of a command', () => {
   it.each<[string, Schema, Schema, string]>([
     ['a new required property', objectSchema({}), objectSchema({ a: text }, ['a']), 'request.a is new and required'],
-    ['a property that has become required', withA(text), objectSchema({ a: text }, ['a']), 'request.a has become required'],
+    [
+      'a property that has become required',
+      withA(text),
+      objectSchema({ a: text }, ['a']),
+      'request.a has become required',
+    ],
     ['a narrower type', withA({ type: ['string', 'null'] }), withA(text), 'request.a was string or null and is string'],
     ['one type instead of any type', withA({}), withA(text), 'request.a took anything, and no longer does'],
     ['a removed value of an enum', withA({ enum: ['x', 'y'] }), withA({ enum: ['x'] }), 'does not take ["y"] any more'],

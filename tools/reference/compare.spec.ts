@@ -26,7 +26,11 @@ function createDocument({ request, parameters = [], responses, response = {}, pa
   };
 }
 
-const objectSchema = (properties: object, required: readonly string[] = []) => ({ type: 'object', properties, required });
+const objectSchema = (properties: object, required: readonly string[] = []) => ({
+  type: 'object',
+  properties,
+  required,
+});
 const text = { type: 'string' };
 const PAGE = { name: 'page', in: 'query', schema: text };
 
@@ -95,7 +99,12 @@ describe('breaking changes', () => {
       { request: objectSchema({ a: text }, ['a']) },
       'body.a is new and required',
     ],
-    ['a removed field of a request', { request: objectSchema({ a: text }) }, { request: objectSchema({}) }, 'body.a is gone'],
+    [
+      'a removed field of a request',
+      { request: objectSchema({ a: text }) },
+      { request: objectSchema({}) },
+      'body.a is gone',
+    ],
     ['a new required body', {}, { request: objectSchema({}) }, 'body is new and required'],
     [
       'a removed value of an enum in a request',
@@ -146,12 +155,7 @@ describe('breaking changes', () => {
       { parameters: [{ ...PAGE, required: true }] },
       'query page has become required',
     ],
-    [
-      'a new required parameter',
-      {},
-      { parameters: [{ ...PAGE, required: true }] },
-      'query page is new and required',
-    ],
+    ['a new required parameter', {}, { parameters: [{ ...PAGE, required: true }] }, 'query page is new and required'],
     [
       'fewer values of a parameter',
       { parameters: [PAGE] },
@@ -173,7 +177,9 @@ describe('breaking changes', () => {
     const event = (payload: object) => ({
       components: { messages: { 'x.created.v1': { payload: { allOf: [payload] } } } },
     });
-    expect(findBreakingChanges(event(objectSchema({ a: text })), event(objectSchema({})))).toEqual(['event x.created.v1 (1).a is gone']);
+    expect(findBreakingChanges(event(objectSchema({ a: text })), event(objectSchema({})))).toEqual([
+      'event x.created.v1 (1).a is gone',
+    ]);
     expect(findBreakingChanges(event(text), { components: {} })).toEqual(['event x.created.v1 is gone']);
   });
 });
@@ -185,7 +191,11 @@ describe('breaking changes do not include', () => {
       { response: objectSchema({ a: text }, ['a']), request: objectSchema({ a: text }) },
       { response: objectSchema({ a: text }, ['a']), request: objectSchema({ a: text }) },
     ],
-    ['a new field of a response', { response: objectSchema({ a: text }) }, { response: objectSchema({ a: text, b: text }, ['b']) }],
+    [
+      'a new field of a response',
+      { response: objectSchema({ a: text }) },
+      { response: objectSchema({ a: text, b: text }, ['b']) },
+    ],
     [
       'a field of a response that has become required',
       { response: objectSchema({ a: text }) },

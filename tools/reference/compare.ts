@@ -1,9 +1,13 @@
 /**
- * Finds the changes between a released document and the present one that break a client. New fields in a response and removed limits of
- * a request break no client. The comparison follows every `$ref`, so that a renamed component is no difference.
+ * Finds the changes between a released document and the present one that break a client. New fields in a response and
+ * removed limits of a request break no client. The comparison follows every `$ref`, so that a renamed component is no
+ * difference.
  */
 type Json = { readonly [key: string]: unknown };
-/** Clients send a `request`, so it must accept all it accepted. They read a `response`, so it must contain nothing unknown. */
+/**
+ * Clients send a `request`, so it must accept all it accepted. They read a `response`, so it must contain nothing
+ * unknown.
+ */
 type Side = 'request' | 'response';
 
 interface Documents {
@@ -45,8 +49,12 @@ function compareParameters(name: string, before: Json, after: Json, documents: D
     const found = now.find(isSameParameter(each));
     const label = `${name} ${String(each['in'])} ${String(each['name'])}`;
     if (!found) return [`${label} is gone`];
-    const newlyRequired = found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
-    return [...newlyRequired, ...compareSchemas(label, getMember(each, 'schema'), getMember(found, 'schema'), 'request', documents)];
+    const newlyRequired =
+      found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
+    return [
+      ...newlyRequired,
+      ...compareSchemas(label, getMember(each, 'schema'), getMember(found, 'schema'), 'request', documents),
+    ];
   });
   return [
     ...added.map((each) => `${name} ${String(each['in'])} ${String(each['name'])} is new and required`),
@@ -66,7 +74,10 @@ function compareResponses(name: string, before: Json, after: Json, documents: Do
   const gone = Object.keys(old).filter((status) => status.startsWith('2') && now[status] === undefined);
   const added = Object.keys(now).filter((status) => /^[23]/.test(status) && old[status] === undefined);
   const changed = Object.keys(old).flatMap((status) => {
-    const [former, present] = [resolveReference(old[status], documents.before), resolveReference(now[status], documents.after)];
+    const [former, present] = [
+      resolveReference(old[status], documents.before),
+      resolveReference(now[status], documents.after),
+    ];
     if (present === NOTHING) return [];
     const label = `${name} ${status}`;
     return compareContents(label, getMember(former, 'content'), getMember(present, 'content'), 'response', documents);
@@ -93,14 +104,22 @@ function compareWebhooks(documents: Documents): string[] {
       getMember(each, 'webhooks', name, 'post', 'requestBody'),
     );
     if (after === NOTHING) return [`webhook ${name} is gone`];
-    return compareContents(`webhook ${name}`, getMember(before!, 'content'), getMember(after!, 'content'), 'response', documents);
+    return compareContents(
+      `webhook ${name}`,
+      getMember(before!, 'content'),
+      getMember(after!, 'content'),
+      'response',
+      documents,
+    );
   });
 }
 
 /** Two releases run at the same time during an update, and the log stores events of all releases. */
 function compareMessages(documents: Documents): string[] {
   return Object.keys(getMember(documents.before, 'components', 'messages')).flatMap((name) => {
-    const [before, after] = [documents.before, documents.after].map((each) => getMember(each, 'components', 'messages', name));
+    const [before, after] = [documents.before, documents.after].map((each) =>
+      getMember(each, 'components', 'messages', name),
+    );
     const [label, sides] = describeReaders(name);
     if (after === NOTHING) return [`${label} is gone`];
     const changes = sides.flatMap((side) =>
@@ -112,8 +131,8 @@ function compareMessages(documents: Documents): string[] {
 }
 
 /**
- * During an update, a newer service reads the request of a command, and an older service reads its reply. An event is read by both: an
- * older consumer reads events of a newer service, and a newer consumer reads old events in a replay.
+ * During an update, a newer service reads the request of a command, and an older service reads its reply. An event is
+ * read by both: an older consumer reads events of a newer service, and a newer consumer reads old events in a replay.
  */
 function describeReaders(name: string): [label: string, sides: readonly Side[]] {
   const [, command, part] = /^(.*)\.(request|reply)$/.exec(name) ?? [];
@@ -129,7 +148,10 @@ function compareSchemas(
   documents: Documents,
   seen: readonly unknown[] = [],
 ): string[] {
-  const [before, after] = [resolveReference(formerSchema, documents.before), resolveReference(presentSchema, documents.after)];
+  const [before, after] = [
+    resolveReference(formerSchema, documents.before),
+    resolveReference(presentSchema, documents.after),
+  ];
   // A schema in `seen` contains itself, and its comparison is already in progress.
   if (before === NOTHING || after === NOTHING || seen.includes(before)) return [];
   const compareNested = (label: string, former: Json, present: Json): string[] =>
@@ -139,7 +161,9 @@ function compareSchemas(
     ...compareValues(name, before, after, side),
     ...(side === 'request' ? findNarrowedLimits(name, before, after) : []),
     ...compareMembers(name, before, after, side, compareNested),
-    ...(before['items'] && after['items'] ? compareNested(`${name}[]`, getMember(before, 'items'), getMember(after, 'items')) : []),
+    ...(before['items'] && after['items']
+      ? compareNested(`${name}[]`, getMember(before, 'items'), getMember(after, 'items'))
+      : []),
     ...(before['additionalProperties'] && after['additionalProperties']
       ? compareNested(`${name}.*`, getMember(before, 'additionalProperties'), getMember(after, 'additionalProperties'))
       : []),
@@ -151,7 +175,8 @@ type CompareNested = (label: string, former: Json, present: Json) => string[];
 
 function compareTypes(name: string, before: Json, after: Json, side: Side): string[] {
   if (side === 'response' && isAnything(after) && !isAnything(before)) return [`${name} may be anything now`];
-  if (side === 'request' && isAnything(before) && !isAnything(after)) return [`${name} took anything, and no longer does`];
+  if (side === 'request' && isAnything(before) && !isAnything(after))
+    return [`${name} took anything, and no longer does`];
   const [old, now] = side === 'request' ? [listTypes(before), listTypes(after)] : [listTypes(after), listTypes(before)];
   // Every integer is a number.
   const isAccepted = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
@@ -210,7 +235,9 @@ function compareMembers(name: string, before: Json, after: Json, side: Side, com
   const required = (schema: Json): string[] => (schema['required'] ?? []) as string[];
   const newlyRequired = side === 'request' ? required(after).filter((each) => !required(before).includes(each)) : [];
   const newlyOptional =
-    side === 'response' ? required(before).filter((each) => now[each] !== undefined && !required(after).includes(each)) : [];
+    side === 'response'
+      ? required(before).filter((each) => now[each] !== undefined && !required(after).includes(each))
+      : [];
   return [
     ...Object.keys(old).flatMap((each) => {
       if (now[each] !== undefined) return compareNested(`${name}.${each}`, getMember(old, each), getMember(now, each));
@@ -224,7 +251,13 @@ function compareMembers(name: string, before: Json, after: Json, side: Side, com
 }
 
 /** Compares the schemas of `anyOf` and `allOf` in pairs. */
-function compareAlternatives(name: string, before: Json, after: Json, side: Side, compareNested: CompareNested): string[] {
+function compareAlternatives(
+  name: string,
+  before: Json,
+  after: Json,
+  side: Side,
+  compareNested: CompareNested,
+): string[] {
   return ['anyOf', 'allOf'].flatMap((key) => {
     const [old, now] = [before, after].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
     const listChanges = (former: Json, present: Json): string[] =>
@@ -237,8 +270,8 @@ function compareAlternatives(name: string, before: Json, after: Json, side: Side
 }
 
 /**
- * Pairs the schemas of two unions, whose order depends on the order in which the compiler reads types. Schemas with the same name
- * form a pair, then schemas without a difference, then the others in order.
+ * Pairs the schemas of two unions, whose order depends on the order in which the compiler reads types. Schemas with the
+ * same name form a pair, then schemas without a difference, then the others in order.
  */
 function pairAlternatives(
   old: readonly Json[],

@@ -70,7 +70,9 @@ export function createOpenApiDocument(
     path[operation.method] = describeOperation(operation, context);
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, describeWebhook(webhook, context)]));
+  const webhooks = Object.fromEntries(
+    audience.webhooks.map((webhook) => [webhook.name, describeWebhook(webhook, context)]),
+  );
   // If several controllers have the same tag, the docstring of the controller with the tag's name describes it.
   const describing = included.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
   const tags = [...new Map(describing.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
@@ -80,7 +82,11 @@ export function createOpenApiDocument(
   const { url, variable, example, description } = audience.server;
   return {
     openapi: '3.1.0',
-    info: { title: audience.title, version, description: `${audience.description}${formatLimits(audience.name, source)}` },
+    info: {
+      title: audience.title,
+      version,
+      description: `${audience.description}${formatLimits(audience.name, source)}`,
+    },
     servers: [{ url, variables: { [variable]: { default: example, description } } }],
     tags: tags.map(({ name, description: text }) => ({ name, description: text })),
     paths: sorted,
@@ -136,7 +142,10 @@ function describeOperation(operation: Operation, context: Context): Schema {
   };
 }
 
-/** The summary, which is the first sentence without its full stop, and the description: the whole text if it has more sentences. */
+/**
+ * The summary, which is the first sentence without its full stop, and the description: the whole text if it has more
+ * sentences.
+ */
 function splitSummary({ doc, operationId }: Operation): [string, string] {
   const [, first, rest = ''] = /^(.+?[^.])(?:\.(?=\s|$)|[:;](?=\s))\s*([^]*)$/.exec(doc) ?? [];
   if (first === undefined) throw new Error(`${operationId} needs a docstring that begins with a sentence: "${doc}"`);
@@ -151,7 +160,11 @@ function listParameters(operation: Operation, { source }: Context): Schema[] {
   const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => describeParameter(name!, 'path', true));
   const queryTags = operation.tags.filter(({ name }) => name === 'query');
   const typeMembers = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
-  const names = new Set([...operation.query, ...queryTags.map(({ key }) => key), ...typeMembers.map(({ name }) => name)]);
+  const names = new Set([
+    ...operation.query,
+    ...queryTags.map(({ key }) => key),
+    ...typeMembers.map(({ name }) => name),
+  ]);
   const isRequired = (name: string): boolean =>
     queryTags.some(({ key, text }) => key === name && text.startsWith('required'));
   const query = [...names].map((name) => describeParameter(name, 'query', isRequired(name)));
@@ -273,7 +286,9 @@ function describeError(
   const schema = (): Schema => context.schemas.schemaOf(findType(name, context.source), operation.node);
   const recorded = findExample(context, operation, status);
   const example =
-    name === 'HostedErrorResponse' && recorded['example'] === undefined ? createEnvelopeExample(status, errors) : recorded;
+    name === 'HostedErrorResponse' && recorded['example'] === undefined
+      ? createEnvelopeExample(status, errors)
+      : recorded;
   const response = {
     description: isEmpty ? `${description}\n\nThe body is empty (C5).` : description,
     headers,

@@ -1,6 +1,6 @@
 /**
- * Creates an AsyncAPI 3.0 document of the events and commands between services. Their types come from the contracts. The services that
- * publish, consume, request and answer them come from service-messages.ts.
+ * Creates an AsyncAPI 3.0 document of the events and commands between services. Their types come from the contracts.
+ * The services that publish, consume, request and answer them come from service-messages.ts.
  */
 import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
 import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
@@ -55,7 +55,10 @@ export function createEventsDocument(source: Source, version: string): object {
   return moveSiblingsOfRefs(document) as object;
 }
 
-/** Moves a `$ref` with other keywords beside it into `allOf`: AsyncAPI, unlike OpenAPI 3.1, does not allow such keywords. */
+/**
+ * Moves a `$ref` with other keywords beside it into `allOf`: AsyncAPI, unlike OpenAPI 3.1, does not allow such
+ * keywords.
+ */
 function moveSiblingsOfRefs(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(moveSiblingsOfRefs);
   if (typeof value !== 'object' || value === null) return value;
@@ -79,7 +82,10 @@ function eventMessage(
   schemas: Schemas,
 ): Schema {
   return createMessage(type, description, {
-    allOf: [envelope, { type: 'object', properties: { type: { const: type }, payload: schemas.schemaOf(payload, node) } }],
+    allOf: [
+      envelope,
+      { type: 'object', properties: { type: { const: type }, payload: schemas.schemaOf(payload, node) } },
+    ],
   });
 }
 

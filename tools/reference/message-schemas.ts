@@ -1,6 +1,7 @@
 /**
- * JSON Schemas of the messages between services. libs/contracts/schemas has a file for each event payload, request and reply. A module
- * of libs/messaging contains the same schemas without descriptions: with it a service validates the messages it receives (ADR 62).
+ * JSON Schemas of the messages between services. libs/contracts/schemas has a file for each event payload, request and
+ * reply. A module of libs/messaging contains the same schemas without descriptions: with it a service validates the
+ * messages it receives (ADR 62).
  */
 import { commandDeclarations, eventDeclarations } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
@@ -66,8 +67,9 @@ function createDocument(
 const DEFINITION = '#/$defs/';
 
 /**
- * Adapts a schema for messages. A `$ref` refers to the definitions in the same file. Readers accept unknown properties, so no schema
- * forbids them. Unions are sorted, because their order depends on the order in which the compiler reads types.
+ * Adapts a schema for messages. A `$ref` refers to the definitions in the same file. Readers accept unknown properties,
+ * so no schema forbids them. Unions are sorted, because their order depends on the order in which the compiler reads
+ * types.
  */
 function adaptSchema(value: Schema): Schema {
   const text = JSON.stringify(value, (key, each: unknown) => {
@@ -103,8 +105,8 @@ function findReachableDefinitions(
 }
 
 /**
- * The module with the schemas as text: a service parses it only when the first message arrives, so that it starts faster. Definitions
- * that several messages use occur once.
+ * The module with the schemas as text: a service parses it only when the first message arrives, so that it starts
+ * faster. Definitions that several messages use occur once.
  */
 function formatModule(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
   const all = {

@@ -10,7 +10,9 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
 const staged = join(folder, 'sdk-package');
 let tarball: Buffer;
 beforeAll(() => {
-  const tarballPath = execFileSync(process.execPath, [join(import.meta.dirname, 'pack.ts'), folder], { encoding: 'utf8' });
+  const tarballPath = execFileSync(process.execPath, [join(import.meta.dirname, 'pack.ts'), folder], {
+    encoding: 'utf8',
+  });
   tarball = readFileSync(tarballPath.trim());
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,8 +1,8 @@
 /**
  * Builds the SDK package that merchants and partners install: `./svc nx pack sdk`. Prints the path of the tarball.
  *
- * The package is compiled into its own folder. The output of the workspace is not suitable: it has source maps and only ES modules,
- * but the package must also contain CommonJS modules for programs that `require` it.
+ * The package is compiled into its own folder. The output of the workspace is not suitable: it has source maps and only
+ * ES modules, but the package must also contain CommonJS modules for programs that `require` it.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

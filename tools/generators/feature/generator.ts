@@ -72,7 +72,10 @@ A controller also needs its routes in libs/contracts/src/routes.ts and a row in 
   };
 }
 
-/** A number after the newest migration of the app. The first migration of an app gets the next number divisible by 1 000. */
+/**
+ * A number after the newest migration of the app. The first migration of an app gets the next number divisible by 1
+ * 000.
+ */
 function findNextMigrationNumber(tree: Tree, folder: string): number {
   const listNumbers = (migrations: string) =>
     tree

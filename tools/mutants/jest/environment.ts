@@ -1,7 +1,7 @@
 /**
- * The test environment in which mutants run. It extends Jest's environment. It runs each test once for each mutant that the test
- * evaluates, with only that mutant active, and records the results. A test that fails with a mutant runs again without it (the
- * control run). If it then passes, the mutant was the cause.
+ * The test environment in which mutants run. It extends Jest's environment. It runs each test once for each mutant that
+ * the test evaluates, with only that mutant active, and records the results. A test that fails with a mutant runs again
+ * without it (the control run). If it then passes, the mutant was the cause.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
@@ -168,7 +168,16 @@ export default class MutantEnvironment extends OneContext {
       const ms = Math.round(performance.now() - this.startedAt);
       const { readsQueryPlan } = this;
       const sqlErrors = this.sqlErrorLog.read();
-      this.writeLine({ type: 'test', test: number, name: formatTestName(test), ms, failed, sites: [...sites], readsQueryPlan, sqlErrors });
+      this.writeLine({
+        type: 'test',
+        test: number,
+        name: formatTestName(test),
+        ms,
+        failed,
+        sites: [...sites],
+        readsQueryPlan,
+        sqlErrors,
+      });
     } else if (isControl) {
       this.failedMutant = undefined;
       // The mutant is not the only cause: later tests would fail too.
@@ -187,8 +196,8 @@ export default class MutantEnvironment extends OneContext {
 }
 
 /**
- * The time limit of a test. With a mutant it is much shorter than the test's own limit, so that a test that hangs fails early, but
- * long enough for a test that is only slow on a busy machine.
+ * The time limit of a test. With a mutant it is much shorter than the test's own limit, so that a test that hangs fails
+ * early, but long enough for a test that is only slow on a busy machine.
  */
 function findTimeout({ timeout }: CircusTest, usualMs: number | undefined): number {
   if (usualMs === undefined) return Math.max(RECORDING_TIMEOUT_MS, timeout ?? 0);

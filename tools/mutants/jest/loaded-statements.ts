@@ -5,14 +5,17 @@ interface KnownStatement {
   readonly site: string;
   /** The longest text between its holes and parameters: a statement without this text cannot match. */
   readonly longestText: string;
-  /** Has a group for each hole and each named parameter. In the sent statement the parameter is a number (`namedStatement`). */
+  /**
+   * Has a group for each hole and each named parameter. In the sent statement the parameter is a number
+   * (`namedStatement`).
+   */
   readonly pattern: RegExp;
   readonly mutants: LoadedStatement['mutants'];
 }
 
 /**
- * SQL statements that are built once, when their file loads (`const UPSERT = …`). The active mutant is not yet known then, so it is
- * applied when the statement is sent.
+ * SQL statements that are built once, when their file loads (`const UPSERT = …`). The active mutant is not yet known
+ * then, so it is applied when the statement is sent.
  */
 export class LoadedStatements {
   private readonly statements: readonly KnownStatement[];

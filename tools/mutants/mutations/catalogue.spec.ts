@@ -3,7 +3,9 @@ import { instrument, findMutants } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
-/** Runs the instrumented source with an active mutant. Returns the result of `use`, and the sites that were evaluated. */
+/**
+ * Runs the instrumented source with an active mutant. Returns the result of `use`, and the sites that were evaluated.
+ */
 function runInstrumented<T>(
   source: string,
   active: string,

@@ -1,8 +1,9 @@
 /**
  * Lists the mutants of a file, and compiles them into its source.
  *
- * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression that contains guards. A mutant is
- * the program with one guard dropped or weakened. A hole is a `${…}` in the template literal of an SQL statement.
+ * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression that contains guards.
+ * A mutant is the program with one guard dropped or weakened. A hole is a `${…}` in the template literal of an SQL
+ * statement.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,8 +74,8 @@ function countLines(source: string, from: number, to: number): number {
 }
 
 /**
- * The source with all its mutants: each site becomes an expression that chooses, at each evaluation, between the original and its
- * mutants. Line numbers do not change.
+ * The source with all its mutants: each site becomes an expression that chooses, at each evaluation, between the
+ * original and its mutants. Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
   const sites = findSites(file, source).map((site, at) => ({ site, at }));
@@ -128,7 +129,9 @@ function mutateStatement(
   // A mutation that adds text around a predicate does not change the holes of the predicate.
   const [prefix, suffix] = cut === '' ? [mutation.replacement, ''] : mutation.replacement.split(cut);
   const originalParts =
-    suffix === undefined || mutation.replacement === '' ? [] : splitAtHoles(source, mutation.start, mutation.end, literal);
+    suffix === undefined || mutation.replacement === ''
+      ? []
+      : splitAtHoles(source, mutation.start, mutation.end, literal);
   return { original, applyMutation: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
 }
 

@@ -41,7 +41,10 @@ function comparisonMutations(node: ts.BinaryExpression, tree: ts.SourceFile): Mu
   if (boundary === undefined) return mutations;
   const span = { start: operatorToken.getStart(tree), end: operatorToken.end };
   const what = `${boundary.from} becomes ${boundary.to}`;
-  return [...mutations, { ...span, replacement: boundary.to, guard, original: collapseSpaces(node.getText(tree)), what }];
+  return [
+    ...mutations,
+    { ...span, replacement: boundary.to, guard, original: collapseSpaces(node.getText(tree)), what },
+  ];
 }
 
 /** The mutations `true` and `false`. */

@@ -59,7 +59,10 @@ interface Findings {
   readonly found: Mutation[];
 }
 
-/** Splits the tokens of one nesting level at keywords, commas and holes that contain fragments, and mutates each segment. */
+/**
+ * Splits the tokens of one nesting level at keywords, commas and holes that contain fragments, and mutates each
+ * segment.
+ */
 function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findings): void {
   let clause = initial;
   let clauseOfList = initial;
@@ -156,7 +159,8 @@ function mutateSegment(segment: readonly Token[], clause: Clause, findings: Find
       const place: OperandContext = {
         isBoolean,
         canBeAlwaysTrue: operands.length > 1 || alternatives.length === 1,
-        canBeAlwaysFalse: operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
+        canBeAlwaysFalse:
+          operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
       };
       if (clause !== 'other') mutateOperand(operand, place, findings);
     }

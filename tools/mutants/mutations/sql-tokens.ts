@@ -21,8 +21,8 @@ const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[
 const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
 
 /**
- * Splits SQL into a tree of tokens: parentheses with their content are one token, a group. Omits comments. A backslash of the
- * TypeScript literal counts as white space, so that `\'` begins and ends a string as `'` does.
+ * Splits SQL into a tree of tokens: parentheses with their content are one token, a group. Omits comments. A backslash
+ * of the TypeScript literal counts as white space, so that `\'` begins and ends a string as `'` does.
  */
 export function tokenize(text: string, holes: readonly Span[]): Token[] {
   const root: Token[] = [];

@@ -33,14 +33,21 @@ describe('the sites of a spec', () => {
   });
 
   it('are not recorded for a test that reads query plans', () => {
-    const spec = createRecordedSpec(SPEC, createRun(createTestLine(0, { sites: ['s'], readsQueryPlan: true }))) as RecordedSpec;
+    const spec = createRecordedSpec(
+      SPEC,
+      createRun(createTestLine(0, { sites: ['s'], readsQueryPlan: true })),
+    ) as RecordedSpec;
     expect(findTests(spec, 's')).toEqual([]);
   });
 
   it('are not recorded for a spec that fails or runs no test', () => {
-    expect(createRecordedSpec(SPEC, createRun(createTestLine(0, { failed: true })))).toBe(`${SPEC}: "t0" fails without a mutant`);
+    expect(createRecordedSpec(SPEC, createRun(createTestLine(0, { failed: true })))).toBe(
+      `${SPEC}: "t0" fails without a mutant`,
+    );
     expect(createRecordedSpec(SPEC, createRun({ type: 'end' }))).toBe(`${SPEC}: it ran no test`);
-    expect(createRecordedSpec(SPEC, { lines: [], end: 'ended', error: 'no such module' })).toBe(`${SPEC}: no such module`);
+    expect(createRecordedSpec(SPEC, { lines: [], end: 'ended', error: 'no such module' })).toBe(
+      `${SPEC}: no such module`,
+    );
   });
 });
 
@@ -66,7 +73,10 @@ describe('the cache of recorded specs', () => {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);
   };
-  const spec = createRecordedSpec(SPEC, createRun(createTestLine(0, { sites: ['s'] }), { type: 'load', sites: ['l'] })) as RecordedSpec;
+  const spec = createRecordedSpec(
+    SPEC,
+    createRun(createTestLine(0, { sites: ['s'] }), { type: 'load', sites: ['l'] }),
+  ) as RecordedSpec;
   const find = (): RecordedSpec | undefined => openBaselineCache(root, join(root, '.data')).find(SPEC);
 
   it('still contains an entry when only other specs have changed', () => {
@@ -75,9 +85,12 @@ describe('the cache of recorded specs', () => {
     expect(find()).toEqual(spec);
   });
 
-  it.each([SPEC, 'apps/x/src/a/a.ts', 'apps/x/test/new.ts'])('no longer contains an entry when %s has changed', (file) => {
-    openBaselineCache(root, join(root, '.data')).store(spec);
-    write(file, 'changed');
-    expect(find()).toBeUndefined();
-  });
+  it.each([SPEC, 'apps/x/src/a/a.ts', 'apps/x/test/new.ts'])(
+    'no longer contains an entry when %s has changed',
+    (file) => {
+      openBaselineCache(root, join(root, '.data')).store(spec);
+      write(file, 'changed');
+      expect(find()).toBeUndefined();
+    },
+  );
 });

@@ -30,7 +30,9 @@ export function createRecordedSpec(spec: string, run: Run): RecordedSpec | strin
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
     // Such a test fails when a mutant changes the plan of a statement, even if the mutant does not change its result.
-    tests: tests.filter(({ readsQueryPlan }) => !readsQueryPlan).map((test) => ({ ...test, sites: new Set(test.sites) })),
+    tests: tests
+      .filter(({ readsQueryPlan }) => !readsQueryPlan)
+      .map((test) => ({ ...test, sites: new Set(test.sites) })),
     loadSites: new Set(load?.sites),
   };
 }

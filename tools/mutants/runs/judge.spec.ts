@@ -13,7 +13,16 @@ const { site } = first;
 
 function createSpec(name: string, ...tests: { sites: string[]; sqlErrors?: string[] }[]): RecordedSpec {
   const lines = tests.map((test, index): Line => {
-    return { type: 'test', test: index, name: `t${index}`, ms: 1, failed: false, readsQueryPlan: false, sqlErrors: [], ...test };
+    return {
+      type: 'test',
+      test: index,
+      name: `t${index}`,
+      ms: 1,
+      failed: false,
+      readsQueryPlan: false,
+      sqlErrors: [],
+      ...test,
+    };
   });
   return createRecordedSpec(name, createRun(...lines, { type: 'load', sites: [] })) as RecordedSpec;
 }
@@ -42,12 +51,18 @@ it('the verdict is "not reached" if no test evaluates the mutant', () => {
 });
 
 it('a mutant runs only with the tests that evaluate it, the nearest first, until one fails', () => {
-  const judge = new Judge(mutants, [createSpec(FAR, { sites: [site] }), createSpec(NEAR, { sites: [] }, { sites: [site] })]);
+  const judge = new Judge(mutants, [
+    createSpec(FAR, { sites: [site] }),
+    createSpec(NEAR, { sites: [] }, { sites: [site] }),
+  ]);
   const near = judge.next()!;
   expect(near.spec.spec).toBe(NEAR);
   expect(near.plan).toMatchObject({ kind: 'mutants', runs: { 1: [first.id, second.id] } });
   expect(judge.next()).toBeUndefined();
-  judge.judgeShared(near, createRun(createRanLine(first, 1, true), createControlLine(first, 1, false), createRanLine(second, 1, false)));
+  judge.judgeShared(
+    near,
+    createRun(createRanLine(first, 1, true), createControlLine(first, 1, false), createRanLine(second, 1, false)),
+  );
   expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed', spec: NEAR, test: 't1' });
 
   const far = judge.next()!;
@@ -82,7 +97,7 @@ it('a mutant runs alone if the test did not evaluate it a second time', () => {
 });
 
 it('a mutant that is evaluated only when a file loads is active from the start of its run', () => {
-  const loadingSpec = { ...spec(NEAR, { sites: [] }), loadSites: new Set([site]) };
+  const loadingSpec = { ...createSpec(NEAR, { sites: [] }), loadSites: new Set([site]) };
   const judge = new Judge([first], [loadingSpec]);
   expect(judge.next()).toMatchObject({ alone: { mutant: first }, plan: { kind: 'alone', mutant: first.id } });
 });

@@ -62,8 +62,7 @@ export class Judge {
 
   /** The next run; undefined when no run remains, or when all remaining mutants are part of other runs. */
   next(): SpecRun | undefined {
-    const run =
-      this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
+    const run = this.nextShared(({ nearest }, spec) => nearest === spec && !this.visited.has(spec)) ?? this.nextAlone();
     return this.markBusy(run ?? this.nextShared(() => true));
   }
 
@@ -76,12 +75,14 @@ export class Judge {
   private nextShared(isSelected: (pendingMutant: PendingMutant, spec: RecordedSpec) => boolean): SpecRun | undefined {
     for (const spec of this.specs) {
       const selected = [...this.pending.values()].filter(
-        (pendingMutant) => !pendingMutant.isBusy && (pendingMutant.tests.get(spec)?.size ?? 0) > 0 && isSelected(pendingMutant, spec),
+        (pendingMutant) =>
+          !pendingMutant.isBusy && (pendingMutant.tests.get(spec)?.size ?? 0) > 0 && isSelected(pendingMutant, spec),
       );
       if (selected.length === 0) continue;
       this.visited.add(spec);
       const runs: Record<number, string[]> = {};
-      for (const { mutant, tests } of selected) for (const test of tests.get(spec)!) (runs[test] ??= []).push(mutant.id);
+      for (const { mutant, tests } of selected)
+        for (const test of tests.get(spec)!) (runs[test] ??= []).push(mutant.id);
       const mutants = selected.map(({ mutant }) => mutant);
       return {
         spec,
@@ -160,7 +161,8 @@ export class Judge {
 
   /**
    * Applies the result of a run with only one mutant.
-   * @param passesWithoutMutant whether the same tests pass without the mutant; if not, the mutant runs again with all tests of the file
+   * @param passesWithoutMutant whether the same tests pass without the mutant; if not, the mutant runs again with all
+   *   tests of the file
    */
   judgeAlone({ spec, alone }: SpecRun, run: Run, passesWithoutMutant: boolean): void {
     const { mutant, tests } = alone!;
@@ -197,8 +199,10 @@ export class Judge {
     for (const mutant of mutants) {
       const pendingMutant = this.pending.get(mutant.id);
       if (!pendingMutant) continue;
-      const hasRunsLeft = pendingMutant.alone.length > 0 || [...pendingMutant.tests.values()].some(({ size }) => size > 0);
-      if (!this.verdicts.has(mutant) && !hasRunsLeft) this.verdicts.set(mutant, { is: 'survived', specs: pendingMutant.reaching });
+      const hasRunsLeft =
+        pendingMutant.alone.length > 0 || [...pendingMutant.tests.values()].some(({ size }) => size > 0);
+      if (!this.verdicts.has(mutant) && !hasRunsLeft)
+        this.verdicts.set(mutant, { is: 'survived', specs: pendingMutant.reaching });
       if (this.verdicts.has(mutant)) this.pending.delete(mutant.id);
     }
   }
@@ -211,7 +215,11 @@ export function findFailure({ lines, end, error }: Run): (Line & { type: 'ran' }
   return { type: 'ran', test: -1, mutant: '', failed: true, wasReached: true, error: error ?? end, sqlErrors: [] };
 }
 
-export function createAloneRun(mutant: Mutant | undefined, spec: RecordedSpec, tests: readonly number[] | undefined): SpecRun {
+export function createAloneRun(
+  mutant: Mutant | undefined,
+  spec: RecordedSpec,
+  tests: readonly number[] | undefined,
+): SpecRun {
   const mutants = mutant ? [mutant] : [];
   const statements = listLoadedStatements(mutants, spec);
   const plan = {
@@ -250,5 +258,9 @@ function findTestName({ tests }: RecordedSpec, number: number): string {
 function listLoadedStatements(mutants: readonly Mutant[], spec: RecordedSpec): LoadedStatement[] {
   return mutants
     .filter(({ site, statement }) => statement && spec.loadSites.has(site))
-    .map(({ id, site, statement }) => ({ site, original: statement!.original, mutants: { [id]: statement!.applyMutation } }));
+    .map(({ id, site, statement }) => ({
+      site,
+      original: statement!.original,
+      mutants: { [id]: statement!.applyMutation },
+    }));
 }

@@ -1,4 +1,7 @@
-/** A process that runs spec files in Jest, one after the other, so that Jest loads only once. Its parent sends the files. */
+/**
+ * A process that runs spec files in Jest, one after the other, so that Jest loads only once. Its parent sends the
+ * files.
+ */
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 

@@ -24,7 +24,9 @@ export interface Run {
   readonly error: string | undefined;
 }
 
-/** A process without output for this time is in an endless loop. A test that only waits reaches its time limit earlier. */
+/**
+ * A process without output for this time is in an endless loop. A test that only waits reaches its time limit earlier.
+ */
 const MAX_SILENCE_MS = 90_000;
 const CHECK_INTERVAL_MS = 500;
 /** Ends a process after this many runs, because tests leak memory. */

@@ -55,7 +55,9 @@ export type Line =
       readonly ms: number;
       readonly failed: boolean;
       readonly sites: readonly string[];
-      /** Whether the test reads the query plan of a statement. A mutant may change the plan without changing the result. */
+      /**
+       * Whether the test reads the query plan of a statement. A mutant may change the plan without changing the result.
+       */
       readonly readsQueryPlan: boolean;
       readonly sqlErrors: readonly string[];
     }

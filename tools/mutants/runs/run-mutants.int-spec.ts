@@ -34,7 +34,12 @@ it('runMutants judges each guard, also one that is evaluated only once or that a
     survived: (mutant: Mutant) => survivors.push(mutant),
     failedLastResort: (reason: string) => failedSpecs.push(reason),
   };
-  const verdicts = await runMutants({ mutants: allMutants, allMutants, specs }, lanes, openBaselineCache(root, folder), progress);
+  const verdicts = await runMutants(
+    { mutants: allMutants, allMutants, specs },
+    lanes,
+    openBaselineCache(root, folder),
+    progress,
+  );
 
   expect(allMutants.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
     'order.merchantId === merchantId, always true: killed',

@@ -17,7 +17,10 @@ export interface Progress {
   judged(done: number, all: number, survived: number): void;
   /** Called immediately, because a person may interrupt a long run before its report. */
   survived(mutant: Mutant): void;
-  /** Called when a slow spec (`isLastResort`) fails without a mutant. Mutants that only it evaluates are then "not reached". */
+  /**
+   * Called when a slow spec (`isLastResort`) fails without a mutant. Mutants that only it evaluates are then "not
+   * reached".
+   */
   failedLastResort(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
 }
@@ -49,13 +52,16 @@ export async function runMutants(
   const slowSpecs = specs.filter(isLastResort);
   if (unreached.length === 0 || slowSpecs.length === 0) return verdicts;
   if (needsOf(slowSpecs).broker === 'started') await startBroker();
-  const recordedSlowSpecs = await recordSpecs(slowSpecs, allMutants, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
-    // A busy machine can make a spec fail, and the verdicts so far must not be lost.
-    if (!(error instanceof SvcError)) throw error;
-    progress.failedLastResort(error.message);
-    return [];
-  });
-  for (const [mutant, verdict] of await judgeMutants(unreached, recordedSlowSpecs, lanes, progress)) verdicts.set(mutant, verdict);
+  const recordedSlowSpecs = await recordSpecs(slowSpecs, allMutants, lanes, cache, progress).catch(
+    (error: unknown): RecordedSpec[] => {
+      // A busy machine can make a spec fail, and the verdicts so far must not be lost.
+      if (!(error instanceof SvcError)) throw error;
+      progress.failedLastResort(error.message);
+      return [];
+    },
+  );
+  for (const [mutant, verdict] of await judgeMutants(unreached, recordedSlowSpecs, lanes, progress))
+    verdicts.set(mutant, verdict);
   return verdicts;
 }
 
@@ -140,7 +146,10 @@ async function runAndJudge(lane: Lane, judge: Judge, planned: SpecRun, controls:
   judge.judgeAlone(planned, run, !isSuspect || (await passesWithoutMutant(lane, planned.spec, tests, controls)));
 }
 
-/** Whether these tests pass without a mutant and without the tests before them. All tests together pass: they were recorded. */
+/**
+ * Whether these tests pass without a mutant and without the tests before them. All tests together pass: they were
+ * recorded.
+ */
 async function passesWithoutMutant(
   lane: Lane,
   spec: RecordedSpec,

@@ -54,7 +54,9 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   };
 }
 
-/** Writes error codes into the server's log, by which the tool recognises statements that PostgreSQL could not parse. */
+/**
+ * Writes error codes into the server's log, by which the tool recognises statements that PostgreSQL could not parse.
+ */
 async function logSqlStates(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

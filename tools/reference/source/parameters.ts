@@ -1,4 +1,7 @@
-/** The schemas of parameters in paths, queries and headers: handlers receive them as text, so their types contain no schema. */
+/**
+ * The schemas of parameters in paths, queries and headers: handlers receive them as text, so their types contain no
+ * schema.
+ */
 import { DELIVERY_STATES } from '../../../libs/contracts/src/http/hosted-gateway/deliveries.ts';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
@@ -30,7 +33,9 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
-/** By name, or by `controller.name` if parameters with the same name differ. A missing parameter fails the generation. */
+/**
+ * By name, or by `controller.name` if parameters with the same name differ. A missing parameter fails the generation.
+ */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
   merchantSiteId: id('Number of the site.'),
@@ -53,7 +58,10 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   pageSize: count('Values over 50 count as 50.', { default: 50 }),
   day: day('UTC, `YYYY-MM-DD`.'),
   mode: { description: 'Mode of the payments.', schema: { type: 'string', enum: ['test', 'live'] } },
-  'notificationFeed.after': text('Cursor: `after` of the previous response. Without it, the list starts at the beginning.', 200),
+  'notificationFeed.after': text(
+    'Cursor: `after` of the previous response. Without it, the list starts at the beginning.',
+    200,
+  ),
   'auditLog.after': position('`nextAfter` of the previous page.'),
   'merchants.after': position('`nextAfter` of the previous page.'),
   'ledger.after': position('Number of the last seal that was verified.'),

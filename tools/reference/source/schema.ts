@@ -169,7 +169,8 @@ function mergeBooleans(types: readonly ts.Type[]): (ts.Type | 'boolean')[] {
 /** Name of an interface, a class, an enumeration or an alias; undefined for an inline type. */
 function findTypeName(type: ts.Type): string | undefined {
   const { aliasSymbol } = type;
-  if (aliasSymbol) return isWorkspaceSymbol(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;
+  if (aliasSymbol)
+    return isWorkspaceSymbol(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;
   const symbol = type.getSymbol();
   const flags = ts.SymbolFlags.Interface | ts.SymbolFlags.Class | ts.SymbolFlags.Enum;
   if (!symbol || !(symbol.flags & flags) || !isWorkspaceSymbol(symbol)) return undefined;

@@ -11,8 +11,8 @@ const TEXT = String.raw`^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$`;
 const LABEL = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /**
- * The keywords by the name of the decorator. The numbers come from the code: `argument` reads an argument of the decorator, `constant` a
- * constant in the file that declares the decorator. A missing decorator fails the generation.
+ * The keywords by the name of the decorator. The numbers come from the code: `argument` reads an argument of the
+ * decorator, `constant` a constant in the file that declares the decorator. A missing decorator fails the generation.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   IsOptional: () => ({}),

@@ -53,7 +53,9 @@ interface Statement {
   readonly totals: readonly CurrencyTotals[];
 }
 
-type CurrencyTotals = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', CountAndAmount>> & {
+type CurrencyTotals = Readonly<
+  Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', CountAndAmount>
+> & {
   readonly currencyISOCode: string;
   readonly net: number;
 };

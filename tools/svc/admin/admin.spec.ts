@@ -8,14 +8,17 @@ const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
 type Call = Administration['call'];
 
 /** Runs a command line against an API with this `call`. Returns the output. */
-async function runCommand(line: string, call: Call, text: Administration['text'] = rejectTextRequest): Promise<unknown> {
+async function runCommand(
+  line: string,
+  call: Call,
+  text: Administration['text'] = rejectTextRequest,
+): Promise<unknown> {
   const args = line.split(' ');
   const command = findCommand(args);
   return command.run({ call, text }, readInput(command, args.slice(2)));
 }
 
-const rejectTextRequest: Administration['text'] = (path) =>
-  Promise.reject(new Error(`unexpected request for ${path}`));
+const rejectTextRequest: Administration['text'] = (path) => Promise.reject(new Error(`unexpected request for ${path}`));
 
 /** Runs a command line and returns its requests to the administration API, which has these responses. */
 async function recordRequests(line: string, responses: Record<string, unknown> = {}): Promise<string[]> {
@@ -91,7 +94,9 @@ describe('./svc admin', () => {
       grants: [{ organisationId: 'another-organisation', vouchers: true, externalPayments: false }],
     };
     const responses = { 'GET /merchants/1001': merchant, 'PATCH /merchants/1001': merchant };
-    expect((await recordRequests('features set 1001 orderReference.required=true tip.enabled=false', responses))[1]).toBe(
+    expect(
+      (await recordRequests('features set 1001 orderReference.required=true tip.enabled=false', responses))[1],
+    ).toBe(
       'PATCH /merchants/1001 {"features":{"tip":{"enabled":false},"orderReference":{"label":"Table","required":true}}}',
     );
     const [, grantRequest] = await recordRequests(`grants allow 1001 ${ORGANISATION} vouchers`, responses);

@@ -74,7 +74,10 @@ export const messageCommands = [
     'dead-letters broker <service>',
     'shows the number of messages dead-lettered by RabbitMQ, and the oldest',
     async (api, { service }) => {
-      const { count, countMax, oldest } = (await api.call('GET', `${deadLettersPath(service)}/broker`)) as BrokerDeadLetters;
+      const { count, countMax, oldest } = (await api.call(
+        'GET',
+        `${deadLettersPath(service)}/broker`,
+      )) as BrokerDeadLetters;
       return { count, countMax, ...oldest };
     },
   ),

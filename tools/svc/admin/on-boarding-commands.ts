@@ -56,7 +56,10 @@ export const onBoardingCommands = [
     'sets the fee for each new card payment: 290 150 is 2.9 % and R 1.50; 0 0 is no fee',
     async (api, { merchantId, basisPoints, cents, ...input }) => {
       const unit = 'basis points or cents';
-      const terms = { basisPoints: parseWholeNumber(basisPoints, 6, unit), fixedAmount: parseWholeNumber(cents, 6, unit) };
+      const terms = {
+        basisPoints: parseWholeNumber(basisPoints, 6, unit),
+        fixedAmount: parseWholeNumber(cents, 6, unit),
+      };
       const { fees } = await getMerchant(api, merchantId);
       return api.call('PATCH', merchantPath(merchantId), { fees: { ...fees, [pickMode(input).mode]: terms } });
     },

@@ -64,7 +64,10 @@ describe('./svc admin reconcile', () => {
   });
 
   it('prints the number of further differences', async () => {
-    const { output } = await reconcile('reconcile', finishedWith({ merchants: [], named: [DIFFERENCE], differences: 7 }));
+    const { output } = await reconcile(
+      'reconcile',
+      finishedWith({ merchants: [], named: [DIFFERENCE], differences: 7 }),
+    );
     expect((output as FailureWithOutput).failure.message).toMatch(/, and 6 more/);
   });
 

@@ -81,7 +81,9 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
   return new FailureWithOutput(
     table,
     result,
-    new SvcError(`${describeDifference(first)}${more}`, { hint: 'see "Resolve a difference" in docs/reconciliation.md' }),
+    new SvcError(`${describeDifference(first)}${more}`, {
+      hint: 'see "Resolve a difference" in docs/reconciliation.md',
+    }),
   );
 }
 

@@ -62,7 +62,11 @@ export async function seedPartner(
   const { apiKey } = known.partner ?? (await admin.replacePartnerKey(organisationId));
   const { apiToken } = known.partner ?? (await admin.replaceApiToken(organisationId));
   const partner: DemoPartner = { organisationId, name, apiKey, apiToken };
-  const login = (await mainApi.post('/v1/auth/service/login', { 'x-api-key': apiKey }, { organisationId, apiToken })) as {
+  const login = (await mainApi.post(
+    '/v1/auth/service/login',
+    { 'x-api-key': apiKey },
+    { organisationId, apiToken },
+  )) as {
     identityToken: string;
   };
   const headers = { 'x-api-key': apiKey, authorization: `Bearer ${login.identityToken}` };
@@ -80,7 +84,9 @@ async function seedCustomer(
   const password = randomBytes(12).toString('base64url');
   // The API does not reveal whether an address is taken, so a second attempt uses another address.
   const email = mayExist ? plan.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : plan.email;
-  const { userId } = (await mainApi.post('/v1/auth/users', headers, { ...plan, email, password })) as { userId: string };
+  const { userId } = (await mainApi.post('/v1/auth/users', headers, { ...plan, email, password })) as {
+    userId: string;
+  };
   const customer = await mainApi.post('/v1/auth/customers/register', headers, { userId });
   const { customerReference } = customer as { customerReference: string };
   return { ...plan, userId, customerReference, email, password };

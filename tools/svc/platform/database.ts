@@ -60,7 +60,10 @@ export async function startDatabase(settings: Settings, steps: Steps, onStart: (
 async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
   const digest = migrationsDigest(settings.root);
   const variablesOfOwners = ownerVariables(settings, secrets);
-  const databases = { superuserUrl, ownerUrls: SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!) };
+  const databases = {
+    superuserUrl,
+    ownerUrls: SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!),
+  };
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
   const variables = { ...appVariables(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };

@@ -21,14 +21,20 @@ export function acquirePlatformLock(settings: Settings): Lock {
 export async function down(settings: Settings): Promise<void> {
   const lock = acquirePlatformLock(settings);
   try {
-    const steps = createSteps();
-    if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
-    await steps.run('services', () => stopServices(settings));
-    const { rabbitMq } = pathsOf(settings);
-    // This is also necessary after a crash of the broker, because its name server is still running.
-    if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
-    await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
+    await stopPlatform(settings);
   } finally {
     lock.release();
   }
+}
+
+/** Returns the outcome for the services as a text. */
+export async function stopPlatform(settings: Settings): Promise<string> {
+  const steps = createSteps();
+  const { rabbitMq, postgres, transformer } = pathsOf(settings);
+  if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
+  const services = await steps.run('services', () => stopServices(settings));
+  // This is also necessary after a crash of the broker, because its name server is still running.
+  if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
+  await steps.run('PostgreSQL', () => stopPostgres(postgres));
+  return services;
 }

@@ -30,18 +30,18 @@ export async function status(settings: Settings): Promise<boolean> {
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
-      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(urlOf(port))}`);
+      printAddress(name, urlOf(port), await describeResponse(urlOf(port)));
     }
     const tillUrl = transformerUrl(lan, services.ports);
     const tillState =
       till === undefined
         ? 'down: the same ./svc up starts it again, without loss of data'
         : `${await describeResponse(tillUrl)}, ${describeProcess(till.pid)}`;
-    console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
-    if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
+    printAddress('till transformer', tillUrl, tillState);
+    if (lan !== undefined) await printNetworkAddresses(settings, services.ports, lan);
     if (hasLanChanged)
       console.log(`  the address ${lan} of this machine has changed: run ./svc down, then ./svc up --lan`);
-    if (services.mode === 'distributed') describeProcesses(settings);
+    if (services.mode === 'distributed') printProcesses(settings);
   }
   const broker = findRabbitMq(pathsOf(settings).rabbitMq);
   const needsBroker = services?.ownsBroker === true;
@@ -60,7 +60,11 @@ export async function status(settings: Settings): Promise<boolean> {
   return isReady && till !== undefined && postgres !== undefined && (broker !== undefined || !needsBroker);
 }
 
-async function describeNetwork(
+function printAddress(name: string, url: string, state: string): void {
+  console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${state}`);
+}
+
+async function printNetworkAddresses(
   settings: Settings,
   { shop, gateway, api, acquirer }: Ports,
   lan: string,
@@ -70,11 +74,11 @@ async function describeNetwork(
   console.log('  on the network');
   for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
     const url = publicUrlOf(lan, port);
-    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeResponse(url, ca)}`);
+    printAddress(name, url, await describeResponse(url, ca));
   }
 }
 
-function describeProcesses(settings: Settings): void {
+function printProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
   for (const app of SUPERVISED_APPS) {
     const record = processes[app];

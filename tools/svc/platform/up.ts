@@ -21,7 +21,7 @@ import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { formatAddresses, nextSteps, phoneInstructions } from './announcement.ts';
-import { acquirePlatformLock } from './down.ts';
+import { acquirePlatformLock, stopPlatform } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
 import {
   findTransformer,
@@ -64,7 +64,9 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
   } finally {
     lock.release();
   }
-  console.log(`\nSvc Payments is running\n${formatAddresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
+  console.log(
+    `\nSvc Payments is running\n${formatAddresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`,
+  );
   await printPhoneInstructions(settings);
   return detach ? 0 : stayInForeground(settings);
 }
@@ -148,7 +150,9 @@ async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promis
   }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
-    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : appVariables(settings, secrets)['all-in-one'];
+    const variables = isDistributed
+      ? { SVC_PATIENCE: String(PATIENCE) }
+      : appVariables(settings, secrets)['all-in-one'];
     const { pid } = await startServices(settings, variables, { mode, ownsBroker });
     return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
@@ -222,21 +226,14 @@ async function stayInForeground(settings: Settings): Promise<number> {
   console.log(signal === undefined ? '\nThe services have ended' : '\nStopping');
   logAbort.abort();
   await following;
-  const till = await stopTransformer(settings);
-  const services = await stopServices(settings);
-  const { rabbitMq } = pathsOf(settings);
-  if (findRabbitMq(rabbitMq) !== undefined) console.log(`  RabbitMQ   ${await stopRabbitMq(rabbitMq)}`);
-  console.log(
-    `  till       ${till}\n  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`,
-  );
+  const services = await stopPlatform(settings);
   interruption.release();
   return signal === undefined && services === 'was not running' ? 1 : 0;
 }
 
 function waitForSignal(): { signal: Promise<NodeJS.Signals>; release: () => void } {
-  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  let listener: (signal: NodeJS.Signals) => void = () => undefined;
-  const signal = new Promise<NodeJS.Signals>((resolve) => (listener = resolve));
-  for (const name of signals) process.on(name, listener);
-  return { signal, release: () => signals.forEach((name) => process.off(name, listener)) };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const name of names) process.on(name, resolve);
+  return { signal: promise, release: () => names.forEach((name) => process.off(name, resolve)) };
 }

@@ -168,7 +168,9 @@ describe('the PostgreSQL server of ./svc', () => {
     for (const statement of ['DROP TABLE codes', 'ALTER TABLE codes ADD COLUMN more int', 'DROP FUNCTION one'])
       await expect(query(serviceUrl('code-decoder'), statement)).rejects.toThrow('must be owner of');
     await expect(query(serviceUrl('code-decoder'), 'TRUNCATE codes')).rejects.toThrow('permission denied');
-    await expect(query(serviceUrl('code-decoder'), 'CREATE TABLE more ()')).rejects.toThrow('permission denied for schema');
+    await expect(query(serviceUrl('code-decoder'), 'CREATE TABLE more ()')).rejects.toThrow(
+      'permission denied for schema',
+    );
     await query(ownerUrl('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
   });
 

@@ -85,11 +85,17 @@ function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: Postgr
   mkdirSync(temporaryDirectory, { mode: 0o700 });
   rmSync(passwordFile, { force: true });
   writeFileSync(passwordFile, plan.password, { mode: 0o600 });
-  if (process.getuid?.() === 0) for (const path of [temporaryDirectory, passwordFile]) chownSync(path, user.uid, user.gid);
+  if (process.getuid?.() === 0)
+    for (const path of [temporaryDirectory, passwordFile]) chownSync(path, user.uid, user.gid);
   try {
     const settings = ['-A', 'scram-sha-256', '--locale=C', '-E', 'UTF8', '-U', 'postgres', `--pwfile=${passwordFile}`];
     const durability = plan.durable ? [] : ['--no-sync'];
-    const { file, args, options } = asUser(user, binaries.initdb, ['-D', temporaryDirectory, ...settings, ...durability]);
+    const { file, args, options } = asUser(user, binaries.initdb, [
+      '-D',
+      temporaryDirectory,
+      ...settings,
+      ...durability,
+    ]);
     const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 120_000 });
     if (result.status !== 0) {
       const reason = (result.error?.message ?? findReason(result.stderr)) || `exit code ${result.status}`;

@@ -151,7 +151,9 @@ describe('the environment files', () => {
       const ownerFolder = join(dataDir, 'owner-env');
       expect(readdirSync(ownerFolder).sort()).toEqual(SERVICES.map((service) => `${service}.env`).sort());
       expect(
-        [ownerFolder, ...readdirSync(ownerFolder).map((file) => join(ownerFolder, file))].map((path) => statSync(path).mode & 0o777),
+        [ownerFolder, ...readdirSync(ownerFolder).map((file) => join(ownerFolder, file))].map(
+          (path) => statSync(path).mode & 0o777,
+        ),
       ).toEqual([0o700, ...SERVICES.map(() => 0o600)]);
     } finally {
       rmSync(dataDir, { recursive: true });

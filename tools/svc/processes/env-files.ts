@@ -44,11 +44,10 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
 
 /** The variables for the migrations of each service. */
 export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
-  const variables = SERVICES.map((service): [Service, Variables] => {
-    const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
-    return [service, { SVC_DATABASE_URL: url }];
+  const createVariables = (service: Service): Variables => ({
+    SVC_DATABASE_URL: databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres),
   });
-  return Object.fromEntries(variables) as Record<Service, Variables>;
+  return Object.fromEntries(SERVICES.map((name) => [name, createVariables(name)])) as Record<Service, Variables>;
 }
 
 export function appVariables(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {

@@ -97,7 +97,8 @@ export class SupervisedApp {
     const exit = once(this.child, 'exit');
     const outcome = await stopProcess(this.running, DRAIN_SECONDS);
     await exit;
-    if (outcome.startsWith('killed')) this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
+    if (outcome.startsWith('killed'))
+      this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
   }
 
   /** A planned restart, which is not a failure. Returns whether the app became ready. */

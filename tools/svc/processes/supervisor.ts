@@ -30,7 +30,15 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
 const apps = new Map<SupervisedAppName, SupervisedApp>();
 for (const app of SUPERVISED_APPS) {
   const envFile = join(paths.env, `${app}.env`);
-  const plan = { app, root, program: programArguments(root, app), envFile, port: findPort(app), log, onChange: writeRunningProcesses };
+  const plan = {
+    app,
+    root,
+    program: programArguments(root, app),
+    envFile,
+    port: findPort(app),
+    log,
+    onChange: writeRunningProcesses,
+  };
   apps.set(app, new SupervisedApp(plan));
 }
 /** Restarts run one at a time. */

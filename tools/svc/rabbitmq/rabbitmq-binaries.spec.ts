@@ -9,7 +9,11 @@ describe('the RabbitMQ of ./svc', () => {
       files.includes(file);
 
   it('is the server of the Debian package, not the wrapper of the same name on the PATH', () => {
-    const isProgram = createFileCheck('/usr/sbin/rabbitmq-server', '/usr/lib/rabbitmq/bin/rabbitmq-server', '/usr/bin/epmd');
+    const isProgram = createFileCheck(
+      '/usr/sbin/rabbitmq-server',
+      '/usr/lib/rabbitmq/bin/rabbitmq-server',
+      '/usr/bin/epmd',
+    );
     expect(findRabbitMqBinaries('/usr/sbin', isProgram)).toEqual({
       server: '/usr/lib/rabbitmq/bin/rabbitmq-server',
       epmd: '/usr/bin/epmd',

@@ -58,7 +58,10 @@ describe('the RabbitMQ server of ./svc', () => {
 
   it('has all confirmed messages after a kill -9 and a start on another port', async () => {
     const { url: firstUrl } = await startRabbitMq(plan, binaries);
-    await withChannel(firstUrl, async (channel) => void (await channel.assertQueue('durable-queue', { durable: true })));
+    await withChannel(
+      firstUrl,
+      async (channel) => void (await channel.assertQueue('durable-queue', { durable: true })),
+    );
     // RabbitMQ writes a message to disk before it confirms it, but confirms a new queue earlier. A clean stop writes
     // the queue.
     await stopRabbitMq(plan.directory);

@@ -119,7 +119,8 @@ function writeConfiguration(plan: RabbitMqPlan): void {
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeAtomically(join(plan.directory, 'rabbitmq.conf'), lines.join(''), OWNER_ONLY);
-  if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS_FILE), plan.definitions, OWNER_ONLY);
+  if (plan.definitions !== undefined)
+    writeAtomically(join(plan.directory, DEFINITIONS_FILE), plan.definitions, OWNER_ONLY);
   writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
@@ -132,7 +133,11 @@ function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
   return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
-function brokerEnvironment(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
+function brokerEnvironment(
+  plan: RabbitMqPlan,
+  binaries: RabbitMqBinaries,
+  ports: { epmd: number; distribution: number },
+) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
   // The caller's variables may be for another RabbitMQ or Erlang.

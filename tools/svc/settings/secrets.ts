@@ -43,8 +43,10 @@ export function completeSecrets(content: unknown, generate: () => string): Secre
       hint: 'restore it, or remove the whole data folder to start again',
     });
   };
-  const checkOrGenerateAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
-    Object.fromEntries(names.map((name) => [name, checkOrGenerate(values[name])])) as Record<Name, string>;
+  const checkOrGenerateAll = <Name extends string>(
+    names: readonly Name[],
+    values: Partial<Record<Name, unknown>> = {},
+  ) => Object.fromEntries(names.map((name) => [name, checkOrGenerate(values[name])])) as Record<Name, string>;
   return {
     postgresPassword: checkOrGenerate(stored.postgresPassword),
     rabbitMqPassword: checkOrGenerate(stored.rabbitMqPassword),
