@@ -41,7 +41,7 @@ export const accountingCommands = [
   ),
 ];
 
-interface CountAndAmount {
+interface Total {
   readonly count: number;
   readonly amount: number;
 }
@@ -50,19 +50,17 @@ interface Statement {
   readonly day: string;
   readonly mode: string;
   readonly closed: boolean;
-  readonly totals: readonly CurrencyTotals[];
+  readonly totals: readonly TotalsRow[];
 }
 
-type CurrencyTotals = Readonly<
-  Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', CountAndAmount>
-> & {
+type TotalsRow = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', Total>> & {
   readonly currencyISOCode: string;
   readonly net: number;
 };
 
 /** Deductions are negative: the amounts of a row add up to `net`. */
-function formatTotals({ day, mode, closed }: Statement, totals: CurrencyTotals): Record<string, unknown> {
-  const format = ({ amount, count }: CountAndAmount) => `${amount} (${count})`;
+function formatTotals({ day, mode, closed }: Statement, totals: TotalsRow): Record<string, unknown> {
+  const format = ({ amount, count }: Total) => `${amount} (${count})`;
   return {
     day,
     mode,

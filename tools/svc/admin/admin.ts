@@ -6,7 +6,7 @@ import { findServices } from '../platform/services.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings, urlOf } from '../settings/settings.ts';
 import { accountingCommands } from './accounting-commands.ts';
-import { type AdminCommand, FailureWithOutput, type Input, readInput, usageError } from './command.ts';
+import { type AdminCommand, type Input, readInput, usageError } from './command.ts';
 import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
@@ -29,11 +29,11 @@ export async function admin(settings: Settings, args: readonly string[], env: No
   }
   const command = findCommand(args);
   const input = readInput(command, args.slice(command.name.split(' ').length));
-  const output = await command.run(findAdministration(settings, env), input);
-  if (output instanceof FailureWithOutput) {
-    console.log(format(input['json'] === true ? output.json : output.table, input));
-    throw output.failure;
-  }
+  const output = await command.run(findAdministration(settings, env), input).catch((error: unknown) => {
+    if (error instanceof SvcError && error.output)
+      console.log(format(error.output[input['json'] ? 'json' : 'table'], input));
+    throw error;
+  });
   console.log(format(output, input));
   const secret = SECRETS.find((name) => typeof output === 'object' && output !== null && name in output);
   if (secret !== undefined) console.error(`The ${secret} ${secret.endsWith('s') ? 'are' : 'is'} shown only once.`);

@@ -12,7 +12,7 @@ export interface AdminCommand {
   readonly usage: string;
   /** Its line in the help. */
   readonly summary: string;
-  /** Returns the output: a text, an object, a list of objects, nothing, or {@link FailureWithOutput}. */
+  /** Returns the output: a text, an object, a list of objects, or nothing. */
   readonly run: (api: Administration, input: Input) => Promise<unknown>;
 }
 
@@ -96,19 +96,6 @@ function parseWords(args: readonly string[], options: Record<string, { type: 'st
   }
 }
 
-/** A command prints this output and then fails: a table, or with --json all details. */
-export class FailureWithOutput {
-  readonly table: unknown;
-  readonly json: unknown;
-  readonly failure: SvcError;
-
-  constructor(table: unknown, json: unknown, failure: SvcError) {
-    this.table = table;
-    this.json = json;
-    this.failure = failure;
-  }
-}
-
 /** Requests all pages of a list, each with the cursor `after` of the previous page. */
 export async function* readPages<Page extends { readonly after: string | null }>(
   request: (after: string | null) => Promise<unknown>,
@@ -177,7 +164,7 @@ export function parseMerchantId(merchantId: string): number {
   return Number(merchantId);
 }
 
-export function parseWholeNumber(text: string, digits: number, unit: string): number {
+export function parseNumber(text: string, digits: number, unit: string): number {
   if (!/^\d+$/.test(text) || text.length > digits) throw usageError(`"${text}" is not a whole number of ${unit}`);
   return Number(text);
 }

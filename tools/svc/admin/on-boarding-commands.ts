@@ -1,5 +1,5 @@
 import { type Administration, readList } from '../administration-api/administration.ts';
-import { command, parseMerchantId, merchantPath, pickMode, request, usageError, parseWholeNumber } from './command.ts';
+import { command, parseMerchantId, merchantPath, pickMode, request, usageError, parseNumber } from './command.ts';
 
 interface Grant {
   readonly organisationId: string;
@@ -49,17 +49,14 @@ export const onBoardingCommands = [
     'merchants minimum <merchantId> <cents>',
     'sets the minimum for an edited amount, in cents (with amount.editable); default 100',
     'PATCH {merchantId}',
-    ({ cents }) => ({ minimumAmount: parseWholeNumber(cents, 12, 'cents') }),
+    ({ cents }) => ({ minimumAmount: parseNumber(cents, 12, 'cents') }),
   ),
   command(
     'merchants fee <merchantId> <basisPoints> <cents> [--live]',
     'sets the fee for each new card payment: 290 150 is 2.9 % and R 1.50; 0 0 is no fee',
     async (api, { merchantId, basisPoints, cents, ...input }) => {
       const unit = 'basis points or cents';
-      const terms = {
-        basisPoints: parseWholeNumber(basisPoints, 6, unit),
-        fixedAmount: parseWholeNumber(cents, 6, unit),
-      };
+      const terms = { basisPoints: parseNumber(basisPoints, 6, unit), fixedAmount: parseNumber(cents, 6, unit) };
       const { fees } = await getMerchant(api, merchantId);
       return api.call('PATCH', merchantPath(merchantId), { fees: { ...fees, [pickMode(input).mode]: terms } });
     },

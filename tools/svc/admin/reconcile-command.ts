@@ -1,6 +1,6 @@
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { command, FailureWithOutput, parseMerchantId, usageError } from './command.ts';
+import { command, parseMerchantId, usageError } from './command.ts';
 
 /** A day of about ten million payments takes this long. */
 const RECONCILIATION_TIMEOUT_SECONDS = 3_600;
@@ -78,13 +78,8 @@ function formatResult({ day, watermark, failure, result }: ReconciliationRun): u
   if (first === undefined) return table;
   const more =
     result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
-  return new FailureWithOutput(
-    table,
-    result,
-    new SvcError(`${describeDifference(first)}${more}`, {
-      hint: 'see "Resolve a difference" in docs/reconciliation.md',
-    }),
-  );
+  const hint = 'see "Resolve a difference" in docs/reconciliation.md';
+  throw new SvcError(`${describeDifference(first)}${more}`, { hint, output: { table, json: result } });
 }
 
 /** A row of the table: for each book, `=` when it agrees with the payments, else the number of differing rows. */

@@ -1,13 +1,21 @@
+type ErrorOutput = Readonly<Record<'table' | 'json', unknown>>;
+
 /** A failure that the caller can fix. ./svc prints it as one line; every other error is a defect and is printed with its stack. */
 export class SvcError extends Error {
   readonly hint: string | undefined;
   readonly exitCode: number;
+  /** Output of a command that failed: a table, or for --json all details. */
+  readonly output: ErrorOutput | undefined;
 
-  constructor(message: string, options: { hint?: string; exitCode?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { hint?: string; exitCode?: number; cause?: unknown; output?: ErrorOutput } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'SvcError';
     this.hint = options.hint;
     this.exitCode = options.exitCode ?? 1;
+    this.output = options.output;
   }
 
   /** Message and hint in one line. */

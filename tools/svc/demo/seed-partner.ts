@@ -49,7 +49,7 @@ export interface StoredPartner {
  */
 export async function seedPartner(
   admin: PartnerAdministrationApi,
-  mainApi: PartnerApi,
+  api: PartnerApi,
   stored: StoredPartner,
 ): Promise<{ partner: DemoPartner; customers: DemoCustomer[] }> {
   const found = (await admin.listOrganisations()).find(({ name }) => name === DEMO_PARTNER);
@@ -62,21 +62,17 @@ export async function seedPartner(
   const { apiKey } = known.partner ?? (await admin.replacePartnerKey(organisationId));
   const { apiToken } = known.partner ?? (await admin.replaceApiToken(organisationId));
   const partner: DemoPartner = { organisationId, name, apiKey, apiToken };
-  const login = (await mainApi.post(
-    '/v1/auth/service/login',
-    { 'x-api-key': apiKey },
-    { organisationId, apiToken },
-  )) as {
+  const login = (await api.post('/v1/auth/service/login', { 'x-api-key': apiKey }, { organisationId, apiToken })) as {
     identityToken: string;
   };
   const headers = { 'x-api-key': apiKey, authorization: `Bearer ${login.identityToken}` };
   const customers: DemoCustomer[] = [];
-  for (const plan of DEMO_CUSTOMERS) customers.push(await seedCustomer(mainApi, headers, plan, found !== undefined));
+  for (const plan of DEMO_CUSTOMERS) customers.push(await seedCustomer(api, headers, plan, found !== undefined));
   return { partner, customers };
 }
 
 async function seedCustomer(
-  mainApi: PartnerApi,
+  api: PartnerApi,
   headers: Readonly<Record<string, string>>,
   plan: (typeof DEMO_CUSTOMERS)[number],
   mayExist: boolean,
@@ -84,10 +80,10 @@ async function seedCustomer(
   const password = randomBytes(12).toString('base64url');
   // The API does not reveal whether an address is taken, so a second attempt uses another address.
   const email = mayExist ? plan.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : plan.email;
-  const { userId } = (await mainApi.post('/v1/auth/users', headers, { ...plan, email, password })) as {
+  const { userId } = (await api.post('/v1/auth/users', headers, { ...plan, email, password })) as {
     userId: string;
   };
-  const customer = await mainApi.post('/v1/auth/customers/register', headers, { userId });
+  const customer = await api.post('/v1/auth/customers/register', headers, { userId });
   const { customerReference } = customer as { customerReference: string };
   return { ...plan, userId, customerReference, email, password };
 }

@@ -30,15 +30,7 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
 const apps = new Map<SupervisedAppName, SupervisedApp>();
 for (const app of SUPERVISED_APPS) {
   const envFile = join(paths.env, `${app}.env`);
-  const plan = {
-    app,
-    root,
-    program: programArguments(root, app),
-    envFile,
-    port: findPort(app),
-    log,
-    onChange: writeRunningProcesses,
-  };
+  const plan = { app, root, program: programArguments(root, app), envFile, port: findPort(app), log, onChange: record };
   apps.set(app, new SupervisedApp(plan));
 }
 /** Restarts run one at a time. */
@@ -57,7 +49,7 @@ function findPort(app: SupervisedAppName): number {
   return app === 'simulated-acquirer' ? settings.ports.acquirer : settings.ports.alone[app];
 }
 
-function writeRunningProcesses(): void {
+function record(): void {
   const processes = [...apps].map(([app, { running }]) => [app, running] as const);
   writeProcesses(paths.processes, Object.fromEntries(processes.filter(([, running]) => running !== undefined)));
 }

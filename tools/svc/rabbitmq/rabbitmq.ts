@@ -37,7 +37,7 @@ export interface StartedRabbitMq {
 
 export const ADMINISTRATOR = 'svc';
 /** A file in the broker's working directory. */
-const DEFINITIONS_FILE = 'definitions.json';
+const DEFINITIONS = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
 /** A start takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
 const START_SECONDS = 120 * PATIENCE;
@@ -84,7 +84,7 @@ async function startInContainer(plan: RabbitMqPlan, url: string): Promise<Starte
 async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: string): Promise<string | undefined> {
   const ports = { epmd: await findFreePort(), distribution: await findFreePort() };
   writeConfiguration(plan);
-  const env = brokerEnvironment(plan, binaries, ports);
+  const env = createEnv(plan, binaries, ports);
   const options = { cwd: plan.directory, env, logFile: plan.logFile };
   const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
   const epmd = startInBackground(binaries.epmd, epmdArguments, options);
@@ -110,7 +110,7 @@ function writeConfiguration(plan: RabbitMqPlan): void {
     'listeners.tcp.local': `127.0.0.1:${plan.port}`,
     default_user: ADMINISTRATOR, // Created instead of `guest` when the data directory is new.
     default_pass: plan.password,
-    ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS_FILE }),
+    ...(plan.definitions === undefined ? {} : { load_definitions: DEFINITIONS }),
     'disk_free_limit.absolute': '200MB',
     'vm_memory_high_watermark.absolute': '512MB',
     'log.console': 'true',
@@ -119,8 +119,7 @@ function writeConfiguration(plan: RabbitMqPlan): void {
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   writeAtomically(join(plan.directory, 'rabbitmq.conf'), lines.join(''), OWNER_ONLY);
-  if (plan.definitions !== undefined)
-    writeAtomically(join(plan.directory, DEFINITIONS_FILE), plan.definitions, OWNER_ONLY);
+  if (plan.definitions !== undefined) writeAtomically(join(plan.directory, DEFINITIONS), plan.definitions, OWNER_ONLY);
   writeAtomically(join(plan.directory, 'enabled_plugins'), '[].\n', OWNER_ONLY);
   const cookie = join(plan.directory, '.erlang.cookie');
   if (!existsSync(cookie)) writeAtomically(cookie, randomBytes(20).toString('hex').toUpperCase(), OWNER_ONLY);
@@ -129,15 +128,11 @@ function writeConfiguration(plan: RabbitMqPlan): void {
 
 function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
   if (definitions === undefined) return true;
-  const file = join(directory, DEFINITIONS_FILE);
+  const file = join(directory, DEFINITIONS);
   return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
-function brokerEnvironment(
-  plan: RabbitMqPlan,
-  binaries: RabbitMqBinaries,
-  ports: { epmd: number; distribution: number },
-) {
+function createEnv(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
   // The caller's variables may be for another RabbitMQ or Erlang.

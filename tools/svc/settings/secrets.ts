@@ -36,24 +36,22 @@ export function loadSecrets(file: string): Secrets {
 /** Generates only the missing secrets, for example those of a new service. */
 export function completeSecrets(content: unknown, generate: () => string): Secrets {
   const stored = (content ?? {}) as Partial<Secrets>;
-  const checkOrGenerate = (value: unknown, prefix = '') => {
+  const complete = (value: unknown, prefix = '') => {
     if (value === undefined) return prefix + generate();
     if (typeof value === 'string' && /^[\w-]{20,200}$/.test(value)) return value;
     throw new SvcError('secrets.json contains a secret that ./svc has not generated', {
       hint: 'restore it, or remove the whole data folder to start again',
     });
   };
-  const checkOrGenerateAll = <Name extends string>(
-    names: readonly Name[],
-    values: Partial<Record<Name, unknown>> = {},
-  ) => Object.fromEntries(names.map((name) => [name, checkOrGenerate(values[name])])) as Record<Name, string>;
+  const completeAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
+    Object.fromEntries(names.map((name) => [name, complete(values[name])])) as Record<Name, string>;
   return {
-    postgresPassword: checkOrGenerate(stored.postgresPassword),
-    rabbitMqPassword: checkOrGenerate(stored.rabbitMqPassword),
-    brokerPasswords: checkOrGenerateAll(MESSAGING_SERVICES, stored.brokerPasswords),
-    rolePasswords: checkOrGenerateAll(SERVICES, stored.rolePasswords),
-    ownerPasswords: checkOrGenerateAll(SERVICES, stored.ownerPasswords),
-    adminKey: checkOrGenerate(stored.adminKey, 'svc_admin_'),
-    sealingKeys: checkOrGenerateAll(SEALING_SERVICES, stored.sealingKeys),
+    postgresPassword: complete(stored.postgresPassword),
+    rabbitMqPassword: complete(stored.rabbitMqPassword),
+    brokerPasswords: completeAll(MESSAGING_SERVICES, stored.brokerPasswords),
+    rolePasswords: completeAll(SERVICES, stored.rolePasswords),
+    ownerPasswords: completeAll(SERVICES, stored.ownerPasswords),
+    adminKey: complete(stored.adminKey, 'svc_admin_'),
+    sealingKeys: completeAll(SEALING_SERVICES, stored.sealingKeys),
   };
 }
