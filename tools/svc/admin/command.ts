@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Administration } from '../administration-api/administration.ts';
+import type { Administration, Method } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 /** The parameters and options of a command line, by their names in the usage. */
@@ -52,15 +52,11 @@ export function command<const Usage extends string>(
 export function request<const Usage extends string>(
   usage: Usage,
   summary: string,
-  line: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`,
+  line: `${Method} ${string}`,
   body?: (input: UsageInput<Usage>) => object,
 ): AdminCommand {
   return command(usage, summary, async (api, input) => {
-    const [method, template = '', member] = line.split(/[ #]/) as [
-      Parameters<Administration['call']>[0],
-      string?,
-      string?,
-    ];
+    const [method, template = '', member] = line.split(/[ #]/) as [Method, string?, string?];
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       (PATH_BUILDERS[name] ?? encodeURIComponent)((input as Record<string, string>)[name] ?? ''),
     );

@@ -1,13 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../base/svc-error.ts';
 
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
 /** A client of the administration API. Paths are below `/admin/v1`. */
 export interface Administration {
   /**
    * Returns the parsed response, undefined when it is empty.
    * @throws SvcError when the API rejects the request or is unavailable
    */
-  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown>;
+  call(method: Method, path: string, body?: object): Promise<unknown>;
   /** Sends a GET request, and returns the text of a response that is not JSON. Throws as {@link call}. */
   text(path: string, accept: string): Promise<string>;
 }

@@ -26,11 +26,7 @@ export interface RunningServices extends ProcessRecord {
 /** All services in one process with the embedded broker or RabbitMQ, or a process for each service with RabbitMQ. */
 export type Mode = 'embedded' | 'rabbitmq' | 'distributed';
 
-const READY_SECONDS: Readonly<Record<Mode, number>> = {
-  embedded: 60 * PATIENCE,
-  rabbitmq: 60 * PATIENCE,
-  distributed: 120 * PATIENCE,
-};
+const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, rabbitmq: 60, distributed: 120 };
 /** The time in which the services finish current requests, messages and notifications after SIGTERM. */
 const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, rabbitmq: 15, distributed: 50 };
 
@@ -67,7 +63,7 @@ export async function startServices(
     processFile: paths.services,
     details: { startedAt: new Date().toISOString(), ports, mode, ownsBroker, ...(lan === undefined ? {} : { lan }) },
     isReady: () => isHealthy(ports),
-    readySeconds: READY_SECONDS[mode],
+    readySeconds: READY_SECONDS[mode] * PATIENCE,
     // At each check the reverse proxy calls every app, and this takes processor time from the apps that are starting.
     readyPollMs: isDistributed ? 250 : 50,
   });

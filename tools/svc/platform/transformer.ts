@@ -2,7 +2,6 @@
  * The transformer of the demo's till (apps/pos-transformer). As in a store, it is a separate process with a merchant's
  * configuration file. It needs the keys of the demo's sites, so it starts last, and it is stopped first.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findProcess, type ProcessRecord } from '../base/background-process.ts';
@@ -26,10 +25,6 @@ export function findTransformer(settings: Settings): ProcessRecord | undefined {
 /** The URL for tills and displays: plain HTTP, as in a store; with `--lan` only on the network address. */
 export function transformerUrl(lan: string | undefined, { transformer }: Ports): string {
   return lan === undefined ? urlOf(transformer) : `http://${lan}:${transformer}`;
-}
-
-export function createTransformerKey(): string {
-  return `svc_transformer_${randomBytes(32).toString('base64url')}`;
 }
 
 /** The configuration of a store with the sites of one merchant; the transformer's facade uses the last site. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -23,13 +24,7 @@ import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings
 import { formatAddresses, nextSteps, phoneInstructions } from './announcement.ts';
 import { acquirePlatformLock, stopPlatform } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
-import {
-  findTransformer,
-  createTransformerKey,
-  startTransformer,
-  stopTransformer,
-  transformerUrl,
-} from './transformer.ts';
+import { findTransformer, startTransformer, stopTransformer, transformerUrl } from './transformer.ts';
 
 export interface UpOptions {
   readonly detach: boolean;
@@ -102,12 +97,8 @@ async function restartBroker(settings: Settings, running: RunningServices): Prom
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
   const { startPlatformBroker } = await import('./database.ts');
-  await startPlatformBroker(
-    { ...settings, externalAmqpUrl: undefined },
-    loadSecrets(paths.secrets),
-    createSteps(),
-    running.mode,
-  );
+  const withoutExternal = { ...settings, externalAmqpUrl: undefined };
+  await startPlatformBroker(withoutExternal, loadSecrets(paths.secrets), createSteps(), running.mode);
   await waitUntil(() => isHealthy(running.ports), { withinSeconds: 30 });
 }
 
@@ -201,7 +192,7 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
     shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
     transformerUrl: transformerUrl(lan, settings.ports),
-    transformerApiKey: stored?.transformerApiKey ?? createTransformerKey(),
+    transformerApiKey: stored?.transformerApiKey ?? `svc_transformer_${randomBytes(32).toString('base64url')}`,
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,
