@@ -17,7 +17,7 @@ import { openBaselineCache } from './runs/baseline-cache.ts';
 import type { Verdict } from './runs/judge.ts';
 import { runMutants } from './runs/run-mutants.ts';
 import { startLanes } from './runs/servers.ts';
-import { findChangedLines, findProductionFiles, findPackage, findSpecs } from './selection.ts';
+import { findChangedLines, findPackage, findProductionFiles, findSpecs } from './selection.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

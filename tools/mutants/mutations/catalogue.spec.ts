@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { instrument, findMutants } from './catalogue.ts';
+import { findMutants,instrument } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 

@@ -6,7 +6,7 @@ import { isLastResort } from '../selection.ts';
 import type { RecordedSpec } from './baseline.ts';
 import { createRecordedSpec } from './baseline.ts';
 import type { BaselineCache } from './baseline-cache.ts';
-import type { Verdict, SpecRun } from './judge.ts';
+import type { SpecRun,Verdict } from './judge.ts';
 import { createAloneRun, findFailure, Judge } from './judge.ts';
 import type { Lane } from './lanes.ts';
 import type { LoadedStatement } from './plan.ts';

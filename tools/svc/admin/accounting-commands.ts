@@ -1,6 +1,6 @@
 import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { command, pickMode, formatQuery, request, usageError } from './command.ts';
+import { command, formatQuery, pickMode, request, usageError } from './command.ts';
 
 /** Refunds, settlements, and the hash chain of the ledger. */
 export const accountingCommands = [

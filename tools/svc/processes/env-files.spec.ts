@@ -6,11 +6,11 @@ import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
 import { completeSecrets } from '../settings/secrets.ts';
 import { readSettings, SERVICES } from '../settings/settings.ts';
 import {
+  appVariables,
   type BrokerAccess,
   formatEnvFile,
   ownerRoleOf,
   ownerVariables,
-  appVariables,
   writeEnvFiles,
 } from './env-files.ts';
 
