@@ -6,7 +6,7 @@ const createPaths = (folder: string, count: number, ending = '.ts') =>
 test('a folder with more than ten production files is reported', () => {
   expect(checkFolderSizes(createPaths('libs/a/src', 10), {})).toEqual([]);
   expect(checkFolderSizes([...createPaths('libs/a/src', 10), 'libs/a/src/view.tsx'], {})).toEqual([
-    'libs/a/src holds 11 files, more than 10: divide it by feature',
+    'libs/a/src contains 11 files, more than 10: divide it by feature',
   ]);
 });
 
@@ -31,6 +31,6 @@ test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])(
 test('an exception allows a folder to contain more files, and is reported when it is not needed', () => {
   expect(checkFolderSizes(createPaths('tools/a', 11), { 'tools/a': 'a reason' })).toEqual([]);
   expect(checkFolderSizes(createPaths('tools/a', 10), { 'tools/a': 'a reason' })).toEqual([
-    'tools/a holds at most 10 files: remove its exception',
+    'tools/a contains at most 10 files: remove its exception',
   ]);
 });

@@ -12,7 +12,7 @@ const SPEC = /\.(?:spec|int-spec|e2e-spec)\.tsx?$/;
 /** Migrations are never removed, and fixtures are examples. */
 const EXEMPT = /(?:^|\/)(?:migrations|fixtures)(?:\/|$)/;
 
-/** Returns the folders of the repository that directly hold more than ten production files. */
+/** Returns the folders of the repository that directly contain more than ten production files. */
 export function findOverfullFolders(root: string): string[] {
   const { stdout } = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts', '*.tsx'], {
     cwd: root,
@@ -34,8 +34,8 @@ export function checkFolderSizes(paths: readonly string[], exceptions: Readonly<
   return [
     ...reported
       .sort()
-      .map(([folder, size]) => `${folder} holds ${size} files, more than ${MAX_FILES}: divide it by feature`),
-    ...unneeded.map((folder) => `${folder} holds at most ${MAX_FILES} files: remove its exception`),
+      .map(([folder, size]) => `${folder} contains ${size} files, more than ${MAX_FILES}: divide it by feature`),
+    ...unneeded.map((folder) => `${folder} contains at most ${MAX_FILES} files: remove its exception`),
   ];
 }
 

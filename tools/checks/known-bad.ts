@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { ESLint } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { checkText } from './prose.ts';
-import { findUnknownCodes,readRequirementCodes } from './requirement-codes.ts';
+import { findUnknownCodes, readRequirementCodes } from './requirement-codes.ts';
 
 /**
  * Checks that the rules report violations. A rule can silently accept everything: ESLint's boundary rule does so

@@ -23,7 +23,7 @@ export function readEquivalents(): Equivalent[] {
 
 export interface EquivalentMatches {
   readonly reasons: ReadonlyMap<Mutant, string>;
-  /** Entries for the given files that name no mutant, or have no reason. */
+  /** Entries of these files that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
 

@@ -5,7 +5,7 @@ import jestConfig from '../../jest.config.mjs';
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 
-// Stryker loads the environment itself, and does not know <rootDir>.
+// Stryker loads the environment without Jest, so it does not replace <rootDir>.
 const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 
 // Jest's default of 5 s is too short for a property test on a busy machine. Stryker stops tests that a mutant makes

@@ -55,7 +55,7 @@ async function run(options: Options): Promise<number> {
   const verdicts = await judgeMutants(mutants.filter((mutant) => !reasons.has(mutant)));
   const outcomes = mutants.map((mutant): [Mutant, Outcome] => {
     const reason = reasons.get(mutant);
-    return [mutant, reason === undefined ? verdicts.get(mutant)! : { is: 'equivalent', reason }];
+    return [mutant, reason === undefined ? verdicts.get(mutant)! : { status: 'equivalent', reason }];
   });
   const name = options.paths
     .map((path) => path.replaceAll(/[^a-zA-Z0-9.-]+/g, '-'))
@@ -65,7 +65,7 @@ async function run(options: Options): Promise<number> {
   mkdirSync(dirname(report), { recursive: true });
   writeFileSync(report, formatJsonReport(outcomes));
   console.log(`\n${formatReport(outcomes)}\n\nreport: ${report}`);
-  return outcomes.some(([, { is }]) => is === 'survived' || is === 'not reached') ? 1 : 0;
+  return outcomes.some(([, { status }]) => status === 'survived' || status === 'not reached') ? 1 : 0;
 }
 
 function selectChanged(mutants: readonly Mutant[], { changedSince }: Options): readonly Mutant[] {

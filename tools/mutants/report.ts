@@ -2,7 +2,7 @@
 import type { Mutant } from './mutations/catalogue.ts';
 import type { Verdict } from './runs/judge.ts';
 
-export type Outcome = Verdict | { readonly is: 'equivalent'; readonly reason: string };
+export type Outcome = Verdict | { readonly status: 'equivalent'; readonly reason: string };
 export type Outcomes = readonly (readonly [Mutant, Outcome])[];
 
 const COLUMNS = ['killed', 'survived', 'not reached', 'timed out', 'invalid', 'equivalent'] as const;
@@ -13,25 +13,30 @@ export function formatReport(outcomes: Outcomes): string {
   const files = [...new Set(outcomes.map(([{ file }]) => file))];
   const width = Math.max(4, ...files.map(({ length }) => length));
   const formatLine = (name: string, counted: Outcomes) =>
-    name.padEnd(width) + COLUMNS.map((is) => String(count(counted, is) || '·').padStart(is.length + 2)).join('');
+    name.padEnd(width) +
+    COLUMNS.map((status) => String(count(counted, status) || '·').padStart(status.length + 2)).join('');
   const rows = files.map((file) =>
     formatLine(
       file,
       outcomes.filter(([mutant]) => mutant.file === file),
     ),
   );
-  const table = ['file'.padEnd(width) + COLUMNS.map((is) => `  ${is}`).join(''), ...rows, formatLine('all', outcomes)];
-  return [...table, ...LISTED.flatMap((is) => listMutants(outcomes, is))].join('\n');
+  const table = [
+    'file'.padEnd(width) + COLUMNS.map((status) => `  ${status}`).join(''),
+    ...rows,
+    formatLine('all', outcomes),
+  ];
+  return [...table, ...LISTED.flatMap((status) => listMutants(outcomes, status))].join('\n');
 }
 
-function count(outcomes: Outcomes, is: Outcome['is']): number {
-  return outcomes.filter(([, outcome]) => outcome.is === is).length;
+function count(outcomes: Outcomes, status: Outcome['status']): number {
+  return outcomes.filter(([, outcome]) => outcome.status === status).length;
 }
 
-function listMutants(outcomes: Outcomes, is: Outcome['is']): string[] {
-  const found = outcomes.filter(([, outcome]) => outcome.is === is);
+function listMutants(outcomes: Outcomes, status: Outcome['status']): string[] {
+  const found = outcomes.filter(([, outcome]) => outcome.status === status);
   if (found.length === 0) return [];
-  return ['', `${is}:`, ...found.map(([mutant, outcome]) => `  ${describeMutant(mutant)}${formatReason(outcome)}`)];
+  return ['', `${status}:`, ...found.map(([mutant, outcome]) => `  ${describeMutant(mutant)}${formatReason(outcome)}`)];
 }
 
 /** `apps/…/x.ts:12 findOwned, owner: site_id = $3: always true` */
@@ -41,12 +46,12 @@ export function describeMutant({ file, line, within, guard, original, what, occu
 }
 
 function formatReason(outcome: Outcome): string {
-  return outcome.is === 'invalid' ? `\n      ${outcome.why}` : '';
+  return outcome.status === 'invalid' ? `\n      ${outcome.why}` : '';
 }
 
 /** All data of each mutant except its SQL statement. */
 export function formatJsonReport(outcomes: Outcomes): string {
   const mutants = outcomes.map(([{ statement: _, ...mutant }, outcome]) => ({ ...mutant, outcome }));
-  const counts = Object.fromEntries(COLUMNS.map((is) => [is, count(outcomes, is)]));
+  const counts = Object.fromEntries(COLUMNS.map((status) => [status, count(outcomes, status)]));
   return `${JSON.stringify({ counts, mutants }, null, 1)}\n`;
 }

@@ -1,4 +1,4 @@
-import { findPackage,isLastResort, isProduction, parseDiff } from './selection.ts';
+import { findPackage, isLastResort, isProduction, parseDiff } from './selection.ts';
 
 it.each([
   'apps/a/src/x.ts',

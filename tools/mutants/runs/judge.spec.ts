@@ -46,7 +46,7 @@ const FAR = 'apps/x/src/b/b.int-spec.ts';
 
 it('the verdict is "not reached" if no test evaluates the mutant', () => {
   const judge = new Judge([first], [createSpec(NEAR, { sites: [] })]);
-  expect(judge.verdicts.get(first)).toEqual({ is: 'not reached' });
+  expect(judge.verdicts.get(first)).toEqual({ status: 'not reached' });
   expect(judge.next()).toBeUndefined();
 });
 
@@ -63,12 +63,12 @@ it('a mutant runs only with the tests that evaluate it, the nearest first, until
     near,
     createRun(createRanLine(first, 1, true), createControlLine(first, 1, false), createRanLine(second, 1, false)),
   );
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed', spec: NEAR, test: 't1' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed', spec: NEAR, test: 't1' });
 
   const far = judge.next()!;
   expect(far.plan).toMatchObject({ runs: { 0: [second.id] } });
   judge.judgeShared(far, createRun(createRanLine(second, 0, false)));
-  expect(judge.verdicts.get(second)).toEqual({ is: 'survived', specs: [NEAR, FAR] });
+  expect(judge.verdicts.get(second)).toEqual({ status: 'survived', specs: [NEAR, FAR] });
 });
 
 it('a mutant runs alone after a test failed with it and then also without it', () => {
@@ -77,7 +77,7 @@ it('a mutant runs alone after a test failed with it and then also without it', (
   const alone = judge.next()!;
   expect(describeAloneRun(alone)).toEqual([NEAR, [0]]);
   judge.judgeAlone(alone, createRun(createRanLine(first, 0, false)), true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'survived' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'survived' });
 });
 
 it('a mutant runs with the whole spec if the tests that evaluate it depend on earlier tests', () => {
@@ -87,7 +87,7 @@ it('a mutant runs with the whole spec if the tests that evaluate it depend on ea
   const whole = judge.next()!;
   expect(whole.alone).toEqual({ mutant: first, tests: undefined });
   judge.judgeAlone(whole, createRun(createRanLine(first, 1, true)), true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed' });
 });
 
 it('a mutant runs alone if the test did not evaluate it a second time', () => {
@@ -106,7 +106,7 @@ it('the verdict is "timed out" for an endless loop, and the other mutants run af
   const judge = new Judge(mutants, [createSpec(NEAR, { sites: [site] })]);
   const begin: Line = { type: 'begin', test: 0, mutant: first.id };
   judge.judgeShared(judge.next()!, { lines: [begin], end: 'hung', error: 'hung' });
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'timed out' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'timed out' });
   expect(judge.next()).toMatchObject({ mutants: [second] });
 });
 
@@ -114,13 +114,13 @@ it('the verdict is "invalid" if PostgreSQL rejects the mutated statement, unless
   const [sql] = findMutants('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
   const sqlErrors = ['42601: syntax error'];
   const failedRun = createRun(createRanLine(sql, 0, true, { sqlErrors }), createControlLine(sql, 0, false));
-  for (const [errorsWithoutMutant, is] of [
+  for (const [errorsWithoutMutant, status] of [
     [[], 'invalid'],
     [sqlErrors, 'killed'],
   ] as const) {
     const judge = new Judge([sql], [createSpec(NEAR, { sites: [sql.site], sqlErrors: [...errorsWithoutMutant] })]);
     judge.judgeShared(judge.next()!, failedRun);
-    expect(judge.verdicts.get(sql)).toMatchObject({ is });
+    expect(judge.verdicts.get(sql)).toMatchObject({ status });
   }
 });
 
@@ -128,6 +128,6 @@ it('the verdict is "killed" if a mutant prevents all tests of a spec from runnin
   const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, { lines: [], end: 'ended', error: 'broken' });
   judge.judgeAlone(judge.next()!, { lines: [], end: 'ended', error: 'broken' }, true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed', why: 'broken' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed', why: 'broken' });
   expect(judge.next()).toBeUndefined();
 });

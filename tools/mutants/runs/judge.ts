@@ -7,13 +7,13 @@ import type { Line, LoadedStatement } from './plan.ts';
 
 export type Verdict =
   | {
-      readonly is: 'killed' | 'timed out' | 'invalid';
+      readonly status: 'killed' | 'timed out' | 'invalid';
       readonly spec: string;
       readonly test: string;
       readonly why: string;
     }
-  | { readonly is: 'survived'; readonly specs: readonly string[] }
-  | { readonly is: 'not reached' };
+  | { readonly status: 'survived'; readonly specs: readonly string[] }
+  | { readonly status: 'not reached' };
 
 /** One run of one spec file. */
 export interface SpecRun {
@@ -55,7 +55,7 @@ export class Judge {
     this.specs = specs.toSorted((a, b) => a.ms - b.ms);
     for (const mutant of mutants) {
       const pendingMutant = createPendingMutant(mutant, specs);
-      if (pendingMutant.reaching.length === 0) this.verdicts.set(mutant, { is: 'not reached' });
+      if (pendingMutant.reaching.length === 0) this.verdicts.set(mutant, { status: 'not reached' });
       else this.pending.set(mutant.id, pendingMutant);
     }
   }
@@ -145,7 +145,7 @@ export class Judge {
     if (!pendingMutant) return;
     if (end === 'hung')
       this.verdicts.set(pendingMutant.mutant, {
-        is: 'timed out',
+        status: 'timed out',
         spec: spec.spec,
         test: findTestName(spec, test),
         why: 'an endless loop',
@@ -171,13 +171,13 @@ export class Judge {
     const failure = findFailure(run);
     if (run.end === 'hung') {
       const why = 'an endless loop';
-      this.verdicts.set(mutant, { is: 'timed out', spec: spec.spec, test: '', why });
+      this.verdicts.set(mutant, { status: 'timed out', spec: spec.spec, test: '', why });
     } else if (failure !== undefined && (!passesWithoutMutant || !failure.wasReached)) {
       if (pendingMutant.inconclusiveRuns++ < MAX_INCONCLUSIVE_RUNS)
         pendingMutant.alone.unshift({ spec, tests: passesWithoutMutant ? tests : undefined });
       else
         this.verdicts.set(mutant, {
-          is: 'invalid',
+          status: 'invalid',
           spec: spec.spec,
           test: '',
           why: `fails before it: ${failure.error}`,
@@ -189,9 +189,9 @@ export class Judge {
   private kill(mutant: Mutant, spec: RecordedSpec, failure: Line & { type: 'ran' }): void {
     const usualErrors = spec.tests.find(({ test }) => test === failure.test)?.sqlErrors ?? [];
     const sqlError = mutant.kind === 'sql' ? failure.sqlErrors.find((text) => !usualErrors.includes(text)) : undefined;
-    const is = sqlError === undefined ? 'killed' : 'invalid';
+    const status = sqlError === undefined ? 'killed' : 'invalid';
     const test = findTestName(spec, failure.test);
-    this.verdicts.set(mutant, { is, spec: spec.spec, test, why: sqlError ?? failure.error });
+    this.verdicts.set(mutant, { status, spec: spec.spec, test, why: sqlError ?? failure.error });
   }
 
   /** Removes mutants that have a verdict. A mutant without remaining tests has survived. */
@@ -202,7 +202,7 @@ export class Judge {
       const hasRunsLeft =
         pendingMutant.alone.length > 0 || [...pendingMutant.tests.values()].some(({ size }) => size > 0);
       if (!this.verdicts.has(mutant) && !hasRunsLeft)
-        this.verdicts.set(mutant, { is: 'survived', specs: pendingMutant.reaching });
+        this.verdicts.set(mutant, { status: 'survived', specs: pendingMutant.reaching });
       if (this.verdicts.has(mutant)) this.pending.delete(mutant.id);
     }
   }

@@ -41,7 +41,7 @@ it('runMutants judges each guard, also one that is evaluated only once or that a
     progress,
   );
 
-  expect(allMutants.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
+  expect(allMutants.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.status}`)).toEqual([
     'order.merchantId === merchantId, always true: killed',
     'order.merchantId === merchantId, always false: killed',
     'order.mode === mode, always true: survived',
@@ -56,7 +56,9 @@ it('runMutants judges each guard, also one that is evaluated only once or that a
     `order.state === 'open', always true: survived`,
     `order.state === 'open', always false: killed`,
   ]);
-  expect(new Set(survivors)).toEqual(new Set(allMutants.filter((mutant) => verdicts.get(mutant)?.is === 'survived')));
+  expect(new Set(survivors)).toEqual(
+    new Set(allMutants.filter((mutant) => verdicts.get(mutant)?.status === 'survived')),
+  );
   expect(survivors).toHaveLength(3);
   // This spec runs for mutants that no other spec reaches. It fails, but this changes no verdict.
   expect(failedSpecs).toEqual([expect.stringContaining('no-test.timed.ts')]);

@@ -6,7 +6,7 @@ import { isLastResort } from '../selection.ts';
 import type { RecordedSpec } from './baseline.ts';
 import { createRecordedSpec } from './baseline.ts';
 import type { BaselineCache } from './baseline-cache.ts';
-import type { SpecRun,Verdict } from './judge.ts';
+import type { SpecRun, Verdict } from './judge.ts';
 import { createAloneRun, findFailure, Judge } from './judge.ts';
 import type { Lane } from './lanes.ts';
 import type { LoadedStatement } from './plan.ts';
@@ -48,7 +48,7 @@ export async function runMutants(
     progress,
   );
   const verdicts = new Map(await judgeMutants(mutants, fastSpecs, lanes, progress));
-  const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.is === 'not reached');
+  const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.status === 'not reached');
   const slowSpecs = specs.filter(isLastResort);
   if (unreached.length === 0 || slowSpecs.length === 0) return verdicts;
   if (needsOf(slowSpecs).broker === 'started') await startBroker();
@@ -127,7 +127,7 @@ async function judgeMutants(
       running++;
       await runAndJudge(lane, judge, next, controls);
       running--;
-      const survived = [...judge.verdicts].filter(([, { is }]) => is === 'survived').map(([mutant]) => mutant);
+      const survived = [...judge.verdicts].filter(([, { status }]) => status === 'survived').map(([mutant]) => mutant);
       for (const mutant of survived) if (!reported.has(mutant)) progress.survived(mutant);
       for (const mutant of survived) reported.add(mutant);
       progress.judged(judge.verdicts.size, mutants.length, survived.length);

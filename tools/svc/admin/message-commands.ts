@@ -118,7 +118,7 @@ function deadLettersPath(service: string): string {
   return `/dead-letters/${service}`;
 }
 
-/** An event log of about ten million payments takes this long. */
+/** The rebuild from an event log of about ten million payments takes about this time. */
 const REBUILD_TIMEOUT_SECONDS = 3_600;
 
 interface RebuildState {

@@ -1,5 +1,5 @@
 import { type Administration, readList } from '../administration-api/administration.ts';
-import { command, merchantPath, parseMerchantId, parseNumber,pickMode, request, usageError } from './command.ts';
+import { command, merchantPath, parseMerchantId, parseNumber, pickMode, request, usageError } from './command.ts';
 
 interface Grant {
   readonly organisationId: string;

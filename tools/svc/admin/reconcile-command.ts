@@ -2,7 +2,7 @@ import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 import { command, parseMerchantId, usageError } from './command.ts';
 
-/** A day of about ten million payments takes this long. */
+/** The reconciliation of a day with about ten million payments takes about this time. */
 const RECONCILIATION_TIMEOUT_SECONDS = 3_600;
 
 interface Difference {

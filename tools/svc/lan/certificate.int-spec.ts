@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type Server } from 'node:tls';
-import { type CertificateFiles, dnsNames,ensureCertificate } from './certificate.ts';
+import { type CertificateFiles, dnsNames, ensureCertificate } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';

@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { SvcError } from '../base/svc-error.ts';
-import { chooseLanAddress,lanAddresses } from './lan-address.ts';
+import { chooseLanAddress, lanAddresses } from './lan-address.ts';
 
 const loopback = { ...interfaceInfo('127.0.0.1'), internal: true };
 

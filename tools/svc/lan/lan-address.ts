@@ -7,7 +7,7 @@ type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 /** Interfaces of containers, virtual machines and tunnels: a phone in the same network cannot reach them. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
-/** A machine assigns itself such an address when no DHCP server answers (RFC 3927). */
+/** A machine assigns itself such an address when no DHCP server responds (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
 /** All IPv4 addresses at which other machines can reach this one, those of physical interfaces first. */

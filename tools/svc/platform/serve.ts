@@ -11,7 +11,7 @@ import { createSteps } from '../base/steps.ts';
 import { reportError, SvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
-import { appVariables,environmentFor } from '../processes/env-files.ts';
+import { appVariables, environmentFor } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { requireFreePorts } from '../processes/ports.ts';
 import {

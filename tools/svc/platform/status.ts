@@ -94,7 +94,7 @@ function describeProcess(pid: number): string {
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }
 
-/** Any response shows that the listener is up. Does not use fetch, which cannot trust our self-signed certificate. */
+/** Any response shows that the listener is up. Does not use fetch, which cannot trust a self-signed certificate. */
 async function describeResponse(url: string, ca?: Buffer): Promise<string> {
   const started = performance.now();
   const signal = AbortSignal.timeout(2000);

@@ -11,7 +11,7 @@ import { createAdministrationApi } from '../demo/administration-api.ts';
 import { type Demo, DEMO_MERCHANTS, seed } from '../demo/seed.ts';
 import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
 import { prepare } from '../install/prepare.ts';
-import { chooseLanAddress,lanAddresses } from '../lan/lan-address.ts';
+import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
 import { appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';

@@ -206,7 +206,7 @@ async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
 
 /** The line of the server's output that contains the reason why it ended. */
 export function findReason(output: string): string {
-  // A server that is still recovering logs our connection attempts as FATAL too.
+  // During recovery, a server also logs the connection attempts of ./svc as FATAL.
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.includes('the database system is'));
   // The lines after a full disk are only its consequences.
   const fullDisk = lines.find((line) => line.includes('No space left on device'));

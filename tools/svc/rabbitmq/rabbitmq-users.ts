@@ -63,7 +63,7 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   };
 }
 
-/** The URL for each service: the given one with the user and password of that service. */
+/** The URL for each service: `url` with the user and password of that service. */
 export function urlsOfServices(
   url: string,
   passwords: Readonly<Record<MessagingService, string>>,
