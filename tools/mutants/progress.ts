@@ -21,12 +21,12 @@ export function createProgress(name: string): Progress {
     failedLastResort: (reason) => console.log(`  not used: ${reason}`),
     judged(done, all, survived) {
       const seconds = (performance.now() - startedAt) / 1000;
-      const left = done === 0 ? '' : `, ${duration((seconds / done) * (all - done))} left`;
-      print(`${done} of ${all} mutants judged, ${survived} survived, ${duration(seconds)}${left}`, done === all);
+      const left = done === 0 ? '' : `, ${formatDuration((seconds / done) * (all - done))} left`;
+      print(`${done} of ${all} mutants judged, ${survived} survived, ${formatDuration(seconds)}${left}`, done === all);
     },
   };
 }
 
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   return seconds < 100 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }

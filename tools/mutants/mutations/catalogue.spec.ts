@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { findMutants,instrument } from './catalogue.ts';
+import { findMutants, instrument } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
@@ -134,7 +134,7 @@ it('findMutants numbers equal guards of one function', () => {
 it('findMutants returns the mutated statement with the numbers of its holes', () => {
   const source =
     'const KEEP = `UPDATE ${table} SET a = \\`b\\` WHERE ${table}.version = ${version} AND mode = $1 ${more}`;';
-  const statements = findMutants(FILE, source).map(({ statement }) => statement!.applyMutation);
+  const statements = findMutants(FILE, source).map(({ statement }) => statement!.mutated);
   expect(statements[0]).toEqual([
     'UPDATE ',
     0,

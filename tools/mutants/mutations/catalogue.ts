@@ -27,7 +27,7 @@ export interface Mutant {
   /** The number, from 1, among mutants with the same file, function, original and change. */
   readonly occurrence: number;
   /** For SQL: the statement before and after the change, as texts and numbers of holes. */
-  readonly statement?: { readonly original: readonly Part[]; readonly applyMutation: readonly Part[] };
+  readonly statement?: { readonly original: readonly Part[]; readonly mutated: readonly Part[] };
 }
 
 export type Part = string | number;
@@ -106,13 +106,13 @@ type Span = { readonly start: number; readonly end: number };
 function renderChoice(source: string, site: Site, at: number, inside: readonly NumberedSite[], file: string): string {
   const mutants = site.mutations.map(
     (mutation, nth) =>
-      `__svcMutants.active===${JSON.stringify(formatMutantId(file, at, nth))}?(${mutated(source, site, mutation)}):`,
+      `__svcMutants.active===${JSON.stringify(formatMutantId(file, at, nth))}?(${applyMutation(source, site, mutation)}):`,
   );
   const original = render(source, site, inside, file);
   return `(__svcMutants.hit(${JSON.stringify(formatSiteId(file, at))}),${mutants.join('')}(${original}))`;
 }
 
-function mutated(source: string, site: Site, { start, end, replacement }: Mutation): string {
+function applyMutation(source: string, site: Site, { start, end, replacement }: Mutation): string {
   return source.slice(site.start, start) + replacement + source.slice(end, site.end);
 }
 
@@ -132,7 +132,7 @@ function mutateStatement(
     suffix === undefined || mutation.replacement === ''
       ? []
       : splitAtHoles(source, mutation.start, mutation.end, literal);
-  return { original, applyMutation: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
+  return { original, mutated: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
 }
 
 /** The numbers of the holes within the range, and the texts between them as they are at run time. */

@@ -261,6 +261,6 @@ function listLoadedStatements(mutants: readonly Mutant[], spec: RecordedSpec): L
     .map(({ id, site, statement }) => ({
       site,
       original: statement!.original,
-      mutants: { [id]: statement!.applyMutation },
+      mutants: { [id]: statement!.mutated },
     }));
 }

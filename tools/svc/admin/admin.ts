@@ -92,10 +92,13 @@ function format(output: unknown, { json, print }: Input): string {
 /** A list becomes a table, an object a line for each member, an empty response `done`. */
 export function formatForPerson(output: unknown): string {
   if (typeof output !== 'object' || output === null) return 'done';
-  if (!Array.isArray(output)) return alignColumns(Object.entries(output).map(([name, value]) => [name, cell(value)]));
+  if (!Array.isArray(output))
+    return alignColumns(Object.entries(output).map(([name, value]) => [name, formatCell(value)]));
   const rows = output as Record<string, unknown>[];
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return rows.length === 0 ? 'none' : alignColumns([names, ...rows.map((row) => names.map((name) => cell(row[name])))]);
+  return rows.length === 0
+    ? 'none'
+    : alignColumns([names, ...rows.map((row) => names.map((name) => formatCell(row[name])))]);
 }
 
 function alignColumns(lines: readonly (readonly string[])[]): string {
@@ -105,7 +108,7 @@ function alignColumns(lines: readonly (readonly string[])[]): string {
 }
 
 /** Control characters become `?`: a merchant's name must not move the cursor of the terminal. */
-function cell(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');

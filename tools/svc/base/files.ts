@@ -13,7 +13,7 @@ export function writeAtomically(file: string, content: string, mode: number): vo
     writeFileSync(temporaryFile, content, { mode, flush: true });
     renameSync(temporaryFile, file);
   } catch (error) {
-    rmSync(temporaryFile, { force: true }); // When the disk is full, part of the secrets would stay in it.
+    rmSync(temporaryFile, { force: true }); // It may contain a part of the secrets, for example when the disk is full.
     throw error;
   }
 }
@@ -50,7 +50,7 @@ export function lastLines(file: string, count: number, isSelected: (line: string
     .slice(-count);
 }
 
-/** The text after a byte position. */
+/** The text of the file after a byte position. */
 export function readFrom(file: string, position: number): string {
   return existsSync(file) ? readFileSync(file).subarray(position).toString('utf8') : '';
 }

@@ -35,7 +35,7 @@ export interface UpOptions {
 
 /** Returns the exit code. */
 export async function up(configured: Settings, { detach, mode, lan }: UpOptions): Promise<number> {
-  const settings = lan === undefined ? configured : { ...configured, lan: lanAddress(configured, lan) };
+  const settings = lan === undefined ? configured : { ...configured, lan: resolveLanAddress(configured, lan) };
   const paths = pathsOf(settings);
   const lock = acquirePlatformLock(settings);
   try {
@@ -73,7 +73,7 @@ const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
 };
 
 /** Prefers the address of the running platform, because a machine may have several. */
-function lanAddress(settings: Settings, wanted: string | true): string {
+function resolveLanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
   if (wanted === true && running !== undefined && lanAddresses(networkInterfaces()).includes(running)) return running;
   return chooseLanAddress(networkInterfaces(), wanted);

@@ -13,7 +13,7 @@ import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { provision } from './provision.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const secrets = completeSecrets(undefined, countingSecrets());
+const secrets = completeSecrets(undefined, createSecretGenerator());
 
 describe('the PostgreSQL server of ./svc', () => {
   let folder: string;
@@ -221,7 +221,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-function countingSecrets(): () => string {
+function createSecretGenerator(): () => string {
   let count = 0;
   return () => `secret-number-${++count}-padded`;
 }

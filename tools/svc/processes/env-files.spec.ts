@@ -14,7 +14,7 @@ import {
   writeEnvFiles,
 } from './env-files.ts';
 
-const secrets = completeSecrets(undefined, countingSecrets());
+const secrets = completeSecrets(undefined, createSecretGenerator());
 
 describe('the environment files', () => {
   it('contain values that Node.js reads back unchanged', () => {
@@ -182,7 +182,7 @@ describe('the secrets', () => {
   });
 });
 
-function countingSecrets(): () => string {
+function createSecretGenerator(): () => string {
   let count = 0;
   return () => `secret-number-${++count}-padded`;
 }

@@ -113,8 +113,8 @@ function specificVariables(settings: Settings): Readonly<Partial<Record<Service,
       SVC_CODES_URL: gateway,
     },
     'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
-    // Requests between the shop and the platform use loopback addresses: no certificate to trust, and the platform
-    // refuses to send notifications to a private network.
+    // The shop and the platform call each other at loopback addresses, for two reasons. The shop need not trust the
+    // self-signed certificate, and the platform refuses to send webhooks to a private network.
     'demo-shop': {
       SVC_GATEWAY_URL: urlOf(ports.gateway),
       SVC_PAYMENT_PAGES_URL: gateway,

@@ -22,7 +22,7 @@ export function formatLogLine(line: string): string {
   const words = [
     formatTime(time),
     (LEVELS[formatValue(level)] ?? formatValue(level)).padEnd(5),
-    serviceOf(entry).padEnd(18),
+    findService(entry).padEnd(18),
     formatValue(message),
     context === undefined ? '' : `[${formatValue(context)}]`,
     ...Object.entries(fields).map(([name, value]) => `${name}=${shorten(formatValue(value))}`),
@@ -37,7 +37,7 @@ export function formatLogLine(line: string): string {
 /** Whether a line belongs to the service. A line that is not JSON belongs to every service. */
 export function isLineOfService(line: string, service: string): boolean {
   const entry = parseLogLine(line);
-  return entry === undefined || serviceOf(entry) === service;
+  return entry === undefined || findService(entry) === service;
 }
 
 function parseLogLine(line: string): LogEntry | undefined {
@@ -49,7 +49,7 @@ function parseLogLine(line: string): LogEntry | undefined {
   }
 }
 
-function serviceOf(entry: LogEntry): string {
+function findService(entry: LogEntry): string {
   return formatValue(entry['service'] ?? entry['name'] ?? '-');
 }
 

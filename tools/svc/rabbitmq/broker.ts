@@ -28,7 +28,8 @@ export interface StartedBroker extends StartedRabbitMq {
   readonly urls: Readonly<Partial<Record<Service, string>>>;
 }
 
-const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
+/** The broker that the Debian package starts. */
+const DEBIAN_BROKER_URL = 'amqp://guest:guest@127.0.0.1:5672';
 
 /** Uses the RabbitMQ at the external URL, or else starts one unless it already runs. */
 export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
@@ -67,23 +68,17 @@ async function importDefinitions(managementUrl: string, definitions: object): Pr
   const { origin, pathname, username, password, host } = parseUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
   const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const hint = "it must be the management API of the RabbitMQ in SVC_AMQP_URL, with an administrator's login";
-  let status: number;
-  try {
-    const response = await fetch(`${origin}${pathname.replace(/\/$/, '')}/api/definitions`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
-      body: JSON.stringify(definitions),
-      signal: AbortSignal.timeout(30_000),
-    });
-    await response.body?.cancel();
-    status = response.status;
-  } catch (error) {
-    throw new SvcError(`the management API on ${host} does not answer`, { hint, cause: error });
-  }
-  if (status >= 300)
-    throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, {
-      hint,
-    });
+  const { ok, status, body } = await fetch(`${origin}${pathname.replace(/\/$/, '')}/api/definitions`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
+    body: JSON.stringify(definitions),
+    signal: AbortSignal.timeout(30_000),
+  }).catch((cause: unknown) => {
+    throw new SvcError(`the management API on ${host} does not answer`, { hint, cause });
+  });
+  await body?.cancel();
+  if (ok) return;
+  throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, { hint });
 }
 
 /** Installs the server's programs when the machine has neither them nor a container engine. Returns the result as a text. */
@@ -110,15 +105,12 @@ async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
 
 /** The URL may contain a password, so the error does not repeat it. */
 function parseUrl(text: string, name = 'SVC_AMQP_URL'): URL {
-  try {
-    return new URL(text);
-  } catch {
-    throw new SvcError(`${name} is not a URL`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
-  }
+  if (URL.canParse(text)) return new URL(text);
+  throw new SvcError(`${name} is not a URL`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
 }
 
 async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const packagedBrokerBefore = await tryLogin(PACKAGED_BROKER);
+  const loginBefore = await tryLogin(DEBIAN_BROKER_URL);
   const installed = await ensureInstalled({
     name: 'RabbitMQ',
     find: findRabbitMqBinaries,
@@ -128,7 +120,7 @@ async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptL
     hint: 'install rabbitmq-server (or Docker), or set SVC_AMQP_URL to a RabbitMQ',
   });
   // The package starts a broker on port 5672, with a well-known password.
-  if (packagedBrokerBefore === 'no answer')
+  if (loginBefore === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
   return installed;
 }
