@@ -19,7 +19,7 @@ it.each([
   'libs/testing/src/manual-clock.ts',
   'tools/svc/platform/up.ts',
   'apps/a/src/x.css',
-])('%s is not mutated', (file) => {
+])('%s is not production code', (file) => {
   expect(isProduction(file)).toBe(false);
 });
 

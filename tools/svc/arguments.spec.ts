@@ -1,7 +1,7 @@
 import { HELP, parseCommand } from './arguments.ts';
 import { SvcError } from './base/svc-error.ts';
 
-describe('the command line', () => {
+describe('parseCommand', () => {
   it.each([
     [[], { name: 'help' }],
     [['--help'], { name: 'help' }],
@@ -52,11 +52,11 @@ describe('the command line', () => {
     expect((error as SvcError).line).toMatch(message);
     expect((error as SvcError).exitCode).toBe(2);
   });
+});
 
-  it('lists every command in the help', () => {
-    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'admin', 'test', 'bench', 'nx', 'npm', 'help'])
-      expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
-  });
+test('the help lists every command', () => {
+  for (const name of ['up', 'down', 'status', 'restart', 'logs', 'admin', 'test', 'bench', 'nx', 'npm', 'help'])
+    expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
 });
 
 /** Returns the error that the action throws. */

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('a TLS connection', () => {
+describe('a TLS server with the certificate', () => {
   let server: Server;
   beforeEach(async () => {
     await ensureCertificate(files, LOOPBACK, NOW);

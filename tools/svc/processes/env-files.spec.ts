@@ -168,7 +168,7 @@ describe('the secrets', () => {
     expect(new Set(all).size).toBe(29);
   });
 
-  it('do not change when missing ones are generated', () => {
+  it('do not change when missing secrets are generated', () => {
     const { 'demo-shop': _new, ...olderRoles } = secrets.rolePasswords;
     const completed = completeSecrets({ ...secrets, rolePasswords: olderRoles }, () => 'secret-of-the-new-service');
     expect(completed).toEqual({
@@ -177,7 +177,7 @@ describe('the secrets', () => {
     });
   });
 
-  it('are rejected, not replaced, when one is damaged', () => {
+  it('are rejected, not replaced, when one of them is damaged', () => {
     expect(() => completeSecrets({ ...secrets, postgresPassword: '' }, () => 'x')).toThrow(/secrets.json/);
   });
 });
