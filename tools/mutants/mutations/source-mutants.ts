@@ -1,7 +1,7 @@
 /** Finds the guards of a TypeScript file: in its SQL, in its TypeORM criteria, and in its conditions. */
 import ts from 'typescript';
 import { conditionMutations } from './condition-mutations.ts';
-import { criteriaMutations,findCriteriaHelpers } from './criteria-mutations.ts';
+import { criteriaMutations, findCriteriaHelpers } from './criteria-mutations.ts';
 import type { Mutation } from './sql-mutations.ts';
 import { isSql, sqlMutations } from './sql-mutations.ts';
 import type { Span } from './sql-tokens.ts';

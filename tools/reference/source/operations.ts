@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import ts from 'typescript';
 import type { Decorator, Source, Tag } from './program.ts';
-import { findType,readDecorators, readDescription, readTags, root } from './program.ts';
+import { findType, readDecorators, readDescription, readTags, root } from './program.ts';
 import { evaluate } from './validators.ts';
 
 export interface Operation {

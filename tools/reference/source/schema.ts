@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import ts from 'typescript';
 import { readDecorators, readDescription, root } from './program.ts';
-import { evaluate,readFieldRules } from './validators.ts';
+import { evaluate, readFieldRules } from './validators.ts';
 
 export type Schema = { [keyword: string]: unknown };
 
