@@ -2,8 +2,10 @@
 
 const { options } = require('./.dependency-cruiser.cjs');
 
-/** Tests may import anything; files directly in `src` or `browser` connect the folders, or are shared by all of them. */
-const IN_NO_FOLDER = [
+/**
+ * Not checked: tests may import anything, and files directly in `src` or `browser` connect folders or are used by all.
+ */
+const UNCHECKED_FILES = [
   '(^|/)dist/',
   '\\.(spec|int-spec)\\.tsx?$',
   '^(apps|libs)/[^/]+/test/',
@@ -11,10 +13,10 @@ const IN_NO_FOLDER = [
   '^bench/[^/]+\\.ts$',
 ];
 
-/** A merchant, its sites and their secrets change together, under the lock of the merchant. */
+/** These folders may import each other: a merchant, its sites and their secrets change together, under one lock. */
 const ONE_AGGREGATE = '^apps/identity/src/(merchants|sites|webhook-secrets)$';
 
-/** Types of events and of HTTP bodies share parts in both directions (`Voucher`, `HostedPaymentSnapshot`). */
+/** Types of events and of HTTP bodies use each other (`Voucher`, `HostedPaymentSnapshot`). */
 const ONE_VOCABULARY = '^libs/contracts/src/(events|http)(/|$)';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -29,5 +31,5 @@ module.exports = {
       to: { circular: true },
     },
   ],
-  options: { ...options, exclude: { path: IN_NO_FOLDER.join('|') } },
+  options: { ...options, exclude: { path: UNCHECKED_FILES.join('|') } },
 };

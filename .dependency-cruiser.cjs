@@ -1,9 +1,10 @@
-// Rules between the files of an app; ESLint's boundary rule has those between projects (eslint.config.mjs).
+// Rules for imports between the files of an app. ESLint's boundary rule checks imports between projects
+// (eslint.config.mjs).
 
-/** `payments/payment.ts`, `merchants/merchant.ts`: the file with the noun of its folder contains the rules. */
-const NOUN = '^(?:apps|tools/checks/fixtures)/[^/]+/src/([^/]+)s/\\1\\.ts$';
+/** Files such as `payments/payment.ts`, named after the noun of their folder: they contain its business rules. */
+const NOUN_FILE = '^(?:apps|tools/checks/fixtures)/[^/]+/src/([^/]+)s/\\1\\.ts$';
 
-/** Feature folders; each imports only those before it. */
+/** The feature folders of payment-processor. Each may import only the folders before it. */
 const FEATURE_LAYERS = ['payables', 'payments', 'verifications|reversals', 'jobs', 'hosted-payments|partner-payments'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -29,14 +30,14 @@ module.exports = {
     })),
     {
       name: 'rows-stay-home',
-      comment: 'A row is exactly its table. It stays in its feature folder; other features see the noun.',
+      comment: 'A row type describes a table, and is used only in its feature folder. Other features use the noun.',
       severity: 'error',
       from: { path: '^(?:apps|tools/checks/fixtures)/([^/]+/src/[^/]+)/', pathNot: '\\.int-spec\\.ts$' },
       to: { path: '\\.row\\.ts$', pathNot: '^(?:apps|tools/checks/fixtures)/$1/' },
     },
     {
       name: 'rows-belong-to-repositories',
-      comment: 'Only a repository reads and writes a table (ADR 4). index.ts gives the data source its entities.',
+      comment: 'Only a repository reads and writes a table (ADR 4). index.ts lists the entities for the data source.',
       severity: 'error',
       from: {
         path: '^(?:apps|tools/checks/fixtures)/[^/]+/src/',
@@ -46,14 +47,14 @@ module.exports = {
     },
     {
       name: 'domain-is-pure',
-      comment: 'Rules are plain TypeScript: no framework, no database, testable in milliseconds.',
+      comment: 'Business rules are plain TypeScript, without framework and database, so that tests take milliseconds.',
       severity: 'error',
-      from: { path: NOUN },
+      from: { path: NOUN_FILE },
       to: { path: '(^|/)(@nestjs|typeorm|fastify|pg)/|\\.(row|repository|controller|consumer|guard|module)\\.ts$' },
     },
     {
       name: 'specs-are-not-imported',
-      comment: 'Code that the product and a test need does not belong into a test.',
+      comment: 'Move code that production code needs out of the test.',
       severity: 'error',
       from: { pathNot: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|/test/)' },
       to: { path: '(\\.(spec|int-spec|e2e-spec)\\.tsx?$|^(apps|libs)/[^/]+/test/)' },

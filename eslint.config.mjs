@@ -8,8 +8,11 @@ import tseslint from 'typescript-eslint';
 
 const SPECS = ['**/*.spec.ts', '**/*.int-spec.ts', '**/*.e2e-spec.ts', 'apps/*/test/**', 'libs/*/test/**', 'e2e/**'];
 
-/** Allowed imports. Apps never import apps: shared code is a lib, and messages between them are contracts. */
-const mayImport = (...extra) => [
+/**
+ * Allowed imports of each kind of project. An app never imports an app: shared code is a lib, and messages are
+ * contracts.
+ */
+const allowedImports = (...extra) => [
   {
     sourceTag: 'type:app',
     onlyDependOnLibsWithTags: ['type:platform', 'type:kernel', 'type:contracts', 'type:sdk', ...extra],
@@ -45,14 +48,14 @@ const mayImport = (...extra) => [
   { sourceTag: 'type:e2e', onlyDependOnLibsWithTags: ['type:testing', 'type:sdk', 'type:contracts', 'type:kernel'] },
 ];
 
-const boundaries = (depConstraints) => [
+const createBoundaryRule = (depConstraints) => [
   'error',
   {
     depConstraints,
-    // System tests and the benchmark read files of the command-line tools; tests of the page read its messages.
+    // System tests and the benchmark import code of ./svc; tests of the payment page import its messages.
     allow: ['^(\\.\\./)+tools/svc/', '^\\.\\./apps/hosted-gateway/src/languages/'],
     enforceBuildableLibDependency: false,
-    // Only specs make these circles; the constraints above and tsc --build prevent them in production code.
+    // Only specs import in these circles: the constraints above and tsc --build prevent circles in production code.
     ignoredCircularDependencies: [
       ['@svc/messaging', '@svc/testing'],
       ['@svc/service', '@svc/testing'],
@@ -63,7 +66,7 @@ const boundaries = (depConstraints) => [
   },
 ];
 
-/** What a statement begins with. */
+/** The first words of an SQL statement. */
 const SQL_TEXT = '/^\\s*(WITH|SELECT|INSERT INTO|UPDATE|DELETE FROM|LOCK TABLE|SET LOCAL|TRUNCATE)\\s/';
 
 export default tseslint.config(
@@ -85,7 +88,7 @@ export default tseslint.config(
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     languageOptions: { parserOptions: { project: ['./tsconfig.spec.json'], tsconfigRootDir: import.meta.dirname } },
     rules: {
-      '@nx/enforce-module-boundaries': boundaries(mayImport()),
+      '@nx/enforce-module-boundaries': createBoundaryRule(allowedImports()),
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
@@ -96,7 +99,7 @@ export default tseslint.config(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrors: 'all' },
       ],
-      // Side effects, Node.js, packages, folders above, this folder; without empty lines between them.
+      // The order of imports: side effects, Node.js, packages, folders above, this folder. No empty lines between them.
       'import-sort/imports': ['error', { groups: [['^\\u0000', '^node:', '^@?\\w', '^\\.\\.', '^\\.']] }],
       eqeqeq: 'error',
       'no-console': 'error',
@@ -107,7 +110,7 @@ export default tseslint.config(
     },
   },
   {
-    // The command-line tools print to a terminal; a process that fails to start has no logger yet.
+    // Command-line tools print to a terminal, and a process that fails to start has no logger yet.
     files: [
       'tools/**/*.ts',
       'deploy/**/*.ts',
@@ -123,12 +126,12 @@ export default tseslint.config(
     rules: { 'no-console': 'off' },
   },
   {
-    // One SQL statement that reads from top to bottom.
+    // A migration is one long SQL statement.
     files: ['**/migrations/*.ts'],
     rules: { 'max-lines-per-function': 'off' },
   },
   {
-    // One place for statements (ADR 4). The library that they go through is the other: libs/* own theirs.
+    // In apps, SQL statements are only in *.repository.ts and *.query.ts (ADR 4). Libs are not restricted.
     files: ['apps/*/src/**/*.ts'],
     ignores: ['**/*.repository.ts', '**/*.query.ts', '**/migrations/**', 'apps/pos-transformer/src/store/schema.ts'],
     rules: {
@@ -160,9 +163,9 @@ export default tseslint.config(
   {
     files: SPECS,
     rules: {
-      '@nx/enforce-module-boundaries': boundaries(mayImport('type:testing', 'type:simulator')),
+      '@nx/enforce-module-boundaries': createBoundaryRule(allowedImports('type:testing', 'type:simulator')),
       'max-lines-per-function': 'off',
-      // The expectation that follows checks a value that a test reads from an answer.
+      // A test may read untyped values from a response: its expectations check them.
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
@@ -190,19 +193,11 @@ export default tseslint.config(
     files: SPECS,
     plugins: { jest },
     rules: {
-      // Our own assertions are named expectSomething; browser assertions wait for an element and throw.
+      // Assertions of this repository are named expectSomething. The other names are browser assertions, which throw.
       'jest/expect-expect': [
         'error',
         {
-          assertFunctionNames: [
-            'expect',
-            'expect*',
-            'books.expectToAgree',
-            'drill.expect*',
-            'seesHeading',
-            'isPaidOnce',
-            'lookAt',
-          ],
+          assertFunctionNames: ['expect', 'expect*', '**.expect*', 'seesHeading', 'isPaidOnce', 'lookAt'],
         },
       ],
       'jest/no-conditional-expect': 'error',
@@ -227,7 +222,7 @@ export default tseslint.config(
       'jest/no-test-prefixes': 'error',
       'jest/no-alias-methods': 'error',
       'jest/no-interpolation-in-snapshots': 'error',
-      // A false boolean does not show the reason; these matchers print both sides.
+      // These matchers print both values; a comparison inside expect() would only print true or false.
       'jest/prefer-comparison-matcher': 'error',
       'jest/prefer-equality-matcher': 'error',
       'jest/prefer-to-be': 'error',
@@ -236,11 +231,11 @@ export default tseslint.config(
     },
   },
   {
-    // For files with tests only: helper files export functions, and have expectations in methods.
+    // Only for files with tests: helper files export functions, and contain expectations outside tests.
     files: ['**/*{.,int-,e2e-}spec.ts'],
     rules: {
       'jest/no-export': 'error',
-      // A failed expectation in the body of a describe would fail no test.
+      // An expectation in the body of a describe fails no test.
       'jest/no-standalone-expect': [
         'error',
         { additionalTestBlockFunctions: ['beforeAll', 'beforeEach', 'afterEach', 'afterAll'] },

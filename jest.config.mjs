@@ -1,10 +1,11 @@
-// One configuration for every package. `unit`: *.spec.ts, milliseconds, nothing but the code.
-// `integration`: *.int-spec.ts, on a real PostgreSQL that tools/svc/test/test.ts starts.
-// `postgres-15`: repeats those that depend on the PostgreSQL version on the oldest supported version.
-// `system`: e2e/**/*.e2e-spec.ts, on the platform as `./svc up` starts it.
-// `*.timed.*` measure durations: separate projects, so that nothing else runs beside them.
+// One configuration for every package, with these projects of Jest:
+// `unit`: *.spec.ts, without servers; each test takes milliseconds.
+// `integration`: *.int-spec.ts, on a PostgreSQL server that tools/svc/test/test.ts starts.
+// `postgres-15`: repeats the integration tests that depend on the PostgreSQL version, on the oldest supported version.
+// `system`: e2e/**/*.e2e-spec.ts, on the platform that `./svc up` starts.
+// `timed-…`: the tests in *.timed.* files, which measure durations, so that no other test runs at the same time.
 
-/** Migrations, held plans, partitions, the messaging contract, and one flow of each service. */
+/** Tests of migrations, query plans, partitions and the messaging contract, and one flow of each service. */
 const DEPENDS_ON_POSTGRES_VERSION = [
   '{apps,libs}/**/{plans,entities,column-drift,data-source,planner-settings,preparing-client,room-for-updates}',
   'apps/{identity,payment-processor}/src/migrations/*',
@@ -26,7 +27,7 @@ const DEPENDS_ON_POSTGRES_VERSION = [
   'apps/demo-shop/src/orders/orders',
 ];
 
-/** `schema.sql` of each service is a dump of the oldest version. */
+/** This test compares each schema with `schema.sql`, which is a dump of the oldest PostgreSQL version. */
 const ONLY_ON_OLDEST = '**/all-in-one/src/schemas.int-spec.ts';
 
 const shared = {
@@ -41,7 +42,7 @@ const shared = {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   moduleFileExtensions: ['js', 'ts', 'tsx', 'mjs', 'json', 'node'],
   testEnvironmentOptions: { customExportConditions: ['svc-source', 'node', 'node-addons'] },
-  // Only `/.data/` of this root: Stryker's sandboxes are below it, with their own root.
+  // Only `.data/` of this root, because it contains Stryker's sandboxes, which are roots of other runs.
   modulePathIgnorePatterns: ['/dist/', '<rootDir>/.data/'],
 };
 
@@ -51,8 +52,8 @@ const platforms = {
 };
 
 export default {
-  // A slow machine must not fail a test: this only ends a test that hangs. Tests that measure durations have their own
-  // limits.
+  // This limit only ends a test that hangs: no test must fail because a machine is slow. Tests that measure durations
+  // have their own limits.
   testTimeout: 300_000 * Number(process.env.SVC_PATIENCE ?? 1),
   testSequencer: '<rootDir>/e2e/test-sequencer.mjs',
   projects: [

@@ -20,7 +20,7 @@ export async function startRedis(
       root: ROOT,
       logFile: join(folder, 'apt.log'),
       hint: 'install redis-server',
-      isThere: () => find() !== undefined,
+      isInstalled: () => find() !== undefined,
     });
   const settings = { port, bind: '127.0.0.1', dir: folder, appendonly: 'yes', appendfsync: 'everysec', save: '' };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);

@@ -5,25 +5,25 @@ import type { Programs } from './bundle.js';
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** Every system test runs this bundle. */
+/** Every system test starts programs of this bundle. */
 describe('the bundle', () => {
   beforeAll(() => {
     bundle();
   });
 
-  it('is not rebuilt while nothing was compiled or installed', () => {
-    const madeAt = statSync(join(root, 'dist/inputs.sha256')).mtimeMs;
+  it('is not rebuilt when no code was compiled and no package was installed', () => {
+    const builtAt = statSync(join(root, 'dist/inputs.sha256')).mtimeMs;
     expect(bundle()).toBe('up to date');
-    expect(statSync(join(root, 'dist/inputs.sha256')).mtimeMs).toBe(madeAt);
+    expect(statSync(join(root, 'dist/inputs.sha256')).mtimeMs).toBe(builtAt);
   });
 
-  it('has a program for each app', () => {
+  it('contains a program for each app', () => {
     const apps = globSync('apps/*/dist/main.js', { cwd: root }).map((file) => file.split('/')[1]!);
     expect(apps.length).toBeGreaterThan(9);
     expect(apps.filter((app) => !existsSync(join(root, 'dist', app, 'main.js')))).toEqual([]);
   });
 
-  it('has source maps of our code, for stack traces, and none of third-party packages', () => {
+  it('contains source maps of the apps and libs, but not of third-party packages', () => {
     const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
     const maps = [
       ...new Set(Object.values(programs).flatMap(({ files }) => files.map((file) => join(root, `${file}.map`)))),
@@ -35,12 +35,12 @@ describe('the bundle', () => {
     expect(sources.filter((source) => source.endsWith('payments/charge-attempt.ts'))).toHaveLength(1);
   });
 
-  it('leaves packages that only services use out of the program of a store', () => {
+  it('does not contain database and broker packages in the program that runs in a store', () => {
     const programs = JSON.parse(readFileSync(join(root, 'dist/programs.json'), 'utf8')) as Programs;
     const { packages, bundledPackages } = programs['pos-transformer/main']!;
-    const all = [...packages, ...bundledPackages.map((folder) => folder.replace(/^.*node_modules\//, ''))];
-    expect(all).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify']));
-    for (const database of ['typeorm', 'pg', 'amqplib']) expect(all).not.toContain(database);
+    const allPackages = [...packages, ...bundledPackages.map((folder) => folder.replace(/^.*node_modules\//, ''))];
+    expect(allPackages).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify']));
+    for (const database of ['typeorm', 'pg', 'amqplib']) expect(allPackages).not.toContain(database);
     expect(programs['identity/main']!.bundledPackages).toContain('node_modules/typeorm');
   });
 

@@ -1,10 +1,11 @@
 /**
- * Bundles the programs that `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads some 2 100 modules,
- * mostly third-party; finding and reading them took more than half of the processor time of its start (ADR 36).
+ * Bundles the programs that `./svc` and the images start: `node tools/bundle/bundle.ts`. A service loads about 2 100
+ * modules, most of them third-party. Without a bundle, more than half of the processor time of its start is spent on
+ * finding and reading them (ADR 36).
  *
  * Writes `dist/<app>/<program>.js`, shared code into `dist/chunks`, and `dist/programs.json`, which lists the files and
- * packages of each program. Reads compiled code, because esbuild writes no decorator metadata. Does nothing when nothing was
- * compiled or installed since.
+ * packages of each program. Reads compiled code, because esbuild writes no decorator metadata. Does nothing when its
+ * inputs have not changed since the last run.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -22,22 +23,22 @@ export const PROGRAMS_FILE = join(root, 'dist/programs.json');
 export type Programs = Readonly<Record<string, Program>>;
 
 export interface Program {
-  /** Scripts, from the root. A source map has the script's name and `.map`. */
+  /** Paths of the scripts, relative to the root. The path of a source map is the script's path and `.map`. */
   readonly files: readonly string[];
-  /** Packages that it imports from node_modules, if they are installed. */
+  /** Packages that the scripts import from node_modules; optional ones may not be installed. */
   readonly packages: readonly string[];
-  /** Folders of the packages whose code is in its scripts, from the root: their licences must go with the scripts. */
+  /** Folders of the packages whose code is in the scripts, relative to the root. Images must contain their licences. */
   readonly bundledPackages: readonly string[];
 }
 
-/** Packages that OpenTelemetry patches as they load, and those that must be loaded before any chunk is evaluated. */
+/** Packages that OpenTelemetry patches when they load, and packages that must be loaded before all chunks. */
 const NOT_BUNDLED = ['@opentelemetry/*', 'amqplib', 'pg', 'pg-*', 'reflect-metadata', 'undici'];
 
 export async function bundle(): Promise<'bundled' | 'up to date'> {
   const compiled = globSync(['apps/*/dist/main.js', 'apps/all-in-one/dist/migrate.js'], { cwd: root }).sort();
-  const digest = digestOfInputs();
+  const digest = computeInputsDigest();
   if (existsSync(digestFile) && readFileSync(digestFile, 'utf8') === digest) return 'up to date';
-  // From here on the scripts are incomplete, so the old digest must not remain.
+  // The build overwrites the scripts: if it fails, the old digest must not declare them up to date.
   rmSync(digestFile, { force: true });
   const { metafile } = await build({
     entryPoints: [
@@ -54,14 +55,14 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
     platform: 'node',
     target: 'node22',
     external: NOT_BUNDLED,
-    // TypeORM names entities and migrations by their classes.
+    // TypeORM derives the names of entities and migrations from the names of their classes.
     keepNames: true,
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
     plugins: PLUGINS,
     logLevel: 'warning',
-    // Decorators write metadata while their module is evaluated; CommonJS packages require packages that are not bundled.
+    // Decorators need reflect-metadata when their module is evaluated. Bundled CommonJS packages call `require`.
     banner: {
       js: [
         "import 'reflect-metadata';",
@@ -70,15 +71,15 @@ export async function bundle(): Promise<'bundled' | 'up to date'> {
       ].join('\n'),
     },
   });
-  dropThirdPartySourceMaps(metafile);
-  writeFileSync(PROGRAMS_FILE, JSON.stringify(programsOf(metafile), null, 2));
-  removeOlder(metafile);
+  removeThirdPartySourceMaps(metafile);
+  writeFileSync(PROGRAMS_FILE, JSON.stringify(describePrograms(metafile), null, 2));
+  removeOldChunks(metafile);
   writeFileSync(digestFile, digest);
   return 'bundled';
 }
 
 /** Digest of the compiler's build state, the packages' lock file, and the bundler's own sources. */
-function digestOfInputs(): string {
+function computeInputsDigest(): string {
   const here = relative(root, import.meta.dirname);
   const files = globSync(['{apps,libs}/*/tsconfig.tsbuildinfo', 'package-lock.json', `${here}/*.ts`], { cwd: root });
   const hash = createHash('sha256');
@@ -86,21 +87,23 @@ function digestOfInputs(): string {
   return hash.digest('hex');
 }
 
-/** Node.js reads a source map with its script, and those of third-party code are ten times as large as ours. */
-function dropThirdPartySourceMaps({ outputs }: Metafile): void {
+/**
+ * Node.js reads the source map of each script, and the maps of third-party code are ten times as large as the others.
+ */
+function removeThirdPartySourceMaps({ outputs }: Metafile): void {
   for (const [file, { inputs }] of Object.entries(outputs)) {
-    if (!file.endsWith('.js') || Object.keys(inputs).some(isOurs)) continue;
+    if (!file.endsWith('.js') || Object.keys(inputs).some(isWorkspaceCode)) continue;
     const path = join(root, file);
     writeFileSync(path, readFileSync(path, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n$/, '\n'));
     rmSync(`${path}.map`);
   }
 }
 
-function isOurs(input: string): boolean {
+function isWorkspaceCode(input: string): boolean {
   return /^(apps|libs)\/[^/]+\/dist\//.test(input);
 }
 
-function programsOf({ outputs }: Metafile): Programs {
+function describePrograms({ outputs }: Metafile): Programs {
   const programs: Record<string, Program> = {};
   for (const [file, { entryPoint }] of Object.entries(outputs)) {
     if (entryPoint === undefined || file.startsWith('dist/chunks/') || file.includes(THIRD_PARTY)) continue;
@@ -109,34 +112,34 @@ function programsOf({ outputs }: Metafile): Programs {
     // A Set also iterates over elements that are added during the iteration.
     for (const each of files)
       for (const { path, external } of outputs[each]?.imports ?? []) (external === true ? packages : files).add(path);
-    const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageOf);
+    const imported = [...packages].filter((name) => !isBuiltin(name)).map(packageName);
     const inputs = [...files].flatMap((each) => Object.keys(outputs[each]?.inputs ?? {}));
     programs[file.slice('dist/'.length, -'.js'.length)] = {
       files: [...files],
       packages: [...new Set(imported)].sort(),
-      bundledPackages: [...new Set(inputs.map(packageFolderOf).filter((folder) => folder !== undefined))].sort(),
+      bundledPackages: [...new Set(inputs.map(packageFolder).filter((folder) => folder !== undefined))].sort(),
     };
   }
   return programs;
 }
 
-/** `node_modules/@scope/name/lib/file.js` → `node_modules/@scope/name`; undefined for a module of ours. */
-function packageFolderOf(input: string): string | undefined {
+/** `node_modules/@scope/name/lib/file.js` → `node_modules/@scope/name`; undefined for code of this repository. */
+function packageFolder(input: string): string | undefined {
   // The throttler's modules are bundled before the rest (plugins.ts).
   if (input.startsWith('@nestjs/throttler:')) return 'node_modules/@nestjs/throttler';
   return /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input)?.[0];
 }
 
 /** `@scope/name/file.js` → `@scope/name` */
-function packageOf(specifier: string): string {
+function packageName(specifier: string): string {
   return specifier
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 }
 
-/** Keeps the chunks of a day: programs that run may still load theirs. */
-function removeOlder({ outputs }: Metafile): void {
+/** Removes chunks that are older than a day. Running programs may still load newer ones of an earlier build. */
+function removeOldChunks({ outputs }: Metafile): void {
   const aDayAgo = Date.now() - 86_400_000;
   for (const file of globSync('dist/chunks/*', { cwd: root }))
     if (outputs[file] === undefined && statSync(join(root, file)).mtimeMs < aDayAgo) rmSync(join(root, file));

@@ -1,4 +1,4 @@
-/** esbuild plugins for Nest, CommonJS packages and modules that read files. */
+/** esbuild plugins for Nest, for CommonJS packages, and for modules that read files beside them. */
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,7 +11,10 @@ export const THIRD_PARTY = 'packages-of-others';
 const ON_DEMAND = 'on-demand';
 const THROTTLER = '@nestjs/throttler';
 
-/** Nest imports packages on demand: some are not installed, and some are CommonJS, whose export names Node.js finds itself. */
+/**
+ * Nest imports packages on demand. A package that is not installed stays an import. For a CommonJS package, esbuild
+ * does not find all export names that Node.js finds, so this plugin lists them.
+ */
 const packagesOnDemand: Plugin = {
   name: 'packages on demand',
   setup(esbuild) {
@@ -19,28 +22,31 @@ const packagesOnDemand: Plugin = {
       if (pluginData === ON_DEMAND) return undefined;
       const found = await esbuild.resolve(path, { ...from, pluginData: ON_DEMAND });
       if (found.errors.length > 0) return { path, external: true };
-      const isCommonJs = found.path.startsWith(root) && !found.external && !(await isModule(found.path));
+      const isCommonJs = found.path.startsWith(root) && !found.external && !(await isEsModule(found.path));
       return from.kind === 'dynamic-import' && isCommonJs ? { path, namespace: ON_DEMAND } : undefined;
     });
     esbuild.onLoad({ filter: /.*/, namespace: ON_DEMAND }, async ({ path }) => ({
-      contents: `import * as all from '${path}';\nexport const { ${(await namesOf(path)).join()} } = all;`,
+      contents: `import * as all from '${path}';\nexport const { ${(await findExportNames(path)).join()} } = all;`,
       resolveDir: root,
     }));
   },
 };
 
-async function isModule(file: string): Promise<boolean> {
+async function isEsModule(file: string): Promise<boolean> {
   return file.endsWith('.mjs') || /^(import|export) /m.test(await readFile(file, 'utf8'));
 }
 
 /** The export names of a CommonJS package, as Node.js finds them. */
-async function namesOf(name: string): Promise<string[]> {
+async function findExportNames(name: string): Promise<string[]> {
   return Object.keys((await import(name)) as object).filter(
     (each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== 'default',
   );
 }
 
-/** A program that is never started: it keeps third-party packages in their own chunks, which need no source map. */
+/**
+ * A program that is never started. It imports all third-party packages, so that esbuild puts them into separate chunks,
+ * which need no source map.
+ */
 const thirdPartyPackages: Plugin = {
   name: 'packages of others',
   setup(esbuild) {
@@ -48,7 +54,7 @@ const thirdPartyPackages: Plugin = {
     esbuild.onLoad({ filter: /.*/, namespace: THIRD_PARTY }, ({ path }) => {
       const folder = path.slice(THIRD_PARTY.length + 1);
       return {
-        contents: (folder === '' ? workspaceFolders() : dependenciesOf(folder))
+        contents: (folder === '' ? workspaceFolders() : findDependencies(folder))
           .map((name, index) => `export * as package${index} from '${name}';`)
           .join('\n'),
         resolveDir: join(root, folder),
@@ -57,19 +63,19 @@ const thirdPartyPackages: Plugin = {
   },
 };
 
-/** Each app and library, because it may have another version of a package than the rest. */
+/** Every app and lib, because each may have another version of a package. */
 function workspaceFolders(): string[] {
   return globSync('{apps,libs}/*/package.json', { cwd: root }).map((file) => `${THIRD_PARTY}/${dirname(file)}`);
 }
 
-function dependenciesOf(folder: string): string[] {
+function findDependencies(folder: string): string[] {
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
   const names = Object.keys(dependencies).filter((name) => !name.startsWith('@svc/'));
-  return [...names, ...entriesOf(names, folder)];
+  return [...names, ...findSubPathImports(names, folder)];
 }
 
 /** Sub-path imports of packages, such as `csv-stringify/sync`, in the compiled code. */
-function entriesOf(names: readonly string[], folder: string): Set<string> {
+function findSubPathImports(names: readonly string[], folder: string): Set<string> {
   const compiled = globSync('dist/**/*.js', { cwd: join(root, folder) });
   const imports = compiled.flatMap((file) => [
     ...readFileSync(join(root, folder, file), 'utf8').matchAll(/^import .* from '([^']+)';$/gm),
@@ -82,7 +88,10 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-/** A module finds the files beside it in its compiled folder, although every script is two folders below the root. */
+/**
+ * Replaces `import.meta.dirname` by the folder of the compiled module, where the module finds its files. In the bundle
+ * it would be the folder of the script, which is two folders below the root.
+ */
 const foldersOfModules: Plugin = {
   name: 'folders of modules',
   setup(esbuild) {
@@ -96,21 +105,22 @@ const foldersOfModules: Plugin = {
 };
 
 /**
- * The one CommonJS package that requires Nest, which is ES modules. esbuild would evaluate Nest at the first such call, in an
- * order that breaks Nest's circular modules. So this plugin turns it into a module that imports Nest.
+ * The throttler is the only CommonJS package that requires Nest, whose modules are ES modules. esbuild would evaluate
+ * Nest at the first `require`, in an order that breaks Nest's circular modules. So this plugin converts the throttler
+ * into an ES module.
  */
 const throttlerAsModule: Plugin = {
   name: 'throttler as a module',
   setup(esbuild) {
     esbuild.onResolve({ filter: new RegExp(`^${THROTTLER}$`) }, ({ path }) => ({ path, namespace: THROTTLER }));
     esbuild.onLoad({ filter: /.*/, namespace: THROTTLER }, async () => ({
-      contents: await throttler(),
+      contents: await convertThrottler(),
       resolveDir: root,
     }));
   },
 };
 
-async function throttler(): Promise<string> {
+async function convertThrottler(): Promise<string> {
   const nest = ['@nestjs/common', '@nestjs/core'];
   const { outputFiles } = await build({
     entryPoints: [createRequire(import.meta.url).resolve(THROTTLER)],
@@ -125,7 +135,7 @@ async function throttler(): Promise<string> {
     `const nest = { ${nest.map((name, index) => `'${name}': nest${index}`).join()} };`,
     'const module = { exports: {} };',
     `((require, exports) => { ${outputFiles[0]!.text}\n })((name) => nest[name] ?? require(name), module.exports);`,
-    `export const { ${(await namesOf(THROTTLER)).join()} } = module.exports;`,
+    `export const { ${(await findExportNames(THROTTLER)).join()} } = module.exports;`,
   ].join('\n');
 }
 

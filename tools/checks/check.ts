@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { referenceProblems } from '../reference/generate.ts';
-import { overfullFolders } from './folder-sizes.ts';
-import { passingFixtures } from './known-bad.ts';
-import { machineTraces } from './machine-traces.ts';
-import { unplainProse } from './prose.ts';
-import { unknownRequirements } from './requirement-codes.ts';
+import { findReferenceProblems } from '../reference/generate.ts';
+import { findOverfullFolders } from './folder-sizes.ts';
+import { findPassingFixtures } from './known-bad.ts';
+import { findMachineTraces } from './machine-traces.ts';
+import { findUnclearProse } from './prose.ts';
+import { findUnknownRequirements } from './requirement-codes.ts';
 
-// The checks besides the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
-// `node tools/checks/check.ts --fix` formats and applies automatic fixes.
+// All checks except the tests: `npm run check`. Prints a line for each step, and the output of failed steps.
+// `node tools/checks/check.ts --fix` formats the code and applies automatic fixes instead.
 
 const root = dirname(dirname(import.meta.dirname));
 const FORMATTED = [
@@ -16,63 +16,66 @@ const FORMATTED = [
   '*.{json,mjs,cjs}',
   '!**/package-lock.json',
   '!**/dist/**',
-  // As tools/reference writes them.
+  // tools/reference generates these files.
   '!libs/contracts/schemas/**',
   '!libs/messaging/src/validation/message-schemas.ts',
 ];
 
 interface Step {
   readonly name: string;
-  /** Resolves with the problems; empty if there are none. */
+  /** Returns the problems; empty if there are none. */
   readonly run: () => Promise<string>;
 }
 
-const fixing = process.argv.includes('--fix');
-/** These run first, one after the other: lint reads the compiler's output, and the boundary rule needs the project graph. */
-const first: Step[] = fixing
+const isFixing = process.argv.includes('--fix');
+/** These run first, in this order: lint reads the compiler's output, and its boundary rule needs the project graph. */
+const sequentialSteps: Step[] = isFixing
   ? []
   : [
-      { name: 'types', run: () => tool('typescript/bin/tsc', '--build') },
-      { name: 'project graph', run: () => tool('nx/dist/bin/nx.js', 'show', 'projects') },
+      { name: 'types', run: () => runTool('typescript/bin/tsc', '--build') },
+      { name: 'project graph', run: () => runTool('nx/dist/bin/nx.js', 'show', 'projects') },
     ];
-/** These run in parallel: lint takes as long as the others together. */
-const lanes: Step[][] = fixing
+/** These lists run in parallel: lint takes as long as all other steps together. */
+const parallelLanes: Step[][] = isFixing
   ? [
       [
         {
           name: 'format',
-          run: () => tool('prettier/bin/prettier.cjs', '--write', '--log-level', 'warn', ...FORMATTED),
+          run: () => runTool('prettier/bin/prettier.cjs', '--write', '--log-level', 'warn', ...FORMATTED),
         },
-        { name: 'lint', run: () => tool('eslint/bin/eslint.js', '.', '--fix', '--max-warnings', '0') },
+        { name: 'lint', run: () => runTool('eslint/bin/eslint.js', '.', '--fix', '--max-warnings', '0') },
       ],
     ]
   : [
-      [{ name: 'lint', run: () => tool('eslint/bin/eslint.js', '.', '--max-warnings', '0') }],
+      [{ name: 'lint', run: () => runTool('eslint/bin/eslint.js', '.', '--max-warnings', '0') }],
       [
         {
           name: 'format',
-          run: () => tool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FORMATTED),
+          run: () => runTool('prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', ...FORMATTED),
         },
-        { name: 'types of tests and tools', run: () => tool('typescript/bin/tsc', '--project', 'tsconfig.spec.json') },
-        { name: 'boundaries inside apps', run: cruise },
-        { name: 'known-bad fixtures fail', run: async () => (await passingFixtures(root)).join('\n') },
-        { name: 'small folders', run: () => Promise.resolve(overfullFolders(root).join('\n')) },
-        { name: 'no traces of a machine', run: () => Promise.resolve(machineTraces(root).join('\n')) },
-        { name: 'reference', run: async () => (await referenceProblems()).join('\n') },
-        { name: 'plain words', run: () => Promise.resolve(unplainProse(root).join('\n')) },
-        { name: 'requirements have rows', run: () => Promise.resolve(unknownRequirements(root).join('\n')) },
+        {
+          name: 'types of tests and tools',
+          run: () => runTool('typescript/bin/tsc', '--project', 'tsconfig.spec.json'),
+        },
+        { name: 'boundaries inside apps', run: checkBoundaries },
+        { name: 'known-bad fixtures fail', run: async () => (await findPassingFixtures(root)).join('\n') },
+        { name: 'small folders', run: () => Promise.resolve(findOverfullFolders(root).join('\n')) },
+        { name: 'no traces of a machine', run: () => Promise.resolve(findMachineTraces(root).join('\n')) },
+        { name: 'reference', run: async () => (await findReferenceProblems()).join('\n') },
+        { name: 'plain words', run: () => Promise.resolve(findUnclearProse(root).join('\n')) },
+        { name: 'requirements have rows', run: () => Promise.resolve(findUnknownRequirements(root).join('\n')) },
       ],
     ];
 
-async function cruise(): Promise<string> {
-  const run = (config: string, ...folders: string[]): Promise<string> =>
-    tool('dependency-cruiser/bin/dependency-cruiser.mjs', ...folders, '--config', config, '--output-type', 'err');
-  const files = await run('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
-  return files || run('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
+async function checkBoundaries(): Promise<string> {
+  const check = (config: string, ...folders: string[]): Promise<string> =>
+    runTool('dependency-cruiser/bin/dependency-cruiser.mjs', ...folders, '--config', config, '--output-type', 'err');
+  const problems = await check('.dependency-cruiser.cjs', 'apps', 'libs', 'tools/svc');
+  return problems || check('.dependency-cruiser-folders.cjs', 'apps', 'libs', 'bench', 'tools/svc');
 }
 
-/** Runs a tool of node_modules with this Node.js. Returns its output if it fails. */
-function tool(bin: string, ...args: string[]): Promise<string> {
+/** Runs a tool of node_modules with the Node.js of this process. Returns its output if it fails, else an empty text. */
+function runTool(bin: string, ...args: string[]): Promise<string> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(root, 'node_modules', bin), ...args], {
       cwd: root,
@@ -86,20 +89,20 @@ function tool(bin: string, ...args: string[]): Promise<string> {
   });
 }
 
-let failed = 0;
+let failedSteps = 0;
 
 /** Runs the steps one after the other. */
 async function runAll(steps: readonly Step[]): Promise<void> {
   for (const { name, run } of steps) {
     const from = Date.now();
-    const wrong = await run().catch((error: unknown) => String(error));
-    console.log(`${wrong === '' ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
-    if (wrong === '') continue;
-    failed++;
-    console.log(wrong.replace(/^/gm, '       '));
+    const problems = await run().catch((error: unknown) => String(error));
+    console.log(`${problems === '' ? 'ok    ' : 'FAILED'} ${name} (${((Date.now() - from) / 1000).toFixed(1)} s)`);
+    if (problems === '') continue;
+    failedSteps++;
+    console.log(problems.replace(/^/gm, '       '));
   }
 }
 
-await runAll(first);
-await Promise.all(lanes.map(runAll));
-process.exitCode = failed === 0 ? 0 : 1;
+await runAll(sequentialSteps);
+await Promise.all(parallelLanes.map(runAll));
+process.exitCode = failedSteps === 0 ? 0 : 1;

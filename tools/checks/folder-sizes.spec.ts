@@ -1,33 +1,36 @@
-import { overfull } from './folder-sizes.ts';
+import { checkFolderSizes } from './folder-sizes.ts';
 
-const files = (folder: string, count: number, ending = '.ts') =>
-  Array.from({ length: count }, (_, at) => `${folder}/file-${at}${ending}`);
+const createPaths = (folder: string, count: number, ending = '.ts') =>
+  Array.from({ length: count }, (_, index) => `${folder}/file-${index}${ending}`);
 
-test('a folder holds at most ten production files', () => {
-  expect(overfull(files('libs/a/src', 10), {})).toEqual([]);
-  expect(overfull([...files('libs/a/src', 10), 'libs/a/src/view.tsx'], {})).toEqual([
-    'libs/a/src holds 11 files, more than 10: divide it by feature',
+test('a folder with more than ten production files is reported', () => {
+  expect(checkFolderSizes(createPaths('libs/a/src', 10), {})).toEqual([]);
+  expect(checkFolderSizes([...createPaths('libs/a/src', 10), 'libs/a/src/view.tsx'], {})).toEqual([
+    'libs/a/src contains 11 files, more than 10: divide it by feature',
   ]);
 });
 
 test.each([
-  ['specs', files('libs/a/src', 5, '.spec.ts')],
-  ['integration specs', files('libs/a/src', 5, '.int-spec.ts')],
-  ['system tests', files('libs/a/src', 5, '.timed.e2e-spec.ts')],
-  ['the list of exports', ['libs/a/src/index.ts']],
-  ['what is in folders below', files('libs/a/src/http', 10)],
-  ['other kinds of files', files('libs/a/src', 5, '.css')],
-])('%s do not count', (_, more) => {
-  expect(overfull([...files('libs/a/src', 10), ...more], {})).toEqual([]);
+  ['specs', createPaths('libs/a/src', 5, '.spec.ts')],
+  ['integration specs', createPaths('libs/a/src', 5, '.int-spec.ts')],
+  ['system tests', createPaths('libs/a/src', 5, '.timed.e2e-spec.ts')],
+  ['index.ts files', ['libs/a/src/index.ts']],
+  ['files of subfolders', createPaths('libs/a/src/http', 10)],
+  ['other kinds of files', createPaths('libs/a/src', 5, '.css')],
+])('%s do not count as production files of the folder', (_, otherPaths) => {
+  expect(checkFolderSizes([...createPaths('libs/a/src', 10), ...otherPaths], {})).toEqual([]);
 });
 
-test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])('the folder %s may hold more files', (folder) => {
-  expect(overfull(files(folder, 11), {})).toEqual([]);
-});
+test.each(['libs/a/src/migrations', 'tools/a/fixtures/lint'])(
+  'the folder %s may contain more than ten files',
+  (folder) => {
+    expect(checkFolderSizes(createPaths(folder, 11), {})).toEqual([]);
+  },
+);
 
-test('an exception allows a folder to hold more files, until it is no longer needed', () => {
-  expect(overfull(files('tools/a', 11), { 'tools/a': 'a reason' })).toEqual([]);
-  expect(overfull(files('tools/a', 10), { 'tools/a': 'a reason' })).toEqual([
-    'tools/a holds at most 10 files: remove its exception',
+test('an exception allows a folder to contain more files, and is reported when it is not needed', () => {
+  expect(checkFolderSizes(createPaths('tools/a', 11), { 'tools/a': 'a reason' })).toEqual([]);
+  expect(checkFolderSizes(createPaths('tools/a', 10), { 'tools/a': 'a reason' })).toEqual([
+    'tools/a contains at most 10 files: remove its exception',
   ]);
 });

@@ -2,18 +2,20 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Also exists in the images that docker/Dockerfile builds. */
+/**
+ * Folders that exist on most machines, so a path below them is no trace. The images of docker/Dockerfile use them too.
+ */
 const COMMON_FOLDERS = ['/', '/root'];
 
 /**
- * Finds traces of a machine in committed files: its folders, the host of its package registry, download addresses in a lock
- * file. They do not work on other machines. Returns the lines.
+ * Finds texts in committed files that are only valid on this machine: paths of its folders, the host of its package
+ * registry, and download addresses in a lock file. Returns the lines.
  */
-export function machineTraces(root: string): string[] {
-  const around = dirname(root);
-  const found = COMMON_FOLDERS.includes(around) ? [] : tracked(root, `${around}/`);
+export function findMachineTraces(root: string): string[] {
+  const parent = dirname(root);
+  const found = COMMON_FOLDERS.includes(parent) ? [] : findLines(root, `${parent}/`);
   const registry = run(root, 'npm', ['config', 'get', 'registry']);
-  if (URL.canParse(registry)) found.push(...tracked(root, new URL(registry).host));
+  if (URL.canParse(registry)) found.push(...findLines(root, new URL(registry).host));
   for (const lock of ['package-lock.json', 'tools/node/package-lock.json']) {
     const path = join(root, lock);
     if (existsSync(path) && readFileSync(path, 'utf8').includes('"resolved": "http'))
@@ -23,7 +25,7 @@ export function machineTraces(root: string): string[] {
 }
 
 /** Lines that contain the text, in tracked files and in new files that are not ignored. */
-function tracked(root: string, text: string): string[] {
+function findLines(root: string, text: string): string[] {
   const lines = run(root, 'git', ['grep', '--untracked', '-nIF', '-e', text]);
   return lines === '' ? [] : lines.split('\n').map((line) => line.slice(0, 200));
 }

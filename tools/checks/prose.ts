@@ -2,9 +2,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Phrases that readers with another first language stumble over, each with the plain way to say it. Not a grammar checker: it only
- * finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also occurs in good prose does not
- * belong here.
+ * Phrases that are hard to read for people with another first language, each with advice. This check is not a grammar
+ * checker: it only finds the phrases of this table, in Markdown and in the comments of TypeScript. A phrase that also
+ * occurs in clear prose must not be added.
  */
 const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/\b(?:is|are|was|were|be|been|being|not) told\b/i, 'say which program reports what to whom'],
@@ -25,8 +25,10 @@ const PHRASES: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ];
 
-/** Names of the code that were replaced by the standard terms of the field. They are refused as whole words, in code too. */
-const NAMES: readonly (readonly [name: string, instead: string])[] = [
+/**
+ * Names that were replaced by the standard terms of the field. The check reports each as a whole word, also in code.
+ */
+const REPLACED_NAMES: readonly (readonly [name: string, instead: string])[] = [
   ['askForThePast', 'requestReplay'],
   ['toldAgain', 'isReplayComplete'],
   ['haveBeenToldAgain', 'isReplayComplete'],
@@ -60,57 +62,59 @@ const NAMES: readonly (readonly [name: string, instead: string])[] = [
   ['effectsIn', 'a noun for the result'],
 ];
 
-/** Folders whose TypeScript is read. */
+/** Folders whose TypeScript files are checked. */
 const COVERED = ['apps', 'libs', 'tools', 'e2e', 'bench', 'deploy', 'docker', 'examples'];
-/** Examples in the table of this file, and prose that must fail. */
+/** This file contains the phrases, and the fixtures must fail. */
 const IGNORED = ['tools/checks/**', '**/node_modules/**', '**/dist/**'];
 
 /** `path:line: phrase: advice` of each phrase and name that is found. */
-export function unplainProse(root: string): string[] {
+export function findUnclearProse(root: string): string[] {
   const files = (pattern: string): string[] => globSync(pattern, { cwd: root, exclude: [...IGNORED] });
   const markdown = files('**/*.md');
   const code = COVERED.flatMap((folder) => files(`${folder}/**/*.{ts,tsx}`));
   return [...markdown, ...code].sort().flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
-    return unplainIn(text, path.endsWith('.md') ? 'markdown' : 'code').map((place) => `${path}:${place}`);
+    return checkText(text, path.endsWith('.md') ? 'markdown' : 'code').map((problem) => `${path}:${problem}`);
   });
 }
 
 /** `line: phrase: advice` of each phrase in the prose of a text, and of each name in its code. */
-export function unplainIn(text: string, kind: 'markdown' | 'code'): string[] {
-  const prose = kind === 'markdown' ? proseOfMarkdown(text) : commentsOf(text);
+export function checkText(text: string, kind: 'markdown' | 'code'): string[] {
+  const prose = kind === 'markdown' ? hideMarkdownCode(text) : hideCode(text);
   const phrases = PHRASES.flatMap(([pattern, advice]) =>
     [...prose.matchAll(new RegExp(pattern.source.replaceAll(' ', '\\s+'), `${pattern.flags}g`))].map(
-      ({ index, 0: found }) => `${lineOf(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
+      ({ index, 0: found }) =>
+        `${findLineNumber(text, index)}: "${found.slice(0, 60).replace(/\s+/g, ' ')}": ${advice}`,
     ),
   );
   if (kind === 'markdown') return phrases;
-  const names = NAMES.flatMap(([name, instead]) =>
+  const names = REPLACED_NAMES.flatMap(([name, instead]) =>
     [...text.matchAll(new RegExp(`\\b${name}\\b`, 'g'))].map(
-      ({ index }) => `${lineOf(text, index)}: ${name}: the term is ${instead}`,
+      ({ index }) => `${findLineNumber(text, index)}: ${name}: the term is ${instead}`,
     ),
   );
   return [...phrases, ...names];
 }
 
-// Characters that are no prose become U+0001, and lines stay lines, so that a place in the result is a place in the text.
+// The functions below replace characters that are not prose by U+0001. Line breaks stay, so that positions do not
+// change.
 
-/** Without fenced blocks, headings, code spans and targets of links. */
-function proseOfMarkdown(text: string): string {
-  return text.replace(/^```[^]*?^```|^ +```[^]*?^ +```|^#.*$|`[^`]*`|\]\([^)]*\)|<!--[^]*?-->/gm, hidden);
+/** Hides fenced code, headings, code spans, targets of links, and HTML comments. */
+function hideMarkdownCode(text: string): string {
+  return text.replace(/^```[^]*?^```|^ +```[^]*?^ +```|^#.*$|`[^`]*`|\]\([^)]*\)|<!--[^]*?-->/gm, hide);
 }
 
-/** Of TypeScript only the comments, without their stars and slashes. */
-function commentsOf(text: string): string {
+/** Hides everything in TypeScript except the comments; clears their stars and slashes. */
+function hideCode(text: string): string {
   let end = 0;
   let prose = '';
   for (const { index, 0: comment } of text.matchAll(/\/\*[^]*?\*\/|(?<=^|\s)\/\/.*$/gm)) {
-    prose += hidden(text.slice(end, index)) + comment.replace(/^\s*(?:\/\*\*?|\*\/?|\/\/)|\*\/$|`[^`]*`/gm, blank);
+    prose += hide(text.slice(end, index)) + comment.replace(/^\s*(?:\/\*\*?|\*\/?|\/\/)|\*\/$|`[^`]*`/gm, clear);
     end = index + comment.length;
   }
-  return prose + hidden(text.slice(end));
+  return prose + hide(text.slice(end));
 }
 
-const hidden = (text: string): string => text.replace(/[^\n]/g, '\u0001');
-const blank = (text: string): string => (text.startsWith('`') ? hidden(text) : text.replace(/[^\n]/g, ' '));
-const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;
+const hide = (text: string): string => text.replace(/[^\n]/g, '\u0001');
+const clear = (text: string): string => (text.startsWith('`') ? hide(text) : text.replace(/[^\n]/g, ' '));
+const findLineNumber = (text: string, index: number): number => text.slice(0, index).split('\n').length;

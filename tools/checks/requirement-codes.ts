@@ -4,33 +4,35 @@ import { join } from 'node:path';
 
 const REQUIREMENTS = 'docs/requirements.md';
 const FIXTURES = 'tools/checks/fixtures/';
-const READ = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
+const CHECKED_FILES = /\.(?:ts|tsx|mjs|js|css|md|sql|yaml)$/;
 
-/** A code in a comment. Not a byte of a URL (`%C3%A9`), and not a step of an SVG path (`M8 10.5`, `M0 0h`). */
+/** A code such as E2. It does not match a byte of a URL (`%C3%A9`) or a step of an SVG path (`M8 10.5`, `M0 0h`). */
 const CODE = /(?<![%\w.])[ACDEHMPT]\d{1,2}(?![%\w]| \d)/g;
 const ROW = /^\| ([A-Z]\d+) +\|/gm;
 
 /**
- * A comment with `(E2)` only helps if docs/requirements.md has a row E2. Returns the places that name a missing row, and
- * duplicate rows.
+ * A comment that cites `(E2)` is only useful if docs/requirements.md has a row E2. Returns the places that cite a
+ * missing row, and the duplicate rows.
  */
-export function unknownRequirements(root: string): string[] {
-  const rows = rowsOf(root);
+export function findUnknownRequirements(root: string): string[] {
+  const rows = readRequirementCodes(root);
   const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
     encoding: 'utf8',
   }).stdout.split('\n');
-  const twice = rows.filter((row, place) => rows.indexOf(row) !== place);
+  const duplicates = rows.filter((row, index) => rows.indexOf(row) !== index);
   return [
-    ...twice.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
+    ...duplicates.map((row) => `${REQUIREMENTS}: ${row} is a duplicate`),
     ...files
-      .filter((path) => READ.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
-      .flatMap((path) => unknownIn(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`)),
+      .filter((path) => CHECKED_FILES.test(path) && !path.startsWith(FIXTURES) && existsSync(join(root, path)))
+      .flatMap((path) =>
+        findUnknownCodes(readFileSync(join(root, path), 'utf8'), rows).map((place) => `${path}:${place}`),
+      ),
   ];
 }
 
 /** `line: code` of each code in the text that has no row. */
-export function unknownIn(text: string, rows: readonly string[]): string[] {
+export function findUnknownCodes(text: string, rows: readonly string[]): string[] {
   return text
     .split('\n')
     .flatMap((line, index) =>
@@ -38,7 +40,7 @@ export function unknownIn(text: string, rows: readonly string[]): string[] {
     );
 }
 
-export function rowsOf(root: string): string[] {
+export function readRequirementCodes(root: string): string[] {
   const rows = [...readFileSync(join(root, REQUIREMENTS), 'utf8').matchAll(ROW)].map(([, row]) => row ?? '');
   if (rows.length === 0) throw new Error(`${REQUIREMENTS} has no rows.`);
   return rows;

@@ -11,28 +11,30 @@ export const ERRORS_PAGE = join(import.meta.dirname, '../../docs/errors.md');
 const HELP: Readonly<Record<ErrorCode, ErrorHelp>> = { ...PAYMENT_ERROR_HELP, ...REQUEST_ERROR_HELP };
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-export function errorsPage(): string {
+export function formatErrorsPage(): string {
   const rows = CODES.map((code) => {
     const { errorReference, httpStatus, retryable, message } = ERROR_CATALOGUE[code];
-    return `| ${errorReference} | [\`${code}\`](#${anchorOf(code)}) | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`;
+    return `| ${errorReference} | [\`${code}\`](#${headingAnchor(code)}) | ${httpStatus} | ${retryable ? 'yes' : 'no'} | ${message} |`;
   });
   return `# Errors
 
 Generated from \`libs/contracts/src/errors.ts\` and \`error-help\` beside it by \`node tools/docs/errors-page.ts\`. Customers quote
-the reference to support; programs branch on the code; a refused request is answered with the status (a failed payment is
-stored with its error, and its answer is a success). "Again": the same request may succeed later.
+the reference to support, and programs branch on the code. The status is the HTTP status of the response to a refused request. A failed
+payment is not a refused request: it is stored with its error, and the response is a success. "Again": the same request may succeed
+later.
 
-Every answer with an error links to the page that explains it: \`type\` of a problem, and the header \`Link: <…>; rel="help"\` also if
-the body has no field for it, as in the envelope of the hosted gateway and an empty 401. The platform serves these pages itself, at
-\`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), with the text below. The address is for people.
+Every error response links to the page that explains the error, in the header \`Link: <…>; rel="help"\` and in \`type\` of a problem. The
+envelope of the hosted gateway has no field for the link, and an empty 401 has no body, so these have only the header. The platform
+serves these pages at \`{base_url}/errors\` (with \`./svc up\` http://127.0.0.1:7300/errors), with the text below. They are for people,
+not for programs.
 
 | Reference | Code | Status | Again | Message |
 |---|---|---|---|---|
 ${rows.join('\n')}
-${CODES.map(sectionOf).join('')}`;
+${CODES.map(formatSection).join('')}`;
 }
 
-function sectionOf(code: ErrorCode): string {
+function formatSection(code: ErrorCode): string {
   const { meaning, steps, repeat, where } = HELP[code];
   return `
 ## ${code}
@@ -48,8 +50,8 @@ Where: ${where}
 }
 
 /** The anchor that GitHub derives from a heading. */
-function anchorOf(code: string): string {
+function headingAnchor(code: string): string {
   return code.replaceAll('.', '');
 }
 
-if (import.meta.main) writeFileSync(ERRORS_PAGE, errorsPage());
+if (import.meta.main) writeFileSync(ERRORS_PAGE, formatErrorsPage());

@@ -5,15 +5,15 @@ import feature from './feature/generator.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The files that a generator would write, none of which reaches the disk. */
-async function changesOf(...generators: ((tree: FsTree) => Promise<unknown>)[]): Promise<Map<string, string>> {
+/** Runs generators without writing to the disk. Returns the contents of the files that they would write. */
+async function runGenerators(...generators: ((tree: FsTree) => Promise<unknown>)[]): Promise<Map<string, string>> {
   const tree = new FsTree(ROOT, false);
   for (const generator of generators) await generator(tree);
   return new Map(tree.listChanges().map(({ path, content }) => [path, content?.toString() ?? '']));
 }
 
-test('a feature has a noun, a use case, a repository, tests and a migration after the newest', async () => {
-  const changes = await changesOf((tree) => feature(tree, { app: 'demo-shop', name: 'gift-card' }));
+test('a generated feature has a noun, a use case, a repository, tests, and a migration after the newest one', async () => {
+  const changes = await runGenerators((tree) => feature(tree, { app: 'demo-shop', name: 'gift-card' }));
   expect([...changes.keys()].sort()).toEqual([
     'apps/demo-shop/src/app.module.ts',
     'apps/demo-shop/src/gift-cards/create-gift-card.ts',
@@ -31,8 +31,8 @@ test('a feature has a noun, a use case, a repository, tests and a migration afte
   expect([...changes.values()].join('')).not.toContain('<%');
 });
 
-test('a feature of a new app begins with its first migration', async () => {
-  const changes = await changesOf(
+test('the first feature of a generated app has the first migration of that app', async () => {
+  const changes = await runGenerators(
     (tree) => app(tree, { name: 'payout-scheduler', description: 'Payouts of merchants, once a day' }),
     (tree) => feature(tree, { app: 'payout-scheduler', name: 'policy', plural: 'policies' }),
   );
@@ -43,8 +43,8 @@ test('a feature of a new app begins with its first migration', async () => {
 });
 
 test.each([
-  ['no app', { app: 'nowhere', name: 'gift-card' }, 'apps/nowhere is not an app'],
-  ['a folder that exists', { app: 'demo-shop', name: 'order' }, 'apps/demo-shop/src/orders exists'],
-])('a feature is refused: %s', async (_title, options, message) => {
-  await expect(changesOf((tree) => feature(tree, options))).rejects.toThrow(message);
+  ['the app does not exist', { app: 'nowhere', name: 'gift-card' }, 'apps/nowhere is not an app'],
+  ['the folder exists', { app: 'demo-shop', name: 'order' }, 'apps/demo-shop/src/orders exists'],
+])('a feature is not generated when %s', async (_reason, options, message) => {
+  await expect(runGenerators((tree) => feature(tree, options))).rejects.toThrow(message);
 });

@@ -1,8 +1,8 @@
 import { matchEquivalents } from './equivalents.ts';
-import { mutantsIn } from './mutations/catalogue.ts';
+import { findMutants } from './mutations/catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
-const mutants = mutantsIn(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');
+const mutants = findMutants(FILE, 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }');
 const entry = {
   file: FILE,
   within: 'f',
@@ -11,7 +11,7 @@ const entry = {
   reason: 'a key is unique',
 };
 
-it('finds all mutants of an entry, or the one with its number', () => {
+it('matchEquivalents finds all mutants that match an entry, or the one with the number of the entry', () => {
   expect([...matchEquivalents(mutants, [entry], [FILE]).reasons.values()]).toEqual([
     'a key is unique',
     'a key is unique',
@@ -27,10 +27,10 @@ it.each([
   { ...entry, what: 'always' },
   { ...entry, occurrence: 3 },
   { ...entry, reason: ' ' },
-])('reports an entry without a mutant or without a reason', (stale) => {
+])('matchEquivalents reports %j, which has no mutant or no reason', (stale) => {
   expect(matchEquivalents(mutants, [entry, stale], [FILE]).stale).toEqual([stale]);
 });
 
-it('ignores entries for files outside the run', () => {
+it('matchEquivalents ignores entries of files that the run does not include', () => {
   expect(matchEquivalents([], [entry], ['apps/x/src/y.ts']).stale).toEqual([]);
 });

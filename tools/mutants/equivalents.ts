@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutant } from './mutations/catalogue.ts';
 
-/** Identified by content, because line numbers change. */
+/** An entry of equivalent.json. It identifies mutants by their content, because line numbers change. */
 export interface Equivalent {
   readonly file: string;
-  /** The function, method or constant around it. */
+  /** The function, method or constant that contains the guard. */
   readonly within: string;
+  /** The guard in the source, and its change, as the report shows them. */
   readonly original: string;
   readonly what: string;
-  /** Which one, if a function has the same guard more than once; from 1. By default all of them. */
+  /** The number of the guard, from 1, if a function contains the same guard several times. By default all of them. */
   readonly occurrence?: number;
   /** The index, constraint or rule that makes the guard redundant. */
   readonly reason: string;
@@ -20,30 +21,30 @@ export function readEquivalents(): Equivalent[] {
   return JSON.parse(readFileSync(join(import.meta.dirname, 'equivalent.json'), 'utf8')) as Equivalent[];
 }
 
-export interface Matched {
+export interface EquivalentMatches {
   readonly reasons: ReadonlyMap<Mutant, string>;
-  /** Entries for the given files that name no mutant, or have no reason. */
+  /** Entries of these files that match no mutant, or have no reason. */
   readonly stale: readonly Equivalent[];
 }
 
-/** @param mutants all of each file that entries may name */
+/** @param mutants all mutants of these files */
 export function matchEquivalents(
   mutants: readonly Mutant[],
   entries: readonly Equivalent[],
   files: readonly string[],
-): Matched {
+): EquivalentMatches {
   const reasons = new Map<Mutant, string>();
   const stale: Equivalent[] = [];
   for (const entry of entries.filter(({ file }) => files.includes(file))) {
-    const matched = mutants.filter((mutant) => isNamed(mutant, entry));
+    const matched = mutants.filter((mutant) => isMatch(mutant, entry));
     if (matched.length === 0 || entry.reason.trim() === '') stale.push(entry);
     for (const mutant of matched) reasons.set(mutant, entry.reason);
   }
   return { reasons, stale };
 }
 
-function isNamed(mutant: Mutant, { file, within, original, what, occurrence }: Equivalent): boolean {
-  const isSame =
+function isMatch(mutant: Mutant, { file, within, original, what, occurrence }: Equivalent): boolean {
+  const hasSameContent =
     mutant.file === file && mutant.within === within && mutant.original === original && mutant.what === what;
-  return isSame && (occurrence === undefined || occurrence === mutant.occurrence);
+  return hasSameContent && (occurrence === undefined || occurrence === mutant.occurrence);
 }

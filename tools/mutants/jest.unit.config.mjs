@@ -5,13 +5,14 @@ import jestConfig from '../../jest.config.mjs';
 const unit = jestConfig.projects.find(({ displayName }) => displayName === 'unit');
 if (!unit) throw new Error('jest.config.mjs has no project "unit"');
 
-// Stryker loads the environment itself, and does not know <rootDir>.
+// Stryker loads the environment without Jest, so it does not replace <rootDir>.
 const testEnvironment = unit.testEnvironment.replace('<rootDir>', unit.rootDir);
 
-// Jest's own 5 s are too few for a property test on a busy machine; Stryker itself ends a mutant that hangs.
+// Jest's default of 5 s is too short for a property test on a busy machine. Stryker stops tests that a mutant makes
+// hang.
 const testTimeout = 60_000;
 
-// This spec limits the size of the built page, and instrumented files are many times larger.
+// This spec checks the size of the built page, but instrumented files are many times larger.
 const testPathIgnorePatterns = [
   ...(unit.testPathIgnorePatterns ?? []),
   '<rootDir>/apps/hosted-gateway/browser/build\\.spec\\.ts$',

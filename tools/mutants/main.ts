@@ -7,17 +7,17 @@ import { prepare } from '../svc/install/prepare.ts';
 import { createDataDir, readSettings } from '../svc/settings/settings.ts';
 import { matchEquivalents, readEquivalents } from './equivalents.ts';
 import type { Mutant } from './mutations/catalogue.ts';
-import { mutantsOf } from './mutations/catalogue.ts';
+import { readMutants } from './mutations/catalogue.ts';
 import type { Options } from './options.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { createProgress } from './progress.ts';
 import type { Outcome } from './report.ts';
-import { describeMutant, reportJson, reportText } from './report.ts';
+import { describeMutant, formatJsonReport, formatReport } from './report.ts';
 import { openBaselineCache } from './runs/baseline-cache.ts';
 import type { Verdict } from './runs/judge.ts';
 import { runMutants } from './runs/run-mutants.ts';
 import { startLanes } from './runs/servers.ts';
-import { changedLines, filesBelow, packageOf, specsOf } from './selection.ts';
+import { findChangedLines, findPackage, findProductionFiles, findSpecs } from './selection.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -29,7 +29,7 @@ try {
   console.error(known.message === USAGE ? USAGE : `mutants: ${known.line}`);
   process.exitCode = known.exitCode;
 }
-// Open handles of tests must not keep the command running.
+// Otherwise open handles of tests would keep the command running.
 process.exit();
 
 function help(): number {
@@ -38,24 +38,24 @@ function help(): number {
 }
 
 async function run(options: Options): Promise<number> {
-  const files = filesBelow(root, options.paths);
-  const all = files.flatMap((file) => mutantsOf(root, file));
+  const files = findProductionFiles(root, options.paths);
+  const all = files.flatMap((file) => readMutants(root, file));
   const { reasons, stale } = matchEquivalents(all, readEquivalents(), files);
   if (stale.length > 0) {
-    const named = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
-    throw new SvcError(`equivalent.json has entries without a mutant or without a reason: ${named.join('; ')}`);
+    const entries = stale.map(({ file, within, original, what }) => `${file} ${within}: ${original}, ${what}`);
+    throw new SvcError(`equivalent.json has entries without a mutant or without a reason: ${entries.join('; ')}`);
   }
-  const numbered = changed(all, options).map((mutant, at) => ({ mutant, number: at + 1 }));
-  const wanted = numbered.filter(({ number }) => options.only?.includes(number) ?? true);
+  const numbered = selectChanged(all, options).map((mutant, index) => ({ mutant, number: index + 1 }));
+  const selected = numbered.filter(({ number }) => options.only?.includes(number) ?? true);
   if (options.isList) {
-    for (const { mutant, number } of wanted) console.log(`${String(number).padStart(5)}  ${describeMutant(mutant)}`);
+    for (const { mutant, number } of selected) console.log(`${String(number).padStart(5)}  ${describeMutant(mutant)}`);
     return 0;
   }
-  const mutants = wanted.map(({ mutant }) => mutant);
-  const verdicts = await judged(mutants.filter((mutant) => !reasons.has(mutant)));
+  const mutants = selected.map(({ mutant }) => mutant);
+  const verdicts = await judgeMutants(mutants.filter((mutant) => !reasons.has(mutant)));
   const outcomes = mutants.map((mutant): [Mutant, Outcome] => {
     const reason = reasons.get(mutant);
-    return [mutant, reason === undefined ? verdicts.get(mutant)! : { is: 'equivalent', reason }];
+    return [mutant, reason === undefined ? verdicts.get(mutant)! : { status: 'equivalent', reason }];
   });
   const name = options.paths
     .map((path) => path.replaceAll(/[^a-zA-Z0-9.-]+/g, '-'))
@@ -63,37 +63,37 @@ async function run(options: Options): Promise<number> {
     .slice(0, 100);
   const report = join(root, '.data', 'mutants', `${name}.json`);
   mkdirSync(dirname(report), { recursive: true });
-  writeFileSync(report, reportJson(outcomes));
-  console.log(`\n${reportText(outcomes)}\n\nreport: ${report}`);
-  return outcomes.some(([, { is }]) => is === 'survived' || is === 'not reached') ? 1 : 0;
+  writeFileSync(report, formatJsonReport(outcomes));
+  console.log(`\n${formatReport(outcomes)}\n\nreport: ${report}`);
+  return outcomes.some(([, { status }]) => status === 'survived' || status === 'not reached') ? 1 : 0;
 }
 
-function changed(mutants: readonly Mutant[], { changedSince }: Options): readonly Mutant[] {
+function selectChanged(mutants: readonly Mutant[], { changedSince }: Options): readonly Mutant[] {
   if (changedSince === undefined) return mutants;
-  const lines = changedLines(root, changedSince);
+  const lines = findChangedLines(root, changedSince);
   return mutants.filter(({ file, line }) => lines.get(file)?.has(line));
 }
 
-async function judged(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, Verdict>> {
+async function judgeMutants(mutants: readonly Mutant[]): Promise<ReadonlyMap<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>();
   if (mutants.length === 0) return verdicts;
   const settings = createDataDir(readSettings(root, process.env, process.cwd()));
   const steps = createSteps();
   await prepare(settings, steps, { build: false });
-  const folders = [...new Set(mutants.map(({ file }) => packageOf(file)))];
+  const folders = [...new Set(mutants.map(({ file }) => findPackage(file)))];
   const packages = folders.map((folder) => ({
     folder,
-    mutants: mutants.filter(({ file }) => packageOf(file) === folder),
-    known: filesBelow(root, [folder]).flatMap((file) => mutantsOf(root, file)),
-    specs: specsOf(root, folder),
+    mutants: mutants.filter(({ file }) => findPackage(file) === folder),
+    allMutants: findProductionFiles(root, [folder]).flatMap((file) => readMutants(root, file)),
+    specs: findSpecs(root, folder),
   }));
   const cache = openBaselineCache(root, join(settings.dataDir, 'mutants', 'baseline'));
-  const specs = packages.flatMap((one) => one.specs);
+  const specs = packages.flatMap(({ specs: specsOfPackage }) => specsOfPackage);
   const lanes = await startLanes(settings, specs, steps);
   try {
-    for (const one of packages) {
-      const found = await runMutants(one, lanes, cache, createProgress(one.folder));
-      for (const [mutant, verdict] of found) verdicts.set(mutant, verdict);
+    for (const each of packages) {
+      const judged = await runMutants(each, lanes, cache, createProgress(each.folder));
+      for (const [mutant, verdict] of judged) verdicts.set(mutant, verdict);
     }
   } finally {
     await lanes.stop();

@@ -6,7 +6,7 @@ it.each([
   [['--changed', 'v1', 'libs/b'], { paths: ['libs/b'], changedSince: 'v1' }],
   [['--changed', 'libs/b', '--list'], { paths: ['libs/b'], changedSince: 'main', isList: true }],
   [['apps/a', '--only', '3,17'], { paths: ['apps/a'], only: [3, 17] }],
-])('parses the options %j', (args, options) => {
+])('parseOptions parses %j', (args, options) => {
   expect(parseOptions(args)).toMatchObject(options);
 });
 
@@ -16,6 +16,6 @@ it.each([
   [['apps/a', '--only'], '--only takes numbers of --list'],
   [['apps/a', '--only', '0'], '--only takes numbers of --list'],
   [['apps/a', '--fast'], 'there is no option --fast'],
-])('refuses the options %j', (args, reason) => {
+])('parseOptions rejects %j', (args, reason) => {
   expect(() => parseOptions(args)).toThrow(reason);
 });

@@ -33,7 +33,7 @@ export function parseOptions(args: readonly string[]): Options {
       changedSince = isBase ? next : 'main';
       if (isBase) at++;
     } else if (argument === '--only') {
-      only = numbersOf(next);
+      only = parseNumbers(next);
       at++;
     } else if (argument.startsWith('-'))
       throw new SvcError(`there is no option ${argument}`, { hint: USAGE, exitCode: 2 });
@@ -43,7 +43,7 @@ export function parseOptions(args: readonly string[]): Options {
   return { paths: paths.length > 0 ? paths : ['apps', 'libs'], changedSince, isList, only };
 }
 
-function numbersOf(text: string | undefined): number[] {
+function parseNumbers(text: string | undefined): number[] {
   const numbers = (text ?? '').split(',').map(Number);
   if (numbers.some((number) => !Number.isInteger(number) || number < 1))
     throw new SvcError('--only takes numbers of --list, for example --only 3,17', { exitCode: 2 });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { foldersWithPureFiles, pureFiles } from './pure-files.ts';
+import { findFoldersWithPureFiles, findPureFiles } from './pure-files.ts';
 
 let root: string;
 beforeEach(() => {
@@ -16,12 +16,15 @@ function write(path: string, text = ''): void {
   writeFileSync(join(root, path), text);
 }
 
-test('of an app, files with a test beside them and nouns are mutated', () => {
+test('findPureFiles returns the files of an app that have a unit test or the noun of their folder as name', () => {
   write('apps/shop/src/orders/order.ts');
   write('apps/shop/src/orders/place-order.ts');
   write('apps/shop/src/prices/discount.ts');
   write('apps/shop/src/prices/discount.spec.ts');
-  expect(pureFiles(root, 'apps/shop')).toEqual(['apps/shop/src/orders/order.ts', 'apps/shop/src/prices/discount.ts']);
+  expect(findPureFiles(root, 'apps/shop')).toEqual([
+    'apps/shop/src/orders/order.ts',
+    'apps/shop/src/prices/discount.ts',
+  ]);
 });
 
 test.each([
@@ -33,28 +36,28 @@ test.each([
   "import { readFileSync } from 'node:fs';",
   "import { readFile } from 'node:fs/promises';",
   "import { ServiceLog } from '@svc/service';",
-])('a file with %j is left to the integration tests', (line) => {
+])('findPureFiles does not return a file with %j', (line) => {
   write('apps/shop/src/orders/order.ts', `import { a } from './a.js';\n${line}\n`);
-  expect(pureFiles(root, 'apps/shop')).toEqual([]);
+  expect(findPureFiles(root, 'apps/shop')).toEqual([]);
 });
 
 test.each([
   "import type { FastifyReply } from 'fastify';",
   "import { createHash } from 'node:crypto';",
   "import type { NewEvent } from '@svc/messaging';\nimport { a } from './a.js';",
-])('a file with %j is mutated', (line) => {
+])('findPureFiles returns a file with %j', (line) => {
   write('apps/shop/src/orders/order.ts', line);
-  expect(pureFiles(root, 'apps/shop')).toHaveLength(1);
+  expect(findPureFiles(root, 'apps/shop')).toHaveLength(1);
 });
 
-test('every file of contracts, kernel and SDK is mutated, except tests, indexes and build output', () => {
+test('findPureFiles returns every file of contracts, kernel and SDK except tests, indexes and build output', () => {
   for (const path of ['src/a.ts', 'src/a.spec.ts', 'src/index.ts', 'dist/a.d.ts', 'dist/a.ts', 'src/http/b.ts'])
     write(`libs/sdk/${path}`);
-  expect(pureFiles(root, 'libs/sdk')).toEqual(['libs/sdk/src/a.ts', 'libs/sdk/src/http/b.ts']);
+  expect(findPureFiles(root, 'libs/sdk')).toEqual(['libs/sdk/src/a.ts', 'libs/sdk/src/http/b.ts']);
 });
 
-test('folders without such files are omitted', () => {
+test('findFoldersWithPureFiles omits folders without pure files', () => {
   write('libs/kernel/src/uuid.ts');
   write('apps/shop/src/app.module.ts');
-  expect(foldersWithPureFiles(root)).toEqual([{ folder: 'libs/kernel', files: ['libs/kernel/src/uuid.ts'] }]);
+  expect(findFoldersWithPureFiles(root)).toEqual([{ folder: 'libs/kernel', files: ['libs/kernel/src/uuid.ts'] }]);
 });

@@ -1,32 +1,33 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** All files of these are plain rules. */
-const ALL_OF = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
+/** Libs that contain only pure files. */
+const PURE_LIBS = ['libs/contracts', 'libs/kernel', 'libs/sdk'];
 
-/** Imports that a noun must not have, not even as a type (.dependency-cruiser.cjs). */
-const FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
-/** Things that a unit test cannot run alone: servers, files and sockets. */
-const RUNS_OUTSIDE =
+/** Imports, also of types, that make a file impure: the file of a noun must not have them (.dependency-cruiser.cjs). */
+const IMPORT_OF_FRAMEWORK = /^import [^;]*?from '(?:@nestjs|typeorm|pg)(?:\/[^']*)?'/m;
+/** Imports of code that uses servers, files or sockets, so that a unit test alone cannot cover the file. */
+const IMPORT_OF_OUTSIDE =
   /^import (?!type)[^;]*?from '(?:(?:fastify|rxjs|undici|pino)(?:\/[^']*)?|@svc\/(?:auth|messaging|outbound|persistence|service)|node:(?:fs|http|https|tls|dns|child_process)(?:\/[^']*)?)'/m;
 
 /**
- * The files of a folder (`libs/sdk`, `apps/identity`) that unit tests alone must cover: all of contracts, kernel and SDK;
- * elsewhere each file without framework that has a `*.spec.ts` beside it or is the noun of its folder (`sites/site.ts`).
- * A noun without a test counts too: all its mutants survive.
+ * The pure files of a folder (`libs/sdk`, `apps/identity`): those that unit tests alone must cover. In contracts,
+ * kernel and SDK these are all files. Elsewhere these are the files without framework that have a `*.spec.ts` beside
+ * them, or that are the noun of their folder (`sites/site.ts`). A noun without a test is included: all its mutants
+ * survive.
  */
-export function pureFiles(root: string, folder: string): string[] {
+export function findPureFiles(root: string, folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((path) => join(folder, path))
-    .filter((path) => isSource(path) && (ALL_OF.includes(folder) || isPure(root, path)))
+    .filter((path) => isSource(path) && (PURE_LIBS.includes(folder) || isPure(root, path)))
     .sort();
 }
 
-/** Every app and lib that has such files. */
-export function foldersWithPureFiles(root: string): { folder: string; files: string[] }[] {
+/** Every app and lib that contains pure files. */
+export function findFoldersWithPureFiles(root: string): { folder: string; files: string[] }[] {
   return ['libs', 'apps']
     .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
-    .map((folder) => ({ folder, files: pureFiles(root, folder) }))
+    .map((folder) => ({ folder, files: findPureFiles(root, folder) }))
     .filter(({ files }) => files.length > 0);
 }
 
@@ -39,5 +40,5 @@ function isPure(root: string, path: string): boolean {
   const isNoun = basename(dirname(path)) === `${basename(path, '.ts')}s`;
   if (!isNoun && !existsSync(join(root, path.replace(/\.ts$/, '.spec.ts')))) return false;
   const text = readFileSync(join(root, path), 'utf8');
-  return !FRAMEWORK.test(text) && !RUNS_OUTSIDE.test(text);
+  return !IMPORT_OF_FRAMEWORK.test(text) && !IMPORT_OF_OUTSIDE.test(text);
 }

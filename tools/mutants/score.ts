@@ -4,16 +4,16 @@ type MutantStatus = Awaited<ReturnType<Stryker['runMutationTest']>>[number]['sta
 
 export interface Score {
   readonly folder: string;
-  /** A test failed, or ran for ever. */
+  /** The number of mutants with which a test failed or ran into the time limit. */
   readonly killed: number;
-  /** No test failed, or none reached it. */
+  /** The number of mutants with which no test failed, including those that no test evaluated. */
   readonly survived: number;
-  /** Of both; 100 where there is no mutant. */
+  /** The share of killed mutants; 100 for a folder without mutants. */
   readonly percent: number;
 }
 
-/** Ignored mutants, and those that do not compile, do not count. */
-export function scoreOf(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
+/** Ignored mutants, and mutants that do not compile, do not count. */
+export function computeScore(folder: string, mutants: readonly { readonly status: MutantStatus }[]): Score {
   const count = (...statuses: MutantStatus[]): number =>
     mutants.filter(({ status }) => statuses.includes(status)).length;
   const killed = count('Killed', 'Timeout');
@@ -21,7 +21,7 @@ export function scoreOf(folder: string, mutants: readonly { readonly status: Mut
   return { folder, killed, survived, percent: killed + survived === 0 ? 100 : (killed / (killed + survived)) * 100 };
 }
 
-export function scoreTable(scores: readonly Score[], required: number): string {
+export function formatScores(scores: readonly Score[], required: number): string {
   const width = Math.max(6, ...scores.map(({ folder }) => folder.length));
   const row = (cells: readonly [string, string, string, string], end = ''): string => {
     const [folder, ...numbers] = cells;

@@ -1,4 +1,4 @@
-import { isLastResort, isProduction, linesOfDiff, packageOf } from './selection.ts';
+import { findPackage, isLastResort, isProduction, parseDiff } from './selection.ts';
 
 it.each([
   'apps/a/src/x.ts',
@@ -19,11 +19,11 @@ it.each([
   'libs/testing/src/manual-clock.ts',
   'tools/svc/platform/up.ts',
   'apps/a/src/x.css',
-])('%s is not mutated', (file) => {
+])('%s is not production code', (file) => {
   expect(isProduction(file)).toBe(false);
 });
 
-it('uses slow specs last', () => {
+it('isLastResort is true for specs that are slow or start RabbitMQ', () => {
   expect(['a/x.timed.int-spec.ts', 'a/rabbitmq-x.int-spec.ts', 'a/rabbitmq/x.int-spec.ts'].map(isLastResort)).toEqual([
     true,
     true,
@@ -31,11 +31,11 @@ it('uses slow specs last', () => {
   ]);
 });
 
-it('finds the app or lib of a file', () => {
-  expect(packageOf('apps/identity/src/users/user.ts')).toBe('apps/identity');
+it('findPackage returns the app or lib of a file', () => {
+  expect(findPackage('apps/identity/src/users/user.ts')).toBe('apps/identity');
 });
 
-it('reads the new lines of a diff, and none for a deletion', () => {
+it('parseDiff returns the new lines of each file, and none for a deleted file', () => {
   const diff = [
     'diff --git a/apps/a.ts b/apps/a.ts',
     '--- a/apps/a.ts',
@@ -51,7 +51,7 @@ it('reads the new lines of a diff, and none for a deletion', () => {
     '+++ b/c.ts',
     '@@ -0,0 +1,2 @@',
   ].join('\n');
-  const lines = linesOfDiff(diff);
+  const lines = parseDiff(diff);
   expect([...lines.keys()]).toEqual(['apps/a.ts', 'c.ts']);
   expect([...lines.get('apps/a.ts')!]).toEqual([3, 9, 10, 11]);
   expect([...lines.get('c.ts')!]).toEqual([1, 2]);

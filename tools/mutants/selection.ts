@@ -4,7 +4,7 @@ import { globSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { SvcError } from '../svc/base/svc-error.ts';
 
-/** Production code of an app or a lib: no tests and their helpers, no migrations, no start-up file. */
+/** Whether the file is production code of an app or a lib: no test or test helper, no migration, no start-up file. */
 export function isProduction(file: string): boolean {
   return (
     /^(tools\/mutants\/fixtures\/)?(apps|libs)\/[^/]+\/(src|browser)\/.*\.tsx?$/.test(file) &&
@@ -14,43 +14,43 @@ export function isProduction(file: string): boolean {
 }
 
 /** The production files below the given folders and files, sorted. */
-export function filesBelow(root: string, paths: readonly string[]): string[] {
+export function findProductionFiles(root: string, paths: readonly string[]): string[] {
   const files = paths.flatMap((path) => {
-    const below = relative(root, join(root, path)).split(sep).join('/');
-    const stats = statSync(join(root, below), { throwIfNoEntry: false });
+    const relativePath = relative(root, join(root, path)).split(sep).join('/');
+    const stats = statSync(join(root, relativePath), { throwIfNoEntry: false });
     if (!stats) throw new SvcError(`there is no ${path}`, { exitCode: 2 });
-    if (stats.isFile()) return [below];
-    const pattern = `${below === '' ? '' : `${below}/`}**/*.{ts,tsx}`;
-    return globSync(pattern, { cwd: root, exclude: isElsewhere }).map((file) => file.split(sep).join('/'));
+    if (stats.isFile()) return [relativePath];
+    const pattern = `${relativePath === '' ? '' : `${relativePath}/`}**/*.{ts,tsx}`;
+    return globSync(pattern, { cwd: root, exclude: isExcludedFolder }).map((file) => file.split(sep).join('/'));
   });
   return [...new Set(files)].filter(isProduction).toSorted();
 }
 
-function isElsewhere(path: string): boolean {
+function isExcludedFolder(path: string): boolean {
   return /(^|[\\/])(node_modules|dist|\.data|\.git)$/.test(path);
 }
 
-/** `apps/identity` for a file in it: only its own tests judge a mutant. */
-export function packageOf(file: string): string {
+/** The app or lib of a file, such as `apps/identity`: only its tests judge a mutant of the file. */
+export function findPackage(file: string): string {
   return file.split('/').slice(0, 2).join('/');
 }
 
-export function specsOf(root: string, folder: string): string[] {
-  return globSync(`${folder}/**/*.{spec,int-spec}.ts`, { cwd: root, exclude: isElsewhere })
+export function findSpecs(root: string, folder: string): string[] {
+  return globSync(`${folder}/**/*.{spec,int-spec}.ts`, { cwd: root, exclude: isExcludedFolder })
     .map((file) => file.split(sep).join('/'))
     .toSorted();
 }
 
-/** Slow, with their own servers: they run only for mutants that no other spec reaches. */
+/** Whether the spec is slow or starts its own servers: such specs run only for mutants that no other spec evaluates. */
 export function isLastResort(spec: string): boolean {
   return spec.includes('.timed.') || /\/rabbitmq[^/]*$/.test(spec);
 }
 
 /** The lines that differ from `base`, by file; uncommitted changes and new files count. */
-export function changedLines(root: string, base: string): ReadonlyMap<string, ReadonlySet<number>> {
+export function findChangedLines(root: string, base: string): ReadonlyMap<string, ReadonlySet<number>> {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
   const start = git('merge-base', base, 'HEAD').trim();
-  const changed = linesOfDiff(git('diff', '--unified=0', '--no-color', '--no-ext-diff', '--relative', start));
+  const changed = parseDiff(git('diff', '--unified=0', '--no-color', '--no-ext-diff', '--relative', start));
   for (const file of git('ls-files', '--others', '--exclude-standard')
     .split('\n')
     .filter((line) => line !== ''))
@@ -58,7 +58,7 @@ export function changedLines(root: string, base: string): ReadonlyMap<string, Re
   return changed;
 }
 
-export function linesOfDiff(diff: string): Map<string, Set<number>> {
+export function parseDiff(diff: string): Map<string, Set<number>> {
   const lines = new Map<string, Set<number>>();
   let current = new Set<number>();
   for (const line of diff.split('\n')) {

@@ -1,4 +1,4 @@
-// Runs inside Jest before each spec file: passes every statement through the environment before it is sent.
+// Runs inside Jest before each spec file: the environment may replace every SQL statement before it is sent.
 import pg from 'pg';
 
 const { __svcMutants } = globalThis;
@@ -9,7 +9,7 @@ pg.Client.prototype.query = function (config, ...rest) {
   if (typeof config?.text !== 'string') return query.call(this, config, ...rest);
   const text = __svcMutants.statement(config.text);
   if (text === config.text) return query.call(this, config, ...rest);
-  // A prepared statement is identified by its name, so a mutant needs another one.
+  // PostgreSQL identifies a prepared statement by its name, so the mutated statement needs another name.
   const name = config.name === undefined ? {} : { name: `${config.name}_${__svcMutants.active.split('#')[1]}` };
   return query.call(this, { ...config, ...name, text }, ...rest);
 };

@@ -8,20 +8,20 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { foldersWithPureFiles, pureFiles } from './pure-files.ts';
+import { findFoldersWithPureFiles, findPureFiles } from './pure-files.ts';
 import type { Score } from './score.ts';
-import { scoreOf, scoreTable } from './score.ts';
+import { computeScore, formatScores } from './score.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REPORTS = '.data/mutants';
-/** In percent of the mutants that a test could kill. */
+/** The required share of killed mutants, in percent. */
 const REQUIRED = 90;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     concurrency: { type: 'string', default: String(cpus().length) },
-    /** Reuses results of unchanged mutants and tests. For work on tests, not for a release. */
+    /** Reuses results of unchanged mutants and tests: for use while tests are written, not for a release. */
     incremental: { type: 'boolean', default: false },
   },
 });
@@ -29,21 +29,23 @@ const { values, positionals } = parseArgs({
 process.chdir(root);
 mkdirSync(REPORTS, { recursive: true });
 const scores: Score[] = [];
-for (const { folder, files } of targets(positionals)) {
+for (const { folder, files } of selectTargets(positionals)) {
   console.log(`\n${folder}: ${files.length} files`);
-  scores.push(scoreOf(folder, await mutate(folder, files)));
+  scores.push(computeScore(folder, await mutate(folder, files)));
 }
-console.log(`\n${scoreTable(scores, REQUIRED)}`);
+console.log(`\n${formatScores(scores, REQUIRED)}`);
 process.exit(scores.every(({ percent }) => percent >= REQUIRED) ? 0 : 1);
 
-/** Each folder with the files to mutate; single files are grouped by folder. */
-function targets(paths: readonly string[]): { folder: string; files: string[] }[] {
-  if (paths.length === 0) return foldersWithPureFiles(root);
+/** The files to mutate, grouped by app and lib. */
+function selectTargets(paths: readonly string[]): { folder: string; files: string[] }[] {
+  if (paths.length === 0) return findFoldersWithPureFiles(root);
   const found = new Map<string, string[]>();
   for (const path of paths.map((text) => text.replace(/^\.\/|\/+$/g, ''))) {
     const [folder] = /^(?:apps|libs)\/[^/]+/.exec(path) ?? [];
     if (folder === undefined || !existsSync(path)) throw new Error(`${path} is not a folder or file of apps or libs`);
-    const files = path.endsWith('.ts') ? [path] : pureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
+    const files = path.endsWith('.ts')
+      ? [path]
+      : findPureFiles(root, folder).filter((file) => file.startsWith(`${path}/`));
     if (files.length === 0) throw new Error(`${path} has no files that unit tests alone cover`);
     found.set(folder, [...(found.get(folder) ?? []), ...files]);
   }
@@ -56,7 +58,7 @@ function mutate(folder: string, files: string[]): ReturnType<Stryker['runMutatio
   return new Stryker({
     configFile: 'tools/mutants/stryker.config.mjs',
     mutate: files,
-    // Other packages are imported unchanged through node_modules: only this one has mutants.
+    // Only this package has mutants; it imports the other packages unchanged through node_modules.
     ignorePatterns: ['/.data', '/.nx', '**/dist'].concat(others).concat(`!/${folder}`),
     jest: { config: { roots: [`<rootDir>/${folder}`] } },
     concurrency: Number(values.concurrency),

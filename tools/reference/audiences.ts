@@ -1,4 +1,7 @@
-/** Who reads which reference, and what each needs to know before the first call. */
+/**
+ * The readers of each document of the reference: which operations it contains, and what they must know before the first
+ * request.
+ */
 import { appFor } from '../../libs/contracts/src/routes.ts';
 import type { Operation } from './source/operations.ts';
 import type { Schema } from './source/schema.ts';
@@ -14,10 +17,13 @@ export interface Audience {
     readonly description: string;
   };
   readonly securitySchemes: Readonly<Record<string, Schema>>;
-  /** Of the security of an operation, by its guard. The first guard that is here counts. */
-  readonly securityOf: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
-  readonly has: (operation: Operation) => boolean;
-  /** Bodies that the platform sends, by name: the type, and what they are. */
+  /**
+   * The security requirements of an operation by its guard. If it has several guards, the first one in this list
+   * counts.
+   */
+  readonly securityByGuard: Readonly<Record<string, readonly Readonly<Record<string, readonly string[]>>[]>>;
+  readonly includes: (operation: Operation) => boolean;
+  /** The webhooks that the platform sends, with the types of their bodies. */
   readonly webhooks: readonly { readonly name: string; readonly type: string; readonly description: string }[];
   readonly errors: 'problem' | 'envelope' | 'transformer';
 }
@@ -26,13 +32,13 @@ const header = (name: string, description: string): Schema => ({ type: 'apiKey',
 
 const PROBLEMS =
   'An error response is `application/problem+json` (`Problem`): branch on its `code`, never on a message. Every 401 has an empty body.';
-const EVERYWHERE = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a row of docs/requirements.md.`;
+const COMMON = `Every response has \`x-request-id\`: quote it to support. Amounts are whole cents (C1), times ISO 8601 UTC with milliseconds (C2). Fields that are not described here are ignored in requests and may be added to responses. A code such as (C1) is a row of docs/requirements.md.`;
 
-const reached = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
-  const given = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
-  const answering = appFor(host, given, method.toUpperCase());
-  // A controller of a library is offered by the app that the route table names.
-  return answering !== undefined && (answering === app || app === 'auth' || app === 'service');
+const isServedBy = (host: 'api' | 'gateway' | 'admin', { app, path, method }: Operation): boolean => {
+  const examplePath = path.replace('{service}', 'identity').replaceAll(/\{\w+\}/g, 'x');
+  const servingApp = appFor(host, examplePath, method.toUpperCase());
+  // The route table names the app that serves a controller of a library.
+  return servingApp !== undefined && (servingApp === app || app === 'auth' || app === 'service');
 };
 
 const SERVER = {
@@ -46,7 +52,7 @@ export const AUDIENCES: readonly Audience[] = [
   {
     name: 'partner',
     title: 'Svc Payments: partner API',
-    description: `Log in, register customers, decode codes, pay, and read payments back.\n\nA partner’s server sends its API key as \`x-api-key\` and gets an identity token from \`POST /v1/auth/service/login\`; both go with every other call and must be of one organisation and mode (A11).\n\n${PROBLEMS} ${EVERYWHERE}\n\nThe status of a payment is a **number** in \`GET /v1/payments/{paymentReference}\` and **text** in the history: see \`SinglePayment.status\`.`,
+    description: `Log in, register customers, decode codes, pay, and read payments back.\n\nA partner’s server sends its API key as \`x-api-key\` and receives an identity token from \`POST /v1/auth/service/login\`. Every other request contains both, which must belong to one organisation and mode (A11).\n\n${PROBLEMS} ${COMMON}\n\nThe status of a payment is a **number** in \`GET /v1/payments/{paymentReference}\` and **text** in the history: see \`SinglePayment.status\`.`,
     server: SERVER,
     securitySchemes: {
       partnerKey: header('x-api-key', 'API key of a partner, `svc_test_partner_…` or `svc_live_partner_…` (A6).'),
@@ -57,19 +63,19 @@ export const AUDIENCES: readonly Audience[] = [
         description: 'Identity token of a partner’s server, or of one of its customers (A2).',
       },
     },
-    securityOf: {
+    securityByGuard: {
       PartnerGuard: [{ partnerKey: [], identityToken: [] }],
       PartnerKeyGuard: [{ partnerKey: [] }],
     },
-    has: (operation) =>
-      reached('api', operation) && !operation.path.startsWith('/business/') && !operation.path.startsWith('/health'),
+    includes: (operation) =>
+      isServedBy('api', operation) && !operation.path.startsWith('/business/') && !operation.path.startsWith('/health'),
     webhooks: [],
     errors: 'problem',
   },
   {
     name: 'merchant',
     title: 'Svc Payments: merchant API',
-    description: `Look up and follow payments, create invoices and till codes, refund, and read settlement statements.\n\nThe merchant's key is valid for all its sites, a site's key for that site (A7). Prefer the site's webhook or stream to polling.\n\n${PROBLEMS} ${EVERYWHERE}`,
+    description: `Look up and follow payments, create invoices and till codes, refund, and read settlement statements.\n\nThe merchant's key is valid for all its sites, a site's key for that site (A7). Prefer the site's webhook or stream to polling.\n\n${PROBLEMS} ${COMMON}`,
     server: SERVER,
     securitySchemes: {
       merchantKey: header('x-api-key', 'API key of the merchant or of a site (A6).'),
@@ -79,8 +85,8 @@ export const AUDIENCES: readonly Audience[] = [
         description: 'The same key as `Authorization: Bearer` (A7).',
       },
     },
-    securityOf: { MerchantKeyGuard: [{ merchantKey: [] }, { merchantKeyAsBearer: [] }] },
-    has: (operation) => reached('api', operation) && operation.path.startsWith('/business/'),
+    securityByGuard: { MerchantKeyGuard: [{ merchantKey: [] }, { merchantKeyAsBearer: [] }] },
+    includes: (operation) => isServedBy('api', operation) && operation.path.startsWith('/business/'),
     webhooks: [
       {
         name: 'siteNotification',
@@ -94,7 +100,7 @@ export const AUDIENCES: readonly Audience[] = [
   {
     name: 'gateway',
     title: 'Svc Payments: hosted payment gateway',
-    description: `Create a session, redirect the payer to its page, and receive the result as a signed webhook.\n\nEvery call has the headers \`merchantId\` and \`merchantSiteId\`, and the key of the merchant or the site as \`x-api-key\` unless the site is configured without one (A8). \`/api/v3\` differs from \`/api/v3.1\` in one thing: its webhook is signed with the merchant’s key (E3, H5).\n\nAn error response is \`{status, errors: [{message}]}\` (H1). ${EVERYWHERE}`,
+    description: `Create a session, redirect the payer to its page, and receive the result as a signed webhook.\n\nEvery call has the headers \`merchantId\` and \`merchantSiteId\`, and the key of the merchant or the site as \`x-api-key\` unless the site is configured without one (A8). \`/api/v3\` differs from \`/api/v3.1\` in one thing: its webhook is signed with the merchant’s key (E3, H5).\n\nAn error response is \`{status, errors: [{message}]}\` (H1). ${COMMON}`,
     server: {
       ...SERVER,
       url: '{gateway_url}',
@@ -105,11 +111,11 @@ export const AUDIENCES: readonly Audience[] = [
     securitySchemes: {
       siteKey: header('x-api-key', 'API key of the site or of its merchant (A6).'),
     },
-    securityOf: {
+    securityByGuard: {
       RequireApiKeyGuard: [{ siteKey: [] }],
       SiteGuard: [{ siteKey: [] }, {}],
     },
-    has: (operation) => reached('gateway', operation) && operation.path.startsWith('/api/'),
+    includes: (operation) => isServedBy('gateway', operation) && operation.path.startsWith('/api/'),
     webhooks: [
       {
         name: 'paymentNotification',
@@ -123,7 +129,7 @@ export const AUDIENCES: readonly Audience[] = [
   {
     name: 'administration',
     title: 'Svc Payments: administration API',
-    description: `On-boarding of merchants, sites, partners and their credentials, and what operators look at and repair. Never reachable for merchants and partners.\n\n${PROBLEMS} ${EVERYWHERE}`,
+    description: `On-boarding of merchants, sites, partners and their credentials, and what operators look at and repair. Never reachable for merchants and partners.\n\n${PROBLEMS} ${COMMON}`,
     server: {
       ...SERVER,
       url: '{admin_url}',
@@ -132,15 +138,15 @@ export const AUDIENCES: readonly Audience[] = [
       description: 'Address of administration, on a private network.',
     },
     securitySchemes: { adminKey: header('x-admin-key', 'Administration key of the platform (A10).') },
-    securityOf: { AdminKeyGuard: [{ adminKey: [] }] },
-    has: (operation) => reached('admin', operation),
+    securityByGuard: { AdminKeyGuard: [{ adminKey: [] }] },
+    includes: (operation) => isServedBy('admin', operation),
     webhooks: [],
     errors: 'problem',
   },
   {
     name: 'transformer',
     title: 'Svc Payments: point-of-sale transformer',
-    description: `Runs in a store and speaks both dialects of tills: line by line under \`/v1\`, and the facade with whole baskets. Whatever a till can continue after is 200 with \`Result\`: \`OK\` done, \`WARN\` accepted, but show \`Message\`, \`STOP\` refused and nothing changed (T1, T2).\n\nAmounts are cents (T4). A call of the facade that cannot be read is a 400 with a STOP envelope; elsewhere it is \`application/problem+json\`.`,
+    description: `Runs in a store and supports both protocols of tills: single lines under \`/v1\`, and the facade with whole baskets. A response after which a till can continue is 200 with \`Result\`: \`OK\` (done), \`WARN\` (accepted, but show \`Message\`) or \`STOP\` (refused, and nothing changed) (T1, T2).\n\nAmounts are cents (T4). A call of the facade that cannot be read is a 400 with a STOP envelope; elsewhere it is \`application/problem+json\`.`,
     server: {
       ...SERVER,
       url: '{transformer_url}',
@@ -151,9 +157,9 @@ export const AUDIENCES: readonly Audience[] = [
     securitySchemes: {
       storeKey: header('x-api-key', 'TRANSFORMER_API_KEY. Not needed on loopback, or from a listed address (A9).'),
     },
-    securityOf: { AccessGuard: [{}, { storeKey: [] }] },
-    // Its pages and their data are for its own screens.
-    has: ({ app }) => app === 'pos-transformer',
+    securityByGuard: { AccessGuard: [{}, { storeKey: [] }] },
+    // The pages of the transformer, and their data, are only for its own displays, so they are not in the reference.
+    includes: ({ app }) => app === 'pos-transformer',
     webhooks: [],
     errors: 'transformer',
   },

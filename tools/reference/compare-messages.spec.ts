@@ -1,121 +1,145 @@
-import { breakingChanges } from './compare.js';
+import { findBreakingChanges } from './compare.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const object = (properties: object, required: readonly string[] = []): Schema => ({
+const objectSchema = (properties: object, required: readonly string[] = []): Schema => ({
   type: 'object',
   properties,
   required,
 });
 const text = { type: 'string' };
-const a = (schema: object): Schema => object({ a: schema });
+/** The schema of an object with the optional property `a`. */
+const withA = (schema: object): Schema => objectSchema({ a: schema });
 
-/** The changes of one message, as the document of events and commands has it. */
-function changes(name: string, before: Schema, after: Schema): string[] {
-  const documentOf = (payload: Schema) => ({ components: { messages: { [name]: { payload } } } });
-  return breakingChanges(documentOf(before), documentOf(after));
+/** The breaking changes of one message between two documents of events and commands. */
+function listChanges(name: string, before: Schema, after: Schema): string[] {
+  const createDocument = (payload: Schema) => ({ components: { messages: { [name]: { payload } } } });
+  return findBreakingChanges(createDocument(before), createDocument(after));
 }
 
-const EVENT = 'x.made.v1';
-const REQUEST = 'make-x.v1.request';
-const REPLY = 'make-x.v1.reply';
+const EVENT = 'x.created.v1';
+const REQUEST = 'create-x.v1.request';
+const REPLY = 'create-x.v1.reply';
 
-describe('an event is read by older consumers, and by newer ones in a replay', () => {
+/** Older consumers read events of newer services. In a replay, newer consumers read old events. */
+describe('in an event', () => {
   it.each<[string, Schema, Schema, string]>([
-    ['a property that is removed', a(text), object({}), 'event x.made.v1.a is gone'],
-    ['a property that may be absent', object({ a: text }, ['a']), a(text), '.a may be absent now'],
-    ['a new property that older events lack', object({}), object({ a: text }, ['a']), '.a is new and required'],
-    ['a property that older events may lack', a(text), object({ a: text }, ['a']), '.a has become required'],
-    ['a wider type', a(text), a({ type: ['string', 'null'] }), '.a was string and is string or null'],
-    ['a narrower type', a({ type: ['string', 'null'] }), a(text), '.a was string or null and is string'],
+    ['a removed property', withA(text), objectSchema({}), 'event x.created.v1.a is gone'],
+    ['a property that has become optional', objectSchema({ a: text }, ['a']), withA(text), '.a may be absent now'],
+    ['a new required property', objectSchema({}), objectSchema({ a: text }, ['a']), '.a is new and required'],
+    ['a property that has become required', withA(text), objectSchema({ a: text }, ['a']), '.a has become required'],
+    ['a wider type', withA(text), withA({ type: ['string', 'null'] }), '.a was string and is string or null'],
+    ['a narrower type', withA({ type: ['string', 'null'] }), withA(text), '.a was string or null and is string'],
     [
-      'a number where there was an integer',
-      a({ type: 'integer' }),
-      a({ type: 'number' }),
+      'a number instead of an integer',
+      withA({ type: 'integer' }),
+      withA({ type: 'number' }),
       '.a was integer and is number',
     ],
     [
-      'an integer where there was a number',
-      a({ type: 'number' }),
-      a({ type: 'integer' }),
+      'an integer instead of a number',
+      withA({ type: 'number' }),
+      withA({ type: 'integer' }),
       '.a was number and is integer',
     ],
-    ['anything where there was a type', a(text), a({}), '.a may be anything now'],
-    ['a type where there was anything', a({}), a(text), '.a took anything, and no longer does'],
-    ['a value that older consumers do not know', a({ enum: ['x'] }), a({ enum: ['x', 'y'] }), '.a may be ["y"] now'],
-    ['a value that older events have', a({ enum: ['x', 'y'] }), a({ enum: ['x'] }), '.a does not take ["y"] any more'],
-    ['one more form', a({ anyOf: [text] }), a({ anyOf: [text, object({})] }), '.a has more forms now'],
-    ['one form less', a({ anyOf: [text, object({})] }), a({ anyOf: [text] }), '.a has fewer forms now'],
+    ['any type instead of one type', withA(text), withA({}), '.a may be anything now'],
+    ['one type instead of any type', withA({}), withA(text), '.a took anything, and no longer does'],
+    ['an additional value of an enum', withA({ enum: ['x'] }), withA({ enum: ['x', 'y'] }), '.a may be ["y"] now'],
     [
-      'the values of a dictionary',
-      a({ type: 'object', additionalProperties: text }),
-      a({ type: 'object', additionalProperties: { type: 'number' } }),
+      'a removed value of an enum',
+      withA({ enum: ['x', 'y'] }),
+      withA({ enum: ['x'] }),
+      '.a does not take ["y"] any more',
+    ],
+    [
+      'an additional alternative of anyOf',
+      withA({ anyOf: [text] }),
+      withA({ anyOf: [text, objectSchema({})] }),
+      '.a has more forms now',
+    ],
+    [
+      'a removed alternative of anyOf',
+      withA({ anyOf: [text, objectSchema({})] }),
+      withA({ anyOf: [text] }),
+      '.a has fewer forms now',
+    ],
+    [
+      'another type of the values of a dictionary',
+      withA({ type: 'object', additionalProperties: text }),
+      withA({ type: 'object', additionalProperties: { type: 'number' } }),
       '.a.* was string and is number',
     ],
-  ])('%s', (_, before, after, change) => {
-    expect(changes(EVENT, before, after).join('\n')).toContain(change);
+  ])('%s is a breaking change', (_, before, after, change) => {
+    expect(listChanges(EVENT, before, after).join('\n')).toContain(change);
   });
 
   it.each<[string, Schema, Schema]>([
-    ['a new property that may be absent', object({}), a(text)],
-    ['a note about a format', a(text), a({ ...text, format: 'date-time' })],
+    ['a new optional property', objectSchema({}), withA(text)],
+    ['an added format', withA(text), withA({ ...text, format: 'date-time' })],
     [
-      'forms in another order',
-      a({ anyOf: [object({ kind: { const: 'x' } }), object({ kind: { const: 'y' } })] }),
-      a({ anyOf: [object({ kind: { const: 'y' } }), object({ kind: { const: 'x' } })] }),
+      'another order of the alternatives of anyOf',
+      withA({ anyOf: [objectSchema({ kind: { const: 'x' } }), objectSchema({ kind: { const: 'y' } })] }),
+      withA({ anyOf: [objectSchema({ kind: { const: 'y' } }), objectSchema({ kind: { const: 'x' } })] }),
     ],
-  ])('%s breaks no reader', (_, before, after) => {
-    expect(changes(EVENT, before, after)).toEqual([]);
+  ])('%s is a compatible change', (_, before, after) => {
+    expect(listChanges(EVENT, before, after)).toEqual([]);
   });
 
-  it('reports each change once', () => {
-    expect(changes(EVENT, a(text), object({}))).toEqual(['event x.made.v1.a is gone']);
-  });
-});
-
-describe('the request of a command is read by a newer service', () => {
-  it.each<[string, Schema, Schema, string]>([
-    ['a new property that is required', object({}), object({ a: text }, ['a']), 'request.a is new and required'],
-    ['a property that has become required', a(text), object({ a: text }, ['a']), 'request.a has become required'],
-    ['a narrower type', a({ type: ['string', 'null'] }), a(text), 'request.a was string or null and is string'],
-    ['a type where there was anything', a({}), a(text), 'request.a took anything, and no longer does'],
-    ['a value that is refused', a({ enum: ['x', 'y'] }), a({ enum: ['x'] }), 'does not take ["y"] any more'],
-    ['a property that is removed', a(text), object({}), 'command make-x.v1 request.a is gone'],
-  ])('%s', (_, before, after, change) => {
-    expect(changes(REQUEST, before, after).join('\n')).toContain(change);
-  });
-
-  it.each<[string, Schema, Schema]>([
-    ['a property that may be absent', object({ a: text }, ['a']), a(text)],
-    ['a wider type', a(text), a({ type: ['string', 'null'] })],
-    ['a value that is accepted as well', a({ enum: ['x'] }), a({ enum: ['x', 'y'] })],
-    ['anything where there was a type', a(text), a({})],
-  ])('%s breaks no reader', (_, before, after) => {
-    expect(changes(REQUEST, before, after)).toEqual([]);
+  it('each breaking change is reported once', () => {
+    expect(listChanges(EVENT, withA(text), objectSchema({}))).toEqual(['event x.created.v1.a is gone']);
   });
 });
 
-describe('the reply of a command is read by an older service', () => {
+/** During an update, a newer service reads requests of older services. */
+describe('in the request of a command', () => {
   it.each<[string, Schema, Schema, string]>([
-    ['a property that is removed', a(text), object({}), 'command make-x.v1 reply.a is gone'],
-    ['a property that may be absent', object({ a: text }, ['a']), a(text), 'reply.a may be absent now'],
-    ['a wider type', a(text), a({ type: ['string', 'null'] }), 'reply.a was string and is string or null'],
-    ['a value that is not known', a({ enum: ['x'] }), a({ enum: ['x', 'y'] }), 'reply.a may be ["y"] now'],
-  ])('%s', (_, before, after, change) => {
-    expect(changes(REPLY, before, after).join('\n')).toContain(change);
+    ['a new required property', objectSchema({}), objectSchema({ a: text }, ['a']), 'request.a is new and required'],
+    [
+      'a property that has become required',
+      withA(text),
+      objectSchema({ a: text }, ['a']),
+      'request.a has become required',
+    ],
+    ['a narrower type', withA({ type: ['string', 'null'] }), withA(text), 'request.a was string or null and is string'],
+    ['one type instead of any type', withA({}), withA(text), 'request.a took anything, and no longer does'],
+    ['a removed value of an enum', withA({ enum: ['x', 'y'] }), withA({ enum: ['x'] }), 'does not take ["y"] any more'],
+    ['a removed property', withA(text), objectSchema({}), 'command create-x.v1 request.a is gone'],
+  ])('%s is a breaking change', (_, before, after, change) => {
+    expect(listChanges(REQUEST, before, after).join('\n')).toContain(change);
   });
 
   it.each<[string, Schema, Schema]>([
-    ['a new property', object({}), object({ a: text }, ['a'])],
-    ['a narrower type', a({ type: ['string', 'null'] }), a(text)],
-    ['a value that is no longer sent', a({ enum: ['x', 'y'] }), a({ enum: ['x'] })],
-  ])('%s breaks no reader', (_, before, after) => {
-    expect(changes(REPLY, before, after)).toEqual([]);
+    ['a property that has become optional', objectSchema({ a: text }, ['a']), withA(text)],
+    ['a wider type', withA(text), withA({ type: ['string', 'null'] })],
+    ['an additional value of an enum', withA({ enum: ['x'] }), withA({ enum: ['x', 'y'] })],
+    ['any type instead of one type', withA(text), withA({})],
+  ])('%s is a compatible change', (_, before, after) => {
+    expect(listChanges(REQUEST, before, after)).toEqual([]);
+  });
+});
+
+/** During an update, an older service reads replies of newer services. */
+describe('in the reply of a command', () => {
+  it.each<[string, Schema, Schema, string]>([
+    ['a removed property', withA(text), objectSchema({}), 'command create-x.v1 reply.a is gone'],
+    ['a property that has become optional', objectSchema({ a: text }, ['a']), withA(text), 'reply.a may be absent now'],
+    ['a wider type', withA(text), withA({ type: ['string', 'null'] }), 'reply.a was string and is string or null'],
+    ['an additional value of an enum', withA({ enum: ['x'] }), withA({ enum: ['x', 'y'] }), 'reply.a may be ["y"] now'],
+  ])('%s is a breaking change', (_, before, after, change) => {
+    expect(listChanges(REPLY, before, after).join('\n')).toContain(change);
+  });
+
+  it.each<[string, Schema, Schema]>([
+    ['a new property', objectSchema({}), objectSchema({ a: text }, ['a'])],
+    ['a narrower type', withA({ type: ['string', 'null'] }), withA(text)],
+    ['a removed value of an enum', withA({ enum: ['x', 'y'] }), withA({ enum: ['x'] })],
+  ])('%s is a compatible change', (_, before, after) => {
+    expect(listChanges(REPLY, before, after)).toEqual([]);
   });
 });
 
 test('a removed command is a breaking change', () => {
-  expect(breakingChanges({ components: { messages: { [REQUEST]: { payload: text } } } }, {})).toEqual([
-    'command make-x.v1 request is gone',
+  expect(findBreakingChanges({ components: { messages: { [REQUEST]: { payload: text } } } }, {})).toEqual([
+    'command create-x.v1 request is gone',
   ]);
 });

@@ -1,10 +1,14 @@
 /**
- * Finds changes that break a client of the released document. An answer may gain fields; a request may lose limits. Follows
- * `$ref`s on both sides, so that a renamed component is no difference.
+ * Finds the changes between a released document and the present one that break a client. New fields in a response and
+ * removed limits of a request break no client. The comparison follows every `$ref`, so that a renamed component is no
+ * difference.
  */
 type Json = { readonly [key: string]: unknown };
-/** `request`: clients send it, so it may not be narrowed. `answer`: clients read it, so it may not be widened or lose anything. */
-type Side = 'request' | 'answer';
+/**
+ * Clients send a `request`, so it must accept all it accepted. They read a `response`, so it must contain nothing
+ * unknown.
+ */
+type Side = 'request' | 'response';
 
 interface Documents {
   readonly before: Json;
@@ -14,39 +18,43 @@ interface Documents {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 
 /** One line for each breaking change. */
-export function breakingChanges(before: Json, after: Json): string[] {
+export function findBreakingChanges(before: Json, after: Json): string[] {
   const documents = { before, after };
-  return [...changedPaths(documents), ...changedWebhooks(documents), ...changedMessages(documents)];
+  return [...comparePaths(documents), ...compareWebhooks(documents), ...compareMessages(documents)];
 }
 
-function changedPaths(documents: Documents): string[] {
-  return Object.entries(at(documents.before, 'paths')).flatMap(([path, methods]) =>
-    METHODS.filter((method) => at(methods as Json, method) !== NOTHING).flatMap((method) => {
+function comparePaths(documents: Documents): string[] {
+  return Object.entries(getMember(documents.before, 'paths')).flatMap(([path, methods]) =>
+    METHODS.filter((method) => getMember(methods as Json, method) !== NOTHING).flatMap((method) => {
       const name = `${method.toUpperCase()} ${path}`;
-      const [was, is] = [at(methods as Json, method), at(documents.after, 'paths', path, method)];
-      return is === NOTHING ? [`${name} is gone`] : changedOperation(name, was, is, documents);
+      const [before, after] = [getMember(methods as Json, method), getMember(documents.after, 'paths', path, method)];
+      return after === NOTHING ? [`${name} is gone`] : compareOperations(name, before, after, documents);
     }),
   );
 }
 
-function changedOperation(name: string, was: Json, is: Json, documents: Documents): string[] {
+function compareOperations(name: string, before: Json, after: Json, documents: Documents): string[] {
   return [
-    ...changedParameters(name, was, is, documents),
-    ...changedBody(`${name} body`, at(was, 'requestBody'), at(is, 'requestBody'), documents),
-    ...changedResponses(name, was, is, documents),
+    ...compareParameters(name, before, after, documents),
+    ...compareBodies(`${name} body`, getMember(before, 'requestBody'), getMember(after, 'requestBody'), documents),
+    ...compareResponses(name, before, after, documents),
   ];
 }
 
-function changedParameters(name: string, was: Json, is: Json, documents: Documents): string[] {
-  const [old, now] = [was, is].map((each) => (each['parameters'] ?? []) as Json[]) as [Json[], Json[]];
-  const same = (one: Json) => (other: Json) => one['name'] === other['name'] && one['in'] === other['in'];
-  const added = now.filter((each) => each['required'] === true && !old.some(same(each)));
+function compareParameters(name: string, before: Json, after: Json, documents: Documents): string[] {
+  const [old, now] = [before, after].map((each) => (each['parameters'] ?? []) as Json[]) as [Json[], Json[]];
+  const isSameParameter = (a: Json) => (b: Json) => a['name'] === b['name'] && a['in'] === b['in'];
+  const added = now.filter((each) => each['required'] === true && !old.some(isSameParameter(each)));
   const changed = old.flatMap((each) => {
-    const found = now.find(same(each));
+    const found = now.find(isSameParameter(each));
     const label = `${name} ${String(each['in'])} ${String(each['name'])}`;
     if (!found) return [`${label} is gone`];
-    const demanded = found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
-    return [...demanded, ...changedSchema(label, at(each, 'schema'), at(found, 'schema'), 'request', documents)];
+    const newlyRequired =
+      found['required'] === true && each['required'] !== true ? [`${label} has become required`] : [];
+    return [
+      ...newlyRequired,
+      ...compareSchemas(label, getMember(each, 'schema'), getMember(found, 'schema'), 'request', documents),
+    ];
   });
   return [
     ...added.map((each) => `${name} ${String(each['in'])} ${String(each['name'])} is new and required`),
@@ -54,22 +62,25 @@ function changedParameters(name: string, was: Json, is: Json, documents: Documen
   ];
 }
 
-function changedBody(name: string, was: Json, is: Json, documents: Documents): string[] {
-  if (was === NOTHING) return is['required'] === true ? [`${name} is new and required`] : [];
-  if (is === NOTHING) return [];
-  return changedContent(name, at(was, 'content'), at(is, 'content'), 'request', documents);
+function compareBodies(name: string, before: Json, after: Json, documents: Documents): string[] {
+  if (before === NOTHING) return after['required'] === true ? [`${name} is new and required`] : [];
+  if (after === NOTHING) return [];
+  return compareContents(name, getMember(before, 'content'), getMember(after, 'content'), 'request', documents);
 }
 
-/** A removed refusal breaks no client, but a removed or new success does. */
-function changedResponses(name: string, was: Json, is: Json, documents: Documents): string[] {
-  const [old, now] = [at(was, 'responses'), at(is, 'responses')];
+/** A removed error status breaks no client, but a removed or new success status does. */
+function compareResponses(name: string, before: Json, after: Json, documents: Documents): string[] {
+  const [old, now] = [getMember(before, 'responses'), getMember(after, 'responses')];
   const gone = Object.keys(old).filter((status) => status.startsWith('2') && now[status] === undefined);
   const added = Object.keys(now).filter((status) => /^[23]/.test(status) && old[status] === undefined);
   const changed = Object.keys(old).flatMap((status) => {
-    const [former, present] = [resolved(old[status], documents.before), resolved(now[status], documents.after)];
+    const [former, present] = [
+      resolveReference(old[status], documents.before),
+      resolveReference(now[status], documents.after),
+    ];
     if (present === NOTHING) return [];
     const label = `${name} ${status}`;
-    return changedContent(label, at(former, 'content'), at(present, 'content'), 'answer', documents);
+    return compareContents(label, getMember(former, 'content'), getMember(present, 'content'), 'response', documents);
   });
   return [
     ...gone.map((status) => `${name} ${status} is gone`),
@@ -78,50 +89,58 @@ function changedResponses(name: string, was: Json, is: Json, documents: Document
   ];
 }
 
-function changedContent(name: string, was: Json, is: Json, side: Side, documents: Documents): string[] {
-  return Object.entries(was).flatMap(([type, content]) =>
-    is[type] === undefined
+function compareContents(name: string, before: Json, after: Json, side: Side, documents: Documents): string[] {
+  return Object.entries(before).flatMap(([type, content]) =>
+    after[type] === undefined
       ? [`${name} ${type} is gone`]
-      : changedSchema(name, at(content as Json, 'schema'), at(is, type, 'schema'), side, documents),
+      : compareSchemas(name, getMember(content as Json, 'schema'), getMember(after, type, 'schema'), side, documents),
   );
 }
 
-/** Clients read webhooks like answers. */
-function changedWebhooks(documents: Documents): string[] {
-  return Object.keys(at(documents.before, 'webhooks')).flatMap((name) => {
-    const [was, is] = [documents.before, documents.after].map((each) =>
-      at(each, 'webhooks', name, 'post', 'requestBody'),
+/** Clients read webhooks as they read responses. */
+function compareWebhooks(documents: Documents): string[] {
+  return Object.keys(getMember(documents.before, 'webhooks')).flatMap((name) => {
+    const [before, after] = [documents.before, documents.after].map((each) =>
+      getMember(each, 'webhooks', name, 'post', 'requestBody'),
     );
-    if (is === NOTHING) return [`webhook ${name} is gone`];
-    return changedContent(`webhook ${name}`, at(was!, 'content'), at(is!, 'content'), 'answer', documents);
+    if (after === NOTHING) return [`webhook ${name} is gone`];
+    return compareContents(
+      `webhook ${name}`,
+      getMember(before!, 'content'),
+      getMember(after!, 'content'),
+      'response',
+      documents,
+    );
   });
 }
 
-/** The log keeps events for ever, and releases run side by side, so readers of the released document must understand them. */
-function changedMessages(documents: Documents): string[] {
-  return Object.keys(at(documents.before, 'components', 'messages')).flatMap((name) => {
-    const [was, is] = [documents.before, documents.after].map((each) => at(each, 'components', 'messages', name));
-    const [label, sides] = readersOf(name);
-    if (is === NOTHING) return [`${label} is gone`];
-    const changes = sides.flatMap((side) =>
-      changedSchema(label, at(was!, 'payload'), at(is!, 'payload'), side, documents),
+/** Two releases run at the same time during an update, and the log stores events of all releases. */
+function compareMessages(documents: Documents): string[] {
+  return Object.keys(getMember(documents.before, 'components', 'messages')).flatMap((name) => {
+    const [before, after] = [documents.before, documents.after].map((each) =>
+      getMember(each, 'components', 'messages', name),
     );
-    // Readers of messages take `format` as a note.
+    const [label, sides] = describeReaders(name);
+    if (after === NOTHING) return [`${label} is gone`];
+    const changes = sides.flatMap((side) =>
+      compareSchemas(label, getMember(before!, 'payload'), getMember(after!, 'payload'), side, documents),
+    );
+    // Readers of messages do not validate `format`.
     return [...new Set(changes)].filter((change) => !/ format was \S+ and is \S+$/.test(change));
   });
 }
 
 /**
- * A command's request is read by a newer service, its reply by an older one. An event is read by both: an older consumer reads what is
- * published now, and a newer one, in a replay, what was published before.
+ * During an update, a newer service reads the request of a command, and an older service reads its reply. An event is
+ * read by both: an older consumer reads events of a newer service, and a newer consumer reads old events in a replay.
  */
-function readersOf(name: string): [label: string, sides: readonly Side[]] {
+function describeReaders(name: string): [label: string, sides: readonly Side[]] {
   const [, command, part] = /^(.*)\.(request|reply)$/.exec(name) ?? [];
-  if (command === undefined) return [`event ${name}`, ['answer', 'request']];
-  return [`command ${command} ${part!}`, [part === 'request' ? 'request' : 'answer']];
+  if (command === undefined) return [`event ${name}`, ['response', 'request']];
+  return [`command ${command} ${part!}`, [part === 'request' ? 'request' : 'response']];
 }
 
-function changedSchema(
+function compareSchemas(
   name: string,
   formerSchema: Json,
   presentSchema: Json,
@@ -129,51 +148,57 @@ function changedSchema(
   documents: Documents,
   seen: readonly unknown[] = [],
 ): string[] {
-  const [was, is] = [resolved(formerSchema, documents.before), resolved(presentSchema, documents.after)];
-  // A schema that contains itself.
-  if (was === NOTHING || is === NOTHING || seen.includes(was)) return [];
-  const deeper = (label: string, former: Json, present: Json): string[] =>
-    changedSchema(label, former, present, side, documents, [...seen, was]);
+  const [before, after] = [
+    resolveReference(formerSchema, documents.before),
+    resolveReference(presentSchema, documents.after),
+  ];
+  // A schema in `seen` contains itself, and its comparison is already in progress.
+  if (before === NOTHING || after === NOTHING || seen.includes(before)) return [];
+  const compareNested = (label: string, former: Json, present: Json): string[] =>
+    compareSchemas(label, former, present, side, documents, [...seen, before]);
   return [
-    ...changedType(name, was, is, side),
-    ...changedValues(name, was, is, side),
-    ...(side === 'request' ? narrowedLimits(name, was, is) : []),
-    ...changedMembers(name, was, is, side, deeper),
-    ...(was['items'] && is['items'] ? deeper(`${name}[]`, at(was, 'items'), at(is, 'items')) : []),
-    ...(was['additionalProperties'] && is['additionalProperties']
-      ? deeper(`${name}.*`, at(was, 'additionalProperties'), at(is, 'additionalProperties'))
+    ...compareTypes(name, before, after, side),
+    ...compareValues(name, before, after, side),
+    ...(side === 'request' ? findNarrowedLimits(name, before, after) : []),
+    ...compareMembers(name, before, after, side, compareNested),
+    ...(before['items'] && after['items']
+      ? compareNested(`${name}[]`, getMember(before, 'items'), getMember(after, 'items'))
       : []),
-    ...changedAlternatives(name, was, is, side, deeper),
+    ...(before['additionalProperties'] && after['additionalProperties']
+      ? compareNested(`${name}.*`, getMember(before, 'additionalProperties'), getMember(after, 'additionalProperties'))
+      : []),
+    ...compareAlternatives(name, before, after, side, compareNested),
   ];
 }
 
-type Deeper = (label: string, former: Json, present: Json) => string[];
+type CompareNested = (label: string, former: Json, present: Json) => string[];
 
-function changedType(name: string, was: Json, is: Json, side: Side): string[] {
-  if (side === 'answer' && isAnything(is) && !isAnything(was)) return [`${name} may be anything now`];
-  if (side === 'request' && isAnything(was) && !isAnything(is)) return [`${name} took anything, and no longer does`];
-  const [old, now] = side === 'request' ? [typesOf(was), typesOf(is)] : [typesOf(is), typesOf(was)];
+function compareTypes(name: string, before: Json, after: Json, side: Side): string[] {
+  if (side === 'response' && isAnything(after) && !isAnything(before)) return [`${name} may be anything now`];
+  if (side === 'request' && isAnything(before) && !isAnything(after))
+    return [`${name} took anything, and no longer does`];
+  const [old, now] = side === 'request' ? [listTypes(before), listTypes(after)] : [listTypes(after), listTypes(before)];
   // Every integer is a number.
-  const isTaken = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
-  if (old.length === 0 || now.length === 0 || old.every(isTaken)) return [];
-  return [`${name} was ${typesOf(was).join(' or ')} and is ${typesOf(is).join(' or ')}`];
+  const isAccepted = (type: string): boolean => now.includes(type) || (type === 'integer' && now.includes('number'));
+  if (old.length === 0 || now.length === 0 || old.every(isAccepted)) return [];
+  return [`${name} was ${listTypes(before).join(' or ')} and is ${listTypes(after).join(' or ')}`];
 }
 
-function typesOf({ type }: Json): string[] {
+function listTypes({ type }: Json): string[] {
   return type === undefined ? [] : ([type].flat() as string[]);
 }
 
-/** Words such as a description restrict nothing. */
+/** Whether the schema accepts every value: it has no restricting keyword, only annotations such as a description. */
 function isAnything(schema: Json): boolean {
   return !['type', 'enum', 'const', 'anyOf', 'allOf', ...LOWER_LIMITS, ...UPPER_LIMITS, 'pattern', 'properties'].some(
     (key) => key in schema,
   );
 }
 
-function changedValues(name: string, was: Json, is: Json, side: Side): string[] {
+function compareValues(name: string, before: Json, after: Json, side: Side): string[] {
   const values = ({ enum: list, const: only }: Json): unknown[] | undefined =>
     (list as unknown[] | undefined) ?? (only === undefined ? undefined : [only]);
-  const [old, now] = [values(was), values(is)];
+  const [old, now] = [values(before), values(after)];
   if (side === 'request') {
     if (!now) return [];
     if (!old) return [`${name} takes only ${JSON.stringify(now)} now`];
@@ -189,88 +214,99 @@ function changedValues(name: string, was: Json, is: Json, side: Side): string[] 
 const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'];
 const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'];
 
-function narrowedLimits(name: string, was: Json, is: Json): string[] {
+function findNarrowedLimits(name: string, before: Json, after: Json): string[] {
   const isNarrower = (key: string, by: (old: number, now: number) => boolean): boolean =>
-    is[key] !== undefined && (was[key] === undefined || by(was[key] as number, is[key] as number));
+    after[key] !== undefined && (before[key] === undefined || by(before[key] as number, after[key] as number));
   const narrower = [
     ...LOWER_LIMITS.filter((key) => isNarrower(key, (old, now) => now > old)),
     ...UPPER_LIMITS.filter((key) => isNarrower(key, (old, now) => now < old)),
-    ...['pattern', 'format'].filter((key) => is[key] !== undefined && is[key] !== was[key]),
+    ...['pattern', 'format'].filter((key) => after[key] !== undefined && after[key] !== before[key]),
   ];
-  return narrower.map((key) => `${name} ${key} was ${wordOf(was[key])} and is ${wordOf(is[key])}`);
+  return narrower.map((key) => `${name} ${key} was ${formatLimit(before[key])} and is ${formatLimit(after[key])}`);
 }
 
-function wordOf(limit: unknown): string {
+function formatLimit(limit: unknown): string {
   return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : 'none';
 }
 
-function changedMembers(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
-  const [old, now] = [at(was, 'properties'), at(is, 'properties')];
+function compareMembers(name: string, before: Json, after: Json, side: Side, compareNested: CompareNested): string[] {
+  const [old, now] = [getMember(before, 'properties'), getMember(after, 'properties')];
   if (old === NOTHING || now === NOTHING) return [];
   const required = (schema: Json): string[] => (schema['required'] ?? []) as string[];
-  const demanded = side === 'request' ? required(is).filter((each) => !required(was).includes(each)) : [];
-  const withdrawn =
-    side === 'answer' ? required(was).filter((each) => now[each] !== undefined && !required(is).includes(each)) : [];
+  const newlyRequired = side === 'request' ? required(after).filter((each) => !required(before).includes(each)) : [];
+  const newlyOptional =
+    side === 'response'
+      ? required(before).filter((each) => now[each] !== undefined && !required(after).includes(each))
+      : [];
   return [
     ...Object.keys(old).flatMap((each) => {
-      if (now[each] !== undefined) return deeper(`${name}.${each}`, at(old, each), at(now, each));
+      if (now[each] !== undefined) return compareNested(`${name}.${each}`, getMember(old, each), getMember(now, each));
       return [`${name}.${each} is gone`];
     }),
-    ...demanded.map(
+    ...newlyRequired.map(
       (each) => `${name}.${each} ${old[each] === undefined ? 'is new and required' : 'has become required'}`,
     ),
-    ...withdrawn.map((each) => `${name}.${each} may be absent now`),
+    ...newlyOptional.map((each) => `${name}.${each} may be absent now`),
   ];
 }
 
-/** Compares alternatives one by one, in order; likewise the parts of `allOf`. */
-function changedAlternatives(name: string, was: Json, is: Json, side: Side, deeper: Deeper): string[] {
+/** Compares the schemas of `anyOf` and `allOf` in pairs. */
+function compareAlternatives(
+  name: string,
+  before: Json,
+  after: Json,
+  side: Side,
+  compareNested: CompareNested,
+): string[] {
   return ['anyOf', 'allOf'].flatMap((key) => {
-    const [old, now] = [was, is].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
-    const changesOf = (former: Json, present: Json): string[] =>
-      deeper(`${name} (${old.indexOf(former) + 1})`, former, present);
-    const pairs = pairsOf(old, now, changesOf).flatMap(([former, present]) => changesOf(former, present));
+    const [old, now] = [before, after].map((each) => (each[key] ?? []) as Json[]) as [Json[], Json[]];
+    const listChanges = (former: Json, present: Json): string[] =>
+      compareNested(`${name} (${old.indexOf(former) + 1})`, former, present);
+    const pairs = pairAlternatives(old, now, listChanges).flatMap(([former, present]) => listChanges(former, present));
     if (key === 'allOf' || old.length === now.length) return pairs;
     const isFewer = now.length < old.length;
     return isFewer === (side === 'request') ? [...pairs, `${name} has ${isFewer ? 'fewer' : 'more'} forms now`] : pairs;
   });
 }
 
-/** The compiler orders a union as it happens to see its parts: those of one name belong together, then those without a difference. */
-function pairsOf(
+/**
+ * Pairs the schemas of two unions, whose order depends on the order in which the compiler reads types. Schemas with the
+ * same name form a pair, then schemas without a difference, then the others in order.
+ */
+function pairAlternatives(
   old: readonly Json[],
   now: readonly Json[],
-  changesOf: (former: Json, present: Json) => string[],
+  listChanges: (former: Json, present: Json) => string[],
 ): [Json, Json][] {
-  const left = [...now];
+  const remaining = [...now];
   const found = new Map<Json, Json>();
-  const fits: ((former: Json, present: Json) => boolean)[] = [
+  const conditions: ((former: Json, present: Json) => boolean)[] = [
     (former, present) => former['$ref'] !== undefined && former['$ref'] === present['$ref'],
-    (former, present) => changesOf(former, present).length === 0,
+    (former, present) => listChanges(former, present).length === 0,
     () => true,
   ];
-  for (const isFit of fits)
+  for (const isPair of conditions)
     for (const former of old) {
-      const index = found.has(former) ? -1 : left.findIndex((present) => isFit(former, present));
-      if (index >= 0) found.set(former, left.splice(index, 1)[0]!);
+      const index = found.has(former) ? -1 : remaining.findIndex((present) => isPair(former, present));
+      if (index >= 0) found.set(former, remaining.splice(index, 1)[0]!);
     }
   return [...found];
 }
 
 const NOTHING: Json = {};
 
-function at(value: Json, ...keys: string[]): Json {
+function getMember(value: Json, ...keys: string[]): Json {
   let found: unknown = value;
   for (const key of keys) found = (found as Json | undefined)?.[key];
   return (found ?? NOTHING) as Json;
 }
 
-function resolved(value: unknown, document: Json): Json {
+function resolveReference(value: unknown, document: Json): Json {
   const $ref = (value as Json | undefined)?.['$ref'];
   if (typeof $ref !== 'string') return (value ?? NOTHING) as Json;
   const keys = $ref
     .slice(2)
     .split('/')
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return resolved(at(document, ...keys), document);
+  return resolveReference(getMember(document, ...keys), document);
 }

@@ -4,15 +4,15 @@ import type { ErrorCode } from '../../libs/contracts/src/errors.ts';
 import { ERROR_CATALOGUE } from '../../libs/contracts/src/errors.ts';
 import type { ResponseStatusText } from '../../libs/contracts/src/payment-status.ts';
 import type { Audience } from './audiences.ts';
-import { limitsOf } from './limits.ts';
+import { formatLimits } from './limits.ts';
 import type { Operation } from './source/operations.ts';
-import { parameterOf } from './source/parameters.ts';
+import { findParameter } from './source/parameters.ts';
 import type { Source } from './source/program.ts';
-import { typeNamed } from './source/program.ts';
+import { findType } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
 import { Schemas } from './source/schema.ts';
 
-/** Recorded by tests: audience and operationId, status, request and answer. */
+/** Requests and responses that tests recorded, by `<audience>.<operationId>` and status. */
 export type Examples = Readonly<
   Record<string, Readonly<Record<string, { readonly request?: unknown; readonly response?: unknown }>>>
 >;
@@ -32,20 +32,20 @@ interface Context {
   readonly source: Source;
   readonly schemas: Schemas;
   readonly examples: Examples;
-  /** Answers that several operations share word for word, by their code. */
+  /** Error responses that several operations have in common, by their error code. */
   readonly responses: Record<string, Schema>;
   readonly usedHeaders: Set<string>;
 }
 
-/** Every service may answer any request with these. */
+/** Every service may respond to any request with these errors. */
 const SERVICE_ERRORS: readonly ErrorCode[] = ['internal', 'service.not-ready'];
-/** Answers of the proxy between caller and service. */
+/** Errors of the reverse proxy between caller and service. */
 const PROXY_ERRORS: readonly ErrorCode[] = ['service.broken-off', 'service.timed-out'];
-/** A segment of a path is at most 200 characters. */
+/** Error of an operation with path parameters: a segment of a path may have at most 200 characters. */
 const PATH_ERRORS: readonly ErrorCode[] = ['request.invalid'];
 const BODY_ERRORS: readonly ErrorCode[] = ['request.invalid', 'request.too-large', 'request.unsupported-media-type'];
 
-export function documentOf(
+export function createOpenApiDocument(
   audience: Audience,
   {
     operations,
@@ -62,27 +62,33 @@ export function documentOf(
     responses: {},
     usedHeaders: new Set(),
   };
-  const own = operations.filter((operation) => audience.has(operation));
+  const included = operations.filter((operation) => audience.includes(operation));
   const paths: Record<string, Record<string, Schema>> = {};
-  for (const operation of own) {
+  for (const operation of included) {
     const path = (paths[operation.path] ??= {});
     if (path[operation.method]) throw new Error(`Two operations are ${operation.method} ${operation.path}.`);
-    path[operation.method] = describe(operation, context);
+    path[operation.method] = describeOperation(operation, context);
   }
   const sorted = Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const webhooks = Object.fromEntries(audience.webhooks.map((webhook) => [webhook.name, webhookOf(webhook, context)]));
-  // If several controllers have one tag, the one with the tag's name describes it.
-  const speakers = own.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
-  const tags = [...new Map(speakers.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
+  const webhooks = Object.fromEntries(
+    audience.webhooks.map((webhook) => [webhook.name, describeWebhook(webhook, context)]),
+  );
+  // If several controllers have the same tag, the docstring of the controller with the tag's name describes it.
+  const describing = included.toSorted((a, b) => Number(b.hasTagOfAnother) - Number(a.hasTagOfAnother));
+  const tags = [...new Map(describing.map(({ tag }) => [tag.name, tag])).values()].sort((a, b) =>
     a.name < b.name ? -1 : 1,
   );
   if (audience.webhooks.length > 0) tags.push({ name: 'Webhooks', description: 'Requests that the platform sends.' });
   const { url, variable, example, description } = audience.server;
   return {
     openapi: '3.1.0',
-    info: { title: audience.title, version, description: `${audience.description}${limitsOf(audience.name, source)}` },
+    info: {
+      title: audience.title,
+      version,
+      description: `${audience.description}${formatLimits(audience.name, source)}`,
+    },
     servers: [{ url, variables: { [variable]: { default: example, description } } }],
-    tags: tags.map(({ name, description: said }) => ({ name, description: said })),
+    tags: tags.map(({ name, description: text }) => ({ name, description: text })),
     paths: sorted,
     ...(audience.webhooks.length > 0 ? { webhooks } : {}),
     components: {
@@ -109,7 +115,7 @@ const HEADERS: Readonly<Record<string, Schema>> = {
   },
 };
 
-function headerRefs({ usedHeaders }: Context, ...names: string[]): Schema {
+function referToHeaders({ usedHeaders }: Context, ...names: string[]): Schema {
   return Object.fromEntries(
     names.map((name) => {
       usedHeaders.add(name);
@@ -118,54 +124,61 @@ function headerRefs({ usedHeaders }: Context, ...names: string[]): Schema {
   );
 }
 
-function describe(operation: Operation, context: Context): Schema {
+function describeOperation(operation: Operation, context: Context): Schema {
   const { audience } = context;
-  const guard = operation.guards.find((name) => audience.securityOf[name]);
-  const strongest = Object.keys(audience.securityOf).find((name) => operation.guards.includes(name)) ?? guard;
-  const [summary, description] = summaryOf(operation);
-  const parameters = parametersOf(operation, context);
+  const guard = operation.guards.find((name) => audience.securityByGuard[name]);
+  const strongest = Object.keys(audience.securityByGuard).find((name) => operation.guards.includes(name)) ?? guard;
+  const [summary, description] = splitSummary(operation);
+  const parameters = listParameters(operation, context);
   return {
     operationId: operation.operationId,
     tags: [operation.tag.name],
     summary,
     ...(description === '' ? {} : { description }),
-    security: strongest === undefined ? [] : audience.securityOf[strongest],
+    security: strongest === undefined ? [] : audience.securityByGuard[strongest],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(operation.body ? { requestBody: requestBodyOf(operation, operation.body, context) } : {}),
-    responses: responsesOf(operation, context),
+    ...(operation.body ? { requestBody: describeRequestBody(operation, operation.body, context) } : {}),
+    responses: listResponses(operation, context),
   };
 }
 
-/** The first sentence, without its full stop, and the rest. */
-function summaryOf({ doc, operationId }: Operation): [string, string] {
+/**
+ * The summary, which is the first sentence without its full stop, and the description: the whole text if it has more
+ * sentences.
+ */
+function splitSummary({ doc, operationId }: Operation): [string, string] {
   const [, first, rest = ''] = /^(.+?[^.])(?:\.(?=\s|$)|[:;](?=\s))\s*([^]*)$/.exec(doc) ?? [];
   if (first === undefined) throw new Error(`${operationId} needs a docstring that begins with a sentence: "${doc}"`);
   return [first.replaceAll('`', '').replace(/ \((?:[A-Z]\d+(?:, )?)+\)$/, ''), rest === '' ? '' : doc];
 }
 
-function parametersOf(operation: Operation, { source }: Context): Schema[] {
-  const of = (name: string, where: string, required: boolean): Schema => {
-    const { description, schema } = parameterOf(operation.controller, name);
+function listParameters(operation: Operation, { source }: Context): Schema[] {
+  const describeParameter = (name: string, where: string, required: boolean): Schema => {
+    const { description, schema } = findParameter(operation.controller, name);
     return { name, in: where, required, description, schema };
   };
-  const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => of(name!, 'path', true));
-  const said = operation.tags.filter(({ name }) => name === 'query');
-  const ofType = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
-  const names = new Set([...operation.query, ...said.map(({ key }) => key), ...ofType.map(({ name }) => name)]);
+  const path = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => describeParameter(name!, 'path', true));
+  const queryTags = operation.tags.filter(({ name }) => name === 'query');
+  const typeMembers = operation.queryType ? source.checker.getPropertiesOfType(operation.queryType) : [];
+  const names = new Set([
+    ...operation.query,
+    ...queryTags.map(({ key }) => key),
+    ...typeMembers.map(({ name }) => name),
+  ]);
   const isRequired = (name: string): boolean =>
-    said.some(({ key, text }) => key === name && text.startsWith('required'));
-  const query = [...names].map((name) => of(name, 'query', isRequired(name)));
+    queryTags.some(({ key, text }) => key === name && text.startsWith('required'));
+  const query = [...names].map((name) => describeParameter(name, 'query', isRequired(name)));
   const headers = operation.headers
     .filter((name) => name !== 'x-admin-key')
-    .map((name) => of(name, 'header', name === 'idempotency-key'));
+    .map((name) => describeParameter(name, 'header', name === 'idempotency-key'));
   const site = operation.guards.includes('SiteGuard') ? ['merchantId', 'merchantSiteId'] : [];
-  const till =
+  const hasTill =
     operation.guards.includes('AccessGuard') && operation.method === 'post' && !operation.path.includes('Refund');
-  const tills = till ? [of('x-till', 'header', false)] : [];
-  return [...path, ...query, ...site.map((name) => of(name, 'header', true)), ...headers, ...tills];
+  const tills = hasTill ? [describeParameter('x-till', 'header', false)] : [];
+  return [...path, ...query, ...site.map((name) => describeParameter(name, 'header', true)), ...headers, ...tills];
 }
 
-function requestBodyOf(operation: Operation, body: ts.Type, { audience, schemas, examples }: Context): Schema {
+function describeRequestBody(operation: Operation, body: ts.Type, { audience, schemas, examples }: Context): Schema {
   const recorded = Object.entries(examples[`${audience.name}.${operation.operationId}`] ?? {}).find(
     ([status, { request }]) => status.startsWith('2') && request !== undefined,
   );
@@ -173,67 +186,67 @@ function requestBodyOf(operation: Operation, body: ts.Type, { audience, schemas,
     required: true,
     content: {
       'application/json': {
-        schema: schemas.of(body, operation.node),
+        schema: schemas.schemaOf(body, operation.node),
         ...(recorded ? { example: recorded[1].request } : {}),
       },
     },
   };
 }
 
-function responsesOf(operation: Operation, context: Context): Schema {
+function listResponses(operation: Operation, context: Context): Schema {
   const responses: Record<string, Schema> = {};
-  const said = new Map(
+  const textByStatus = new Map(
     operation.tags.filter(({ name }) => name === 'returns').map(({ key, text }) => [key, text] as const),
   );
-  for (const status of new Set([String(operation.status), ...said.keys()]))
-    responses[status] = successOf(operation, status, said.get(status), context);
-  for (const [status, errors] of errorsOf(operation, context.audience)) {
+  for (const status of new Set([String(operation.status), ...textByStatus.keys()]))
+    responses[status] = describeSuccess(operation, status, textByStatus.get(status), context);
+  for (const [status, errors] of listErrorsByStatus(operation, context.audience)) {
     if (responses[status]) continue;
-    responses[status] = errorOf(operation, status, errors, context);
+    responses[status] = describeError(operation, status, errors, context);
   }
   return responses;
 }
 
-function successOf(operation: Operation, status: string, text: string | undefined, context: Context): Schema {
+function describeSuccess(operation: Operation, status: string, text: string | undefined, context: Context): Schema {
   const { schemas } = context;
   const produced = operation.tags.filter(({ name }) => name === 'produces');
-  const isPage = operation.answer === undefined && produced.length > 0;
+  const isPage = operation.responseType === undefined && produced.length > 0;
   const hasBody = (status.startsWith('2') && status !== '204') || isPage;
   const json =
-    hasBody && operation.answer
+    hasBody && operation.responseType
       ? {
           'application/json': {
-            schema: schemas.of(operation.answer, operation.node),
-            ...exampleOf(context, operation, status),
+            schema: schemas.schemaOf(operation.responseType, operation.node),
+            ...findExample(context, operation, status),
           },
         }
       : {};
   const others = hasBody
     ? Object.fromEntries(
-        produced.map(({ key, text: what }) => [
+        produced.map(({ key, text: description }) => [
           key,
-          { schema: { type: 'string', ...(what ? { description: what } : {}) } },
+          { schema: { type: 'string', ...(description ? { description } : {}) } },
         ]),
       )
     : {};
   const content = { ...json, ...others };
   const isReplay = text?.includes('Idempotency-Replayed') ?? false;
   return {
-    description: text || STATUS_WORDS[status] || 'Success.',
-    headers: headerRefs(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
+    description: text || STATUS_DESCRIPTIONS[status] || 'Success.',
+    headers: referToHeaders(context, 'x-request-id', ...(isReplay ? ['idempotency-replayed'] : [])),
     ...(Object.keys(content).length > 0 ? { content } : {}),
   };
 }
 
-const STATUS_WORDS: Readonly<Record<string, string>> = {
+const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'Success.',
   201: 'Created.',
   202: 'Accepted.',
   204: 'Success, without a body.',
 };
 
-/** Codes by status, each with the docstring's text. */
-function errorsOf(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
+/** The error codes by status, each with its text in the docstring. */
+function listErrorsByStatus(operation: Operation, audience: Audience): [string, [ErrorCode, string][]][] {
   const thrown = operation.tags.filter(({ name }) => name === 'throws');
   const always = [
     ...(operation.path.includes('{') ? PATH_ERRORS : []),
@@ -253,7 +266,7 @@ function errorsOf(operation: Operation, audience: Audience): [string, [ErrorCode
   return [...byStatus].sort(([a], [b]) => Number(a) - Number(b));
 }
 
-function errorOf(
+function describeError(
   operation: Operation,
   status: string,
   errors: readonly [ErrorCode, string][],
@@ -264,16 +277,18 @@ function errorOf(
     .map(([code, text]) => `\`${code}\`: ${text || ERROR_CATALOGUE[code].message}`)
     .join('\n\n');
   const mayWait = errors.some(([code]) => ERROR_CATALOGUE[code].retryable) && status !== '500';
-  const headers = headerRefs(context, 'x-request-id', ...(mayWait ? ['retry-after'] : []));
+  const headers = referToHeaders(context, 'x-request-id', ...(mayWait ? ['retry-after'] : []));
   const isFacade =
     audience.errors === 'transformer' && !operation.path.startsWith('/v1/') && !operation.path.startsWith('/codes');
   const name = audience.errors === 'envelope' ? 'HostedErrorResponse' : isFacade ? 'Answer' : 'Problem';
   const isEmpty = status === '401' && name === 'Problem';
   const type = name === 'Problem' ? 'application/problem+json' : 'application/json';
-  const schema = (): Schema => context.schemas.of(typeNamed(name, context.source), operation.node);
-  const recorded = exampleOf(context, operation, status);
+  const schema = (): Schema => context.schemas.schemaOf(findType(name, context.source), operation.node);
+  const recorded = findExample(context, operation, status);
   const example =
-    name === 'HostedErrorResponse' && recorded['example'] === undefined ? envelopeOf(status, errors) : recorded;
+    name === 'HostedErrorResponse' && recorded['example'] === undefined
+      ? createEnvelopeExample(status, errors)
+      : recorded;
   const response = {
     description: isEmpty ? `${description}\n\nThe body is empty (C5).` : description,
     headers,
@@ -286,20 +301,20 @@ function errorOf(
   return { $ref: `#/components/responses/${component}` };
 }
 
-/** For operations without a recorded answer: a tool would invent one with a success status. */
-function envelopeOf(status: string, [first]: readonly [ErrorCode, string][]): Schema {
+/** An example for operations without a recorded one: tools would otherwise show an example with a success status. */
+function createEnvelopeExample(status: string, [first]: readonly [ErrorCode, string][]): Schema {
   const texts: Readonly<Record<string, ResponseStatusText>> = { 401: 'Unauthorized', 404: 'NotFound' };
   const text = texts[status] ?? (Number(status) >= 500 ? 'InternalServer' : 'BadRequest');
   return { example: { status: text, errors: [{ message: ERROR_CATALOGUE[first![0]].message }] } };
 }
 
-function exampleOf({ audience, examples }: Context, { operationId }: Operation, status: string): Schema {
+function findExample({ audience, examples }: Context, { operationId }: Operation, status: string): Schema {
   const response = examples[`${audience.name}.${operationId}`]?.[status]?.response;
   return response === undefined ? {} : { example: response };
 }
 
-function webhookOf(webhook: Audience['webhooks'][number], { source, schemas }: Context): Schema {
-  const type = typeNamed(webhook.type, source);
+function describeWebhook(webhook: Audience['webhooks'][number], { source, schemas }: Context): Schema {
+  const type = findType(webhook.type, source);
   return {
     post: {
       operationId: webhook.name,
@@ -312,7 +327,7 @@ function webhookOf(webhook: Audience['webhooks'][number], { source, schemas }: C
         required: true,
         content: {
           'application/json': {
-            schema: schemas.of(type, source.files[0]!),
+            schema: schemas.schemaOf(type, source.files[0]!),
           },
         },
       },

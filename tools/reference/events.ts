@@ -1,17 +1,17 @@
 /**
- * An AsyncAPI 3.0 document of the events and commands between services: their types from the contracts, and the services that publish,
- * consume, request and answer them from service-messages.ts.
+ * Creates an AsyncAPI 3.0 document of the events and commands between services. Their types come from the contracts.
+ * The services that publish, consume, request and answer them come from service-messages.ts.
  */
 import type { CommandDeclaration, EventDeclaration } from './source/declarations.ts';
 import { commandDeclarations, eventDeclarations, SERVICES } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
-import { typeNamed } from './source/program.ts';
+import { findType } from './source/program.ts';
 import type { Schema } from './source/schema.ts';
 import { Schemas } from './source/schema.ts';
 
-export function eventsDocument(source: Source, version: string): object {
+export function createEventsDocument(source: Source, version: string): object {
   const schemas = new Schemas(source.checker);
-  const envelope = schemas.of(typeNamed('EventEnvelope', source), source.files[0]!);
+  const envelope = schemas.schemaOf(findType('EventEnvelope', source), source.files[0]!);
   const [events, commands] = [eventDeclarations(source), commandDeclarations(source)];
   const messages = Object.fromEntries<Schema>([
     ...events.map((event): [string, Schema] => [event.type, eventMessage(event, envelope, schemas)]),
@@ -26,18 +26,18 @@ export function eventsDocument(source: Source, version: string): object {
     },
     defaultContentType: 'application/json',
     channels: Object.fromEntries<Schema>([
-      ...events.map(({ type }): [string, Schema] => [type, channel(type, { event: type })]),
+      ...events.map(({ type }): [string, Schema] => [type, createChannel(type, { event: type })]),
       ...commands.map(({ type }): [string, Schema] => [
         type,
-        channel(type, { request: `${type}.request`, reply: `${type}.reply` }),
+        createChannel(type, { request: `${type}.request`, reply: `${type}.reply` }),
       ]),
     ]),
     operations: Object.fromEntries(
       SERVICES.flatMap(([service, { publishes, consumes, requests, answers }]) => [
-        ...publishes.map((type) => operation(service, 'send', type, 'publishes')),
-        ...consumes.map((type) => operation(service, 'receive', type, 'consumes')),
-        ...requests.map((type) => commandOperation(service, 'send', type, 'requests')),
-        ...answers.map((type) => commandOperation(service, 'receive', type, 'answers')),
+        ...publishes.map((type) => createOperation(service, 'send', type, 'publishes')),
+        ...consumes.map((type) => createOperation(service, 'receive', type, 'consumes')),
+        ...requests.map((type) => createCommandOperation(service, 'send', type, 'requests')),
+        ...answers.map((type) => createCommandOperation(service, 'receive', type, 'answers')),
       ]),
     ),
     components: {
@@ -52,15 +52,18 @@ export function eventsDocument(source: Source, version: string): object {
       schemas: Object.fromEntries(Object.entries(schemas.components).sort(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
-  return withoutSiblings(document) as object;
+  return moveSiblingsOfRefs(document) as object;
 }
 
-/** In AsyncAPI a `$ref` of a schema allows no other keywords beside it, unlike in OpenAPI 3.1. */
-function withoutSiblings(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSiblings);
+/**
+ * Moves a `$ref` with other keywords beside it into `allOf`: AsyncAPI, unlike OpenAPI 3.1, does not allow such
+ * keywords.
+ */
+function moveSiblingsOfRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moveSiblingsOfRefs);
   if (typeof value !== 'object' || value === null) return value;
   const { $ref, ...rest } = value as Schema;
-  const others = Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, withoutSiblings(each)]));
+  const others = Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, moveSiblingsOfRefs(each)]));
   if ($ref === undefined || typeof $ref !== 'string') return { ...value, ...others };
   return Object.keys(others).length === 0 ? { $ref } : { ...others, allOf: [{ $ref }] };
 }
@@ -78,8 +81,11 @@ function eventMessage(
   envelope: Schema,
   schemas: Schemas,
 ): Schema {
-  return message(type, description, {
-    allOf: [envelope, { type: 'object', properties: { type: { const: type }, payload: schemas.of(payload, node) } }],
+  return createMessage(type, description, {
+    allOf: [
+      envelope,
+      { type: 'object', properties: { type: { const: type }, payload: schemas.schemaOf(payload, node) } },
+    ],
   });
 }
 
@@ -88,12 +94,12 @@ function commandMessages(
   schemas: Schemas,
 ): [string, Schema][] {
   return [
-    [`${type}.request`, message(`${type}.request`, description, schemas.of(request, node))],
-    [`${type}.reply`, message(`${type}.reply`, '', schemas.of(reply, node))],
+    [`${type}.request`, createMessage(`${type}.request`, description, schemas.schemaOf(request, node))],
+    [`${type}.reply`, createMessage(`${type}.reply`, '', schemas.schemaOf(reply, node))],
   ];
 }
 
-function message(name: string, description: string, payload: Schema): Schema {
+function createMessage(name: string, description: string, payload: Schema): Schema {
   return {
     name,
     title: name,
@@ -103,15 +109,15 @@ function message(name: string, description: string, payload: Schema): Schema {
   };
 }
 
-/** @param names names of messages, by what they are in the channel */
-function channel(type: string, names: Readonly<Record<string, string>>): Schema {
+/** @param names the names of the messages, by their role in the channel: event, request or reply */
+function createChannel(type: string, names: Readonly<Record<string, string>>): Schema {
   const messages = Object.entries(names).map(([key, name]) => [key, { $ref: `#/components/messages/${name}` }]);
   return { address: type, messages: Object.fromEntries(messages) };
 }
 
 type Action = 'send' | 'receive';
 
-function operation(service: string, action: Action, type: string, verb: string): [string, Schema] {
+function createOperation(service: string, action: Action, type: string, verb: string): [string, Schema] {
   const security = [{ $ref: '#/components/securitySchemes/rabbitmq' }];
   return [
     `${service}.${action}.${type}`,
@@ -119,13 +125,13 @@ function operation(service: string, action: Action, type: string, verb: string):
   ];
 }
 
-function commandOperation(service: string, action: Action, type: string, verb: string): [string, Schema] {
-  const [name, sent] = operation(service, action, type, verb);
+function createCommandOperation(service: string, action: Action, type: string, verb: string): [string, Schema] {
+  const [name, operation] = createOperation(service, action, type, verb);
   const $ref = `#/channels/${type}`;
   return [
     name,
     {
-      ...sent,
+      ...operation,
       messages: [{ $ref: `${$ref}/messages/request` }],
       reply: { channel: { $ref }, messages: [{ $ref: `${$ref}/messages/reply` }] },
     },

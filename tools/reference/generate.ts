@@ -6,54 +6,54 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AUDIENCES } from './audiences.ts';
-import { breakingChanges } from './compare.ts';
+import { findBreakingChanges } from './compare.ts';
 import type { Examples } from './document.ts';
-import { documentOf } from './document.ts';
-import { eventsDocument } from './events.ts';
+import { createOpenApiDocument } from './document.ts';
+import { createEventsDocument } from './events.ts';
 import { lint } from './lint.ts';
 import { messageSchemaFiles, SCHEMA_FOLDER } from './message-schemas.ts';
-import { operationsOf } from './source/operations.ts';
+import { findOperations } from './source/operations.ts';
 import type { Source } from './source/program.ts';
 import { readSource, root } from './source/program.ts';
 
 const FOLDER = join(root, 'docs/reference');
 const EXAMPLES = join(FOLDER, 'examples.json');
 
-/** Contents by file name. */
+/** The contents of the documents by file name. */
 export function generate(source: Source): Map<string, string> {
-  const operations = operationsOf(source);
+  const operations = findOperations(source);
   const examples = existsSync(EXAMPLES) ? (JSON.parse(readFileSync(EXAMPLES, 'utf8')) as Examples) : {};
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const documents: [string, object][] = AUDIENCES.map((audience) => [
     `${audience.name}.openapi.json`,
-    documentOf(audience, { operations, source, examples, version }),
+    createOpenApiDocument(audience, { operations, source, examples, version }),
   ]);
-  documents.push(['events.asyncapi.json', eventsDocument(source, version)]);
+  documents.push(['events.asyncapi.json', createEventsDocument(source, version)]);
   return new Map(documents.map(([file, document]) => [file, `${JSON.stringify(document, null, 2)}\n`]));
 }
 
 /** The problems of the committed files, for `npm run check`. */
-export async function referenceProblems(): Promise<string[]> {
+export async function findReferenceProblems(): Promise<string[]> {
   const source = readSource();
   const problems: string[] = [];
   for (const [file, text] of generate(source)) {
     if (isStale(join(FOLDER, file), text)) problems.push(`docs/reference/${file} is stale: ${COMMAND}`);
     problems.push(...(await lint(`docs/reference/${file}`, text)));
-    problems.push(...breaksOfReleased(file, text));
+    problems.push(...findBreaksOfRelease(file, text));
   }
-  problems.push(...staleSchemas(messageSchemaFiles(source)));
+  problems.push(...findStaleSchemas(messageSchemaFiles(source)));
   return problems;
 }
 
 const COMMAND = 'node tools/reference/generate.ts';
 
-function staleSchemas(files: ReadonlyMap<string, string>): string[] {
+function findStaleSchemas(files: ReadonlyMap<string, string>): string[] {
   const stale = [...files].filter(([file, text]) => isStale(join(root, file), text)).map(([file]) => file);
-  return [...stale, ...schemasWithoutType(files)].map((file) => `${file} is stale: ${COMMAND}`);
+  return [...stale, ...findSchemasWithoutType(files)].map((file) => `${file} is stale: ${COMMAND}`);
 }
 
 /** Schemas of types that are no longer declared. */
-function schemasWithoutType(files: ReadonlyMap<string, string>): string[] {
+function findSchemasWithoutType(files: ReadonlyMap<string, string>): string[] {
   return globSync(`${SCHEMA_FOLDER}/*/*.schema.json`, { cwd: root }).filter((file) => !files.has(file));
 }
 
@@ -63,21 +63,21 @@ function isStale(path: string, text: string): boolean {
 
 const RELEASED = join(FOLDER, 'released');
 
-function breaksOfReleased(file: string, text: string): string[] {
+function findBreaksOfRelease(file: string, text: string): string[] {
   const released = join(RELEASED, file);
   if (!existsSync(released)) return [];
   const parse = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;
-  return breakingChanges(parse(readFileSync(released, 'utf8')), parse(text)).map(
-    (change) => `docs/reference/${file} breaks what was released: ${change}`,
+  return findBreakingChanges(parse(readFileSync(released, 'utf8')), parse(text)).map(
+    (change) => `docs/reference/${file} breaks the released version: ${change}`,
   );
 }
 
-/** Without texts, which a comparison does not need. */
-function withoutTexts(text: string): string {
-  const isWords = (key: string, value: unknown): boolean =>
+/** Removes texts and examples, which a comparison does not need. */
+function removeTexts(text: string): string {
+  const isText = (key: string, value: unknown): boolean =>
     ['description', 'summary', 'title'].includes(key) && typeof value === 'string';
   const reviver = (key: string, value: unknown): unknown =>
-    isWords(key, value) || key === 'example' ? undefined : value;
+    isText(key, value) || key === 'example' ? undefined : value;
   return `${JSON.stringify(JSON.parse(text, reviver))}\n`;
 }
 
@@ -86,10 +86,10 @@ if (import.meta.main) {
   mkdirSync(RELEASED, { recursive: true });
   for (const [file, text] of generate(source)) {
     writeFileSync(join(FOLDER, file), text);
-    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), withoutTexts(text));
+    if (process.argv.includes('--release')) writeFileSync(join(RELEASED, file), removeTexts(text));
   }
   const schemas = messageSchemaFiles(source);
-  for (const file of schemasWithoutType(schemas)) rmSync(join(root, file));
+  for (const file of findSchemasWithoutType(schemas)) rmSync(join(root, file));
   for (const [file, text] of schemas) {
     mkdirSync(dirname(join(root, file)), { recursive: true });
     writeFileSync(join(root, file), text);

@@ -1,12 +1,12 @@
-/** Limits and lifetimes that belong to no single field, as a table in a document's description; the numbers come from the code. */
+/** Creates a table of limits and lifetimes that do not belong to one field. The numbers come from the code. */
 import ts from 'typescript';
 import type { Source } from './source/program.ts';
-import { valueOf } from './source/validators.ts';
+import { evaluate } from './source/validators.ts';
 
 type Unit = 'bytes' | 'cents' | 'ms' | 'seconds' | '';
 
-/** Description, a constant or a setting's default, the end of its file's name, and its unit. */
-export type Limit = readonly [words: string, name: string, file: string, unit: Unit];
+/** Description, name of a constant or setting, the end of its file's path, and its unit. */
+type Limit = readonly [description: string, name: string, file: string, unit: Unit];
 
 const EVERY_API: readonly Limit[] = [
   ['Largest body of a request', 'MAX_BODY_BYTES', 'libs/service/src/http/http.ts', 'bytes'],
@@ -45,17 +45,17 @@ const LIMITS: Readonly<Record<string, readonly Limit[]>> = {
   ],
 };
 
-/** Markdown; empty for an audience without its own limits. */
-export function limitsOf(audience: string, source: Source): string {
+/** The table in Markdown; empty for an audience without limits. */
+export function formatLimits(audience: string, source: Source): string {
   const limits = LIMITS[audience];
   if (!limits) return '';
   const rows = limits.map(
-    ([words, name, file, unit]) => `| ${words} | ${written(numberOf(name, file, source), unit)} |`,
+    ([description, name, file, unit]) => `| ${description} | ${formatNumber(readNumber(name, file, source), unit)} |`,
   );
   return ['\n\n| Limit or lifetime | |', '| --- | --- |', ...rows].join('\n');
 }
 
-function numberOf(name: string, file: string, { files, checker }: Source): number {
+function readNumber(name: string, file: string, { files, checker }: Source): number {
   const found = files.find(({ fileName }) => fileName.endsWith(`/${file}`));
   let value: ts.Expression | undefined;
   const visit = (node: ts.Node): void => {
@@ -65,19 +65,19 @@ function numberOf(name: string, file: string, { files, checker }: Source): numbe
   };
   if (found) visit(found);
   if (!value) throw new Error(`There is no ${name} in ${file}.`);
-  return valueOf(value, checker) as number;
+  return evaluate(value, checker) as number;
 }
 
-function written(number: number, unit: Unit): string {
+function formatNumber(number: number, unit: Unit): string {
   if (unit === 'bytes') return `${number / 1024} KiB`;
-  if (unit === 'ms' || unit === 'seconds') return duration(unit === 'ms' ? number / 1_000 : number);
+  if (unit === 'ms' || unit === 'seconds') return formatDuration(unit === 'ms' ? number / 1_000 : number);
   const grouped = String(number).replaceAll(/\B(?=(\d{3})+$)/g, ' ');
   return unit === 'cents' ? `${grouped} cents` : grouped;
 }
 
-/** In the largest unit that divides it. */
-function duration(seconds: number): string {
-  const [size, name] = (
+/** The duration in the largest unit of which it is a multiple. */
+function formatDuration(seconds: number): string {
+  const [unitSeconds, name] = (
     [
       [86_400, 'days'],
       [3_600, 'hours'],
@@ -85,5 +85,5 @@ function duration(seconds: number): string {
       [1, 's'],
     ] as const
   ).find(([each]) => seconds % each === 0 && seconds / each > 1) ?? [1, 's'];
-  return `${seconds / size} ${name}`;
+  return `${seconds / unitSeconds} ${name}`;
 }

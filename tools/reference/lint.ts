@@ -5,7 +5,7 @@ export async function lint(file: string, text: string): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // Health and public keys have no error answers.
+      // The operations for health and public keys have no error responses.
       'operation-4xx-response': 'off',
       'info-license': 'off',
     },

@@ -1,6 +1,7 @@
 /**
- * JSON Schemas of what services send to each other: a file for each event payload, request and reply in libs/contracts/schemas, and the
- * same without words as a module of libs/messaging, which validates with them what enters a service (ADR 62).
+ * JSON Schemas of the messages between services. libs/contracts/schemas has a file for each event payload, request and
+ * reply. A module of libs/messaging contains the same schemas without descriptions: with it a service validates the
+ * messages it receives (ADR 62).
  */
 import { commandDeclarations, eventDeclarations } from './source/declarations.ts';
 import type { Source } from './source/program.ts';
@@ -17,42 +18,42 @@ interface MessageSchema {
   readonly schema: Schema;
 }
 
-/** Contents by the path of the file, from the root. */
+/** The contents of the files, by their paths relative to the root. */
 export function messageSchemaFiles(source: Source): Map<string, string> {
   const { messages, definitions } = messageSchemas(source);
   const files = messages.map((message): [string, string] => [
-    fileOf(message),
-    `${JSON.stringify(document(message, definitions), null, 2)}\n`,
+    schemaFile(message),
+    `${JSON.stringify(createDocument(message, definitions), null, 2)}\n`,
   ]);
-  return new Map([...files, [SCHEMA_MODULE, moduleOf(messages, definitions)]]);
+  return new Map([...files, [SCHEMA_MODULE, formatModule(messages, definitions)]]);
 }
 
 function messageSchemas(source: Source): { messages: MessageSchema[]; definitions: Readonly<Record<string, Schema>> } {
   const schemas = new Schemas(source.checker);
   const events = eventDeclarations(source).map(({ type, description, payload, node }): MessageSchema => {
-    return { kind: 'event', type, description, schema: schemas.of(payload, node) };
+    return { kind: 'event', type, description, schema: schemas.schemaOf(payload, node) };
   });
   const commands = commandDeclarations(source).flatMap(
     ({ type, description, request, reply, node }): MessageSchema[] => [
-      { kind: 'request', type, description, schema: schemas.of(request, node) },
-      { kind: 'reply', type, description: '', schema: schemas.of(reply, node) },
+      { kind: 'request', type, description, schema: schemas.schemaOf(request, node) },
+      { kind: 'reply', type, description: '', schema: schemas.schemaOf(reply, node) },
     ],
   );
-  const messages = [...events, ...commands].map((message) => ({ ...message, schema: asMessage(message.schema) }));
-  return { messages, definitions: asMessage(schemas.components) as Readonly<Record<string, Schema>> };
+  const messages = [...events, ...commands].map((message) => ({ ...message, schema: adaptSchema(message.schema) }));
+  return { messages, definitions: adaptSchema(schemas.components) as Readonly<Record<string, Schema>> };
 }
 
-function fileOf({ kind, type }: MessageSchema): string {
+function schemaFile({ kind, type }: MessageSchema): string {
   return kind === 'event'
     ? `${SCHEMA_FOLDER}/events/${type}.schema.json`
     : `${SCHEMA_FOLDER}/commands/${type}.${kind}.schema.json`;
 }
 
-function document(
+function createDocument(
   { kind, type, description, schema }: MessageSchema,
   definitions: Readonly<Record<string, Schema>>,
 ): Schema {
-  const names = [...reachable(schema, definitions)].sort();
+  const names = [...findReachableDefinitions(schema, definitions)].sort();
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: `urn:svc:${kind}:${type}`,
@@ -66,28 +67,29 @@ function document(
 const DEFINITION = '#/$defs/';
 
 /**
- * A `$ref` leads to the file's own definitions. A reader accepts properties that it does not know, so no schema forbids them. The
- * compiler orders unions by what it happened to see first: here they are sorted.
+ * Adapts a schema for messages. A `$ref` refers to the definitions in the same file. Readers accept unknown properties,
+ * so no schema forbids them. Unions are sorted, because their order depends on the order in which the compiler reads
+ * types.
  */
-function asMessage(value: Schema): Schema {
+function adaptSchema(value: Schema): Schema {
   const text = JSON.stringify(value, (key, each: unknown) => {
     if (key === 'additionalProperties' && each === false) return undefined;
     const isUnion = (key === 'enum' || key === 'anyOf') && Array.isArray(each) && !each.some(isNumber);
-    return isUnion ? each.toSorted(byText) : each;
+    return isUnion ? each.toSorted(compareByText) : each;
   });
   return JSON.parse(text.replaceAll('"$ref":"#/components/schemas/', `"$ref":"${DEFINITION}`)) as Schema;
 }
 
-/** Names of numbers stand in the order of their enumeration. */
+/** An enumeration with numbers is not sorted, because its names (x-enum-varnames) are in the same order. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'number';
 }
 
-function byText(one: unknown, other: unknown): number {
-  return JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+function compareByText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-function reachable(
+function findReachableDefinitions(
   value: unknown,
   definitions: Readonly<Record<string, Schema>>,
   found = new Set<string>(),
@@ -96,14 +98,17 @@ function reachable(
   const { $ref } = value as Schema;
   if (typeof $ref === 'string') {
     const name = $ref.slice(DEFINITION.length);
-    if (!found.has(name)) reachable(definitions[name], definitions, found.add(name));
+    if (!found.has(name)) findReachableDefinitions(definitions[name], definitions, found.add(name));
   }
-  for (const each of Object.values(value)) reachable(each, definitions, found);
+  for (const each of Object.values(value)) findReachableDefinitions(each, definitions, found);
   return found;
 }
 
-/** Text that is parsed when the first message arrives: a service starts without it. Definitions that messages share are in it once. */
-function moduleOf(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
+/**
+ * The module with the schemas as text: a service parses it only when the first message arrives, so that it starts
+ * faster. Definitions that several messages use occur once.
+ */
+function formatModule(messages: readonly MessageSchema[], definitions: Readonly<Record<string, Schema>>): string {
   const all = {
     ...definitions,
     ...Object.fromEntries(messages.map(({ kind, type, schema }) => [`${kind}:${type}`, schema])),

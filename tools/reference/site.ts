@@ -9,8 +9,8 @@ import { basename, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const PAGES_FOLDER = join(root, 'apps/identity/dist/reference-pages');
 
-/** File, title and audience, in the order of the navigation. */
-const PAGES: readonly (readonly [file: string, title: string, what: string])[] = [
+/** File, title and content of each page, in the order of the navigation. */
+const PAGES: readonly (readonly [file: string, title: string, content: string])[] = [
   [
     'gateway',
     'Hosted gateway',
@@ -22,7 +22,7 @@ const PAGES: readonly (readonly [file: string, title: string, what: string])[] =
     'payments, invoices, till codes, refunds, settlements, the stream and the webhook of a site',
   ],
   ['partner', 'Partner', 'log-in, customers, cards, codes, payments and their history'],
-  ['transformer', 'Transformer', 'both dialects of tills, in a store'],
+  ['transformer', 'Transformer', 'both protocols of tills, in a store'],
   ['administration', 'Administration', 'on-boarding and operation; on a private network only'],
 ];
 
@@ -42,18 +42,18 @@ export function writeSite(folder = PAGES_FOLDER): void {
   for (const [file, title] of PAGES)
     writeFileSync(
       join(folder, `${file}.html`),
-      pageOf(title, file, `<div id="reference" data-document="/reference/${file}.openapi.json"></div>`),
+      formatPage(title, file, `<div id="reference" data-document="/reference/${file}.openapi.json"></div>`),
     );
   const contents = PAGES.map(
-    ([file, title, what]) =>
-      `<li><a href="/reference/${file}.html">${title}</a>: ${what} (<a href="/reference/${file}.openapi.json">OpenAPI 3.1</a>)</li>`,
+    ([file, title, content]) =>
+      `<li><a href="/reference/${file}.html">${title}</a>: ${content} (<a href="/reference/${file}.openapi.json">OpenAPI 3.1</a>)</li>`,
   );
   const events = '<li>Events between services (<a href="/reference/events.asyncapi.json">AsyncAPI 3.0</a>)</li>';
   const index = `<main class="contents"><h1>Svc Payments: reference</h1><ul>${contents.join('')}${events}</ul></main>`;
-  writeFileSync(join(folder, 'index.html'), pageOf('Reference', 'index', index));
+  writeFileSync(join(folder, 'index.html'), formatPage('Reference', 'index', index));
 }
 
-function pageOf(title: string, file: string, main: string): string {
+function formatPage(title: string, file: string, main: string): string {
   const links = PAGES.map(
     ([each, name]) => `<a href="/reference/${each}.html"${each === file ? ' aria-current="page"' : ''}>${name}</a>`,
   );

@@ -1,4 +1,4 @@
-/** Tests the tarball that `./svc nx pack sdk` makes. */
+/** Tests the tarball that `./svc nx pack sdk` builds. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,15 +10,17 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-sdk-'));
 const staged = join(folder, 'sdk-package');
 let tarball: Buffer;
 beforeAll(() => {
-  const made = execFileSync(process.execPath, [join(import.meta.dirname, 'pack.ts'), folder], { encoding: 'utf8' });
-  tarball = readFileSync(made.trim());
+  const tarballPath = execFileSync(process.execPath, [join(import.meta.dirname, 'pack.ts'), folder], {
+    encoding: 'utf8',
+  });
+  tarball = readFileSync(tarballPath.trim());
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the types of the SDK package are correct for every kind of import', async () => {
-  const checked = await checkPackage(createPackageFromTarballData(tarball));
-  expect(checked).toMatchObject({ packageName: '@svc/sdk', problems: [] });
-  expect(Object.keys((checked as { entrypoints: object }).entrypoints)).toEqual(['.', './card', './package.json']);
+  const analysis = await checkPackage(createPackageFromTarballData(tarball));
+  expect(analysis).toMatchObject({ packageName: '@svc/sdk', problems: [] });
+  expect(Object.keys((analysis as { entrypoints: object }).entrypoints)).toEqual(['.', './card', './package.json']);
 });
 
 test('publint finds no problem in the SDK package', async () => {
@@ -26,7 +28,7 @@ test('publint finds no problem in the SDK package', async () => {
   expect(messages).toEqual([]);
 });
 
-test('the SDK package contains the necessary files and no others', () => {
+test('the SDK package contains only the compiled code, the command and the documents', () => {
   const names = createPackageFromTarballData(tarball)
     .listFiles()
     .map((file) => file.replace('/node_modules/@svc/sdk/', ''));

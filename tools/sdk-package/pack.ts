@@ -1,8 +1,8 @@
 /**
- * Makes the package that merchants and partners install: `./svc nx pack sdk`. Prints the path of the tarball.
+ * Builds the SDK package that merchants and partners install: `./svc nx pack sdk`. Prints the path of the tarball.
  *
- * It is built in its own folder, because the workspace's output has source maps and resolves to sources, and a package needs
- * both kinds of modules: ES modules, and CommonJS for programs that `require` it.
+ * The package is compiled into its own folder. The output of the workspace is not suitable: it has source maps and only
+ * ES modules, but the package must also contain CommonJS modules for programs that `require` it.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
 const sdk = join(root, 'libs', 'sdk');
-/** `node pack.ts <folder>`: the folder to build in, which is kept. */
+/** The folder for the package and the tarball: `node pack.ts <folder>`. */
 const target = process.argv[2] ?? join(root, 'dist');
 const staged = join(target, 'sdk-package');
 
@@ -18,13 +18,13 @@ rmSync(staged, { recursive: true, force: true });
 mkdirSync(staged, { recursive: true });
 compile('tsconfig.json', 'dist');
 compile('tsconfig.commonjs.json', 'dist/commonjs');
-// Module type of the scripts in a folder, for Node.js and TypeScript.
+// Declares the module type of the scripts in this folder for Node.js and TypeScript.
 writeJson('dist/commonjs/package.json', { type: 'commonjs' });
 cpSync(join(sdk, 'bin'), join(staged, 'bin'), { recursive: true });
-writeJson('package.json', manifest());
-// Links from the package to files outside it would be broken.
-writeFileSync(join(staged, 'webhooks.md'), insidePackage(readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8')));
-writeFileSync(join(staged, 'README.md'), insidePackage(readFileSync(join(sdk, 'README.md'), 'utf8')));
+writeJson('package.json', createManifest());
+// Links to files outside the package would be broken.
+writeFileSync(join(staged, 'webhooks.md'), rewriteLinks(readFileSync(join(root, 'docs', 'webhooks.md'), 'utf8')));
+writeFileSync(join(staged, 'README.md'), rewriteLinks(readFileSync(join(sdk, 'README.md'), 'utf8')));
 const [{ filename }] = JSON.parse(
   execFileSync('npm', ['pack', '--json', '--pack-destination', target], { cwd: staged, encoding: 'utf8' }),
 ) as [{ filename: string }];
@@ -38,7 +38,7 @@ function compile(project: string, folder: string): void {
   });
 }
 
-function manifest(): object {
+function createManifest(): object {
   const { name, version, description, bin, dependencies } = JSON.parse(
     readFileSync(join(sdk, 'package.json'), 'utf8'),
   ) as Record<string, unknown>;
@@ -63,8 +63,8 @@ function manifest(): object {
   };
 }
 
-/** Turns links to the repository into links within the package, or into text. */
-function insidePackage(markdown: string): string {
+/** Replaces links to files of the repository by links within the package, or by their text. */
+function rewriteLinks(markdown: string): string {
   return markdown
     .replaceAll('](../../docs/webhooks.md', '](webhooks.md')
     .replace(/\[([^\]]+)\]\((?:\.\.\/)+[^)]*\)/g, '$1');

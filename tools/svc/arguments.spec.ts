@@ -1,7 +1,7 @@
 import { HELP, parseCommand } from './arguments.ts';
 import { SvcError } from './base/svc-error.ts';
 
-describe('the command line', () => {
+describe('parseCommand', () => {
   it.each([
     [[], { name: 'help' }],
     [['--help'], { name: 'help' }],
@@ -47,21 +47,22 @@ describe('the command line', () => {
     [['logs', 'identity', 'demo-shop'], /unexpected word "demo-shop"; usage: .* logs \[-f\] \[service\]/],
     [['restart', 'identity', 'demo-shop'], /unexpected word "demo-shop"; usage: .* restart \[app\]/],
   ])('rejects %j with exit code 2', (args, message) => {
-    const error = errorOf(() => parseCommand(args));
+    const error = catchError(() => parseCommand(args));
     expect(error).toBeInstanceOf(SvcError);
     expect((error as SvcError).line).toMatch(message);
     expect((error as SvcError).exitCode).toBe(2);
   });
-
-  it('names every command in the help', () => {
-    for (const name of ['up', 'down', 'status', 'restart', 'logs', 'admin', 'test', 'bench', 'nx', 'npm', 'help'])
-      expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
-  });
 });
 
-function errorOf(work: () => unknown): unknown {
+test('the help lists every command', () => {
+  for (const name of ['up', 'down', 'status', 'restart', 'logs', 'admin', 'test', 'bench', 'nx', 'npm', 'help'])
+    expect(HELP).toMatch(new RegExp(`^  ${name}\\b`, 'm'));
+});
+
+/** Returns the error that the action throws. */
+function catchError(action: () => unknown): unknown {
   try {
-    work();
+    action();
   } catch (error) {
     return error;
   }

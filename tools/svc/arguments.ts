@@ -20,8 +20,8 @@ export const HELP = `usage: ./svc <command>
 
   up [-d]              installs, builds, starts PostgreSQL and all services, and shows their logs; Ctrl-C stops them
                        -d: returns when everything is ready
-     --distributed     starts a process for each service, over RabbitMQ, behind a front, on the same data; needs ./svc
-                       down first when the platform runs in another mode
+     --distributed     starts a process for each service, over RabbitMQ, behind a reverse proxy, on the same data; needs
+                       ./svc down first when the platform runs in another mode
      --rabbitmq        starts all services in one process, but over RabbitMQ
      --lan[=address]   also serves over HTTPS on this machine's address in the network, for a phone in that network, and
                        prints the shop's QR code; administration stays on this machine. The certificate is self-signed:
@@ -58,13 +58,13 @@ environment variables
 `;
 
 const FLAG = { type: 'boolean', default: false } as const;
-const UP = {
+const UP_OPTIONS = {
   detach: { ...FLAG, short: 'd' },
   distributed: FLAG,
   rabbitmq: FLAG,
   lan: { type: 'string' },
 } as const;
-const LOGS = { follow: { ...FLAG, short: 'f' } } as const;
+const LOGS_OPTIONS = { follow: { ...FLAG, short: 'f' } } as const;
 
 const USAGE = {
   up: 'up [-d] [--distributed | --rabbitmq] [--lan[=address]]',
@@ -74,7 +74,7 @@ const USAGE = {
   logs: 'logs [-f] [service]',
   demo: 'demo env',
 };
-/** All words after these go to another parser, --help too. */
+/** Another parser reads all words after these commands, also --help. */
 const PASSED_TO_PROGRAMS = ['admin', 'test', 'bench', 'nx', 'npm'] as const;
 
 /** @throws SvcError with exit code 2 */
@@ -98,7 +98,7 @@ export function parseCommand(args: readonly string[]): Command {
 }
 
 function parseOptions(name: keyof typeof USAGE, rest: readonly string[]): Command {
-  const optionalWord = (words: readonly string[]): string | undefined => {
+  const readOptionalWord = (words: readonly string[]): string | undefined => {
     if (words.length > 1) throw new Error(`unexpected word "${words[1]}"`);
     return words[0];
   };
@@ -106,17 +106,17 @@ function parseOptions(name: keyof typeof USAGE, rest: readonly string[]): Comman
     case 'up': {
       // parseArgs does not support an optional value.
       const args = rest.map((word) => (word === '--lan' ? '--lan=any' : word));
-      const { detach, distributed, rabbitmq, lan } = parseArgs({ args, options: UP }).values;
+      const { detach, distributed, rabbitmq, lan } = parseArgs({ args, options: UP_OPTIONS }).values;
       if (distributed && rabbitmq) throw new Error('use either --distributed or --rabbitmq');
       const mode = distributed ? 'distributed' : rabbitmq ? 'rabbitmq' : 'embedded';
       return { name, detach, mode, ...(lan === undefined ? {} : { lan: lan === 'any' ? true : lan }) };
     }
     case 'logs': {
-      const { values, positionals } = parseArgs({ args: [...rest], options: LOGS, allowPositionals: true });
-      return { name, follow: values.follow, service: optionalWord(positionals) };
+      const { values, positionals } = parseArgs({ args: [...rest], options: LOGS_OPTIONS, allowPositionals: true });
+      return { name, follow: values.follow, service: readOptionalWord(positionals) };
     }
     case 'restart':
-      return { name, app: optionalWord(parseArgs({ args: [...rest], allowPositionals: true }).positionals) };
+      return { name, app: readOptionalWord(parseArgs({ args: [...rest], allowPositionals: true }).positionals) };
     case 'demo':
       if (rest.join(' ') !== 'env') throw new Error('the subcommand is env: eval "$(./svc demo env)"');
       return { name };

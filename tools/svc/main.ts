@@ -1,7 +1,7 @@
 /** The entry point of ./svc. Each command loads only its own code, because tests call ./svc hundreds of times. */
 import { dirname, join } from 'node:path';
 import { type Command, HELP, parseCommand } from './arguments.ts';
-import { asSvcError, SvcError } from './base/svc-error.ts';
+import { reportError, SvcError } from './base/svc-error.ts';
 import { createDataDir, readSettings, resolveDataDir } from './settings/settings.ts';
 
 // A closed pipe (| head) is not an error.
@@ -12,9 +12,9 @@ const root = join(import.meta.dirname, '..', '..');
 try {
   process.exitCode = await run(parseCommand(process.argv.slice(2)));
 } catch (error) {
-  process.exitCode = report(error);
+  process.exitCode = reportError(error, process.env['SVC_DATA_DIR'] ?? join(root, '.data'));
 }
-// Keep-alive sockets of fetch, or a step that an interruption left behind, would keep the process running.
+// Otherwise keep-alive sockets of fetch, or an interrupted step, would keep the process running.
 process.exit();
 
 async function run(command: Command): Promise<number> {
@@ -69,16 +69,8 @@ async function run(command: Command): Promise<number> {
     await prepare(settings, createSteps(process.stderr), { build });
     // Nx targets and npm scripts start `node` from the PATH: it must be the version of this process.
     const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}` };
-    // The terminal sends Ctrl-C to the tool too: this process waits until the tool has ended.
+    // The terminal sends Ctrl-C also to the tool: this process ignores it, and waits until the tool has ended.
     process.on('SIGINT', () => undefined);
     return runProgram(file, args, { cwd, env });
   }
-}
-
-function report(error: unknown): number {
-  const dataDir = process.env['SVC_DATA_DIR'] ?? join(root, '.data');
-  const known = asSvcError(error, `data and logs are in ${dataDir}`);
-  console.error(known === undefined ? error : `svc: ${known.line}`);
-  if (known === undefined) console.error(`svc: unexpected error; the logs are in ${join(dataDir, 'log')}`);
-  return known?.exitCode ?? 1;
 }

@@ -16,7 +16,7 @@ interface Options {
   readonly description: string;
 }
 
-/** An existing app whose versions of packages the new one gets: there is one version of each in the repository. */
+/** The new app depends on the same versions of packages as this app, because the repository has one version of each. */
 const MODEL = 'apps/payment-history/package.json';
 
 /** Creates an app: a service with its configuration, ready for features, and a test that starts it. */
@@ -39,7 +39,7 @@ export default async function app(tree: Tree, { name, description }: Options): P
   }));
   await formatFiles(tree);
   return () => {
-    // The lock file names every package of the workspace; `npm ci` refuses one that it does not name.
+    // The lock file must list every package of the workspace: otherwise `npm ci` fails.
     installPackagesTask(tree, true);
     console.log(`
 Next:

@@ -9,7 +9,7 @@ interface Options {
   readonly plural?: string;
 }
 
-/** Migrations of an app are this far apart, so that one fits between two. */
+/** The distance between the numbers of migrations, so that one can be inserted between two others. */
 const MIGRATION_STEP = 10;
 
 /** Creates a feature folder in an app and registers its providers and its migration. */
@@ -21,7 +21,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
 
   const noun = names(name).className;
   const nouns = names(plural).className;
-  const number = nextMigration(tree, joinPathFragments(src, 'migrations'));
+  const number = findNextMigrationNumber(tree, joinPathFragments(src, 'migrations'));
   const migrationClass = `${nouns}${number}`;
   const variables = {
     noun,
@@ -32,7 +32,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
     table: plural.replaceAll('-', '_'),
     id: `${name.replaceAll('-', '_')}_id`,
     idVariable: `${names(name).propertyName}Id`,
-    service: serviceOf(tree, src),
+    service: findServiceName(tree, src),
     number,
     migrationClass,
   };
@@ -44,7 +44,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
     variables,
   );
 
-  edit(tree, joinPathFragments(src, 'app.module.ts'), (text) =>
+  editFile(tree, joinPathFragments(src, 'app.module.ts'), (text) =>
     addToList(
       addImports(text, [
         `import { Create${noun} } from './${plural}/create-${name}.js';`,
@@ -54,7 +54,7 @@ export default async function feature(tree: Tree, { app, name, plural = `${name}
       [`Create${noun}`, `${noun}Repository`],
     ),
   );
-  edit(tree, joinPathFragments(src, 'index.ts'), (text) =>
+  editFile(tree, joinPathFragments(src, 'index.ts'), (text) =>
     addToList(
       addImports(text, [`import { ${migrationClass} } from './migrations/${number}-${plural}.js';`]),
       'migrations',
@@ -72,21 +72,24 @@ A controller also needs its routes in libs/contracts/src/routes.ts and a row in 
   };
 }
 
-/** Above the newest migration of the app; the first of an app begins a thousand of its own. */
-function nextMigration(tree: Tree, folder: string): number {
-  const numbersIn = (migrations: string) =>
+/**
+ * A number after the newest migration of the app. The first migration of an app gets the next number divisible by 1
+ * 000.
+ */
+function findNextMigrationNumber(tree: Tree, folder: string): number {
+  const listNumbers = (migrations: string) =>
     tree
       .children(migrations)
       .flatMap((file) => /^(\d+)-/.exec(file)?.[1] ?? [])
       .map(Number);
-  const own = numbersIn(folder);
-  if (own.length > 0) return Math.max(...own) + MIGRATION_STEP;
-  const all = tree.children('apps').flatMap((app) => numbersIn(joinPathFragments('apps', app, 'src', 'migrations')));
+  const numbersOfApp = listNumbers(folder);
+  if (numbersOfApp.length > 0) return Math.max(...numbersOfApp) + MIGRATION_STEP;
+  const all = tree.children('apps').flatMap((app) => listNumbers(joinPathFragments('apps', app, 'src', 'migrations')));
   return Math.floor(Math.max(...all) / 1000 + 1) * 1000;
 }
 
 /** The name of the exported ServiceDefinition. */
-function serviceOf(tree: Tree, src: string): string {
+function findServiceName(tree: Tree, src: string): string {
   const found = /export const (\w+): ServiceDefinition/.exec(
     tree.read(joinPathFragments(src, 'index.ts'), 'utf8') ?? '',
   );
@@ -94,18 +97,18 @@ function serviceOf(tree: Tree, src: string): string {
   return found[1];
 }
 
-function edit(tree: Tree, path: string, change: (text: string) => string): void {
+function editFile(tree: Tree, path: string, change: (text: string) => string): void {
   tree.write(path, change(tree.read(path, 'utf8') ?? ''));
 }
 
-/** After the last import; `./svc npm run check -- --fix` orders them. */
+/** Adds the lines after the last import; `./svc npm run check -- --fix` sorts them. */
 function addImports(text: string, lines: readonly string[]): string {
   const last = text.lastIndexOf('\nimport ');
   const end = text.indexOf(';\n', last) + 2;
   return `${text.slice(0, end)}${lines.join('\n')}\n${text.slice(end)}`;
 }
 
-/** At the end of the array that the property holds. */
+/** Adds the entries at the end of the array that is the value of the property. */
 function addToList(text: string, property: string, entries: readonly string[]): string {
   const begin = text.search(new RegExp(`\\b${property}: \\[`));
   if (begin < 0) throw new Error(`there is no list "${property}" to add ${entries.join(' and ')} to`);

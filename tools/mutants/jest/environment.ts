@@ -1,7 +1,7 @@
 /**
- * The test environment in which mutants run: it extends Jest's own, runs each test once for each of its mutants with that
- * mutant active, and records the results. A test that fails with a mutant runs once more without it: only if it then
- * passes, the mutant was the cause.
+ * The test environment in which mutants run. It extends Jest's environment. It runs each test once for each mutant that
+ * the test evaluates, with only that mutant active, and records the results. A test that fails with a mutant runs again
+ * without it (the control run). If it then passes, the mutant was the cause.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import OneContext from '../../jest/one-context.ts';
@@ -31,86 +31,88 @@ interface CircusState {
   readonly rootDescribeBlock: CircusDescribe;
 }
 
-/** The mutant of one test run. */
-interface Entry {
+/** One run of one test: with a mutant, or its control run. */
+interface MutantRun {
   readonly test: number;
   readonly mutant: string;
   readonly isControl: boolean;
 }
 
-/** The global __svcMutants of compiled code. */
-interface Switch {
+/** The global `__svcMutants`, which compiled code and setup.mjs use. */
+interface MutantSwitch {
+  /** The id of the active mutant; empty for none. */
   active: string;
+  /** Records that a site was evaluated. */
   hit(site: string): void;
-  /** Returns the statement to send. */
+  /** Returns the SQL statement to send instead of this one. */
   statement(text: string): string;
 }
 
-/** With a mutant, for a test that usually takes less time. */
+/** The minimum time limit of a test with a mutant. */
 const USUAL_TIMEOUT_MS = 5_000;
-/** Without a mutant only a test that hangs ends early, as in jest.config.mjs. */
+/** The minimum time limit of a test without a mutant, as in jest.config.mjs: only a test that hangs reaches it. */
 const RECORDING_TIMEOUT_MS = 300_000;
-/** Other load on the machine must not look like a mutant. */
+/** A test with a mutant may take this many times its usual duration, because other programs may load the machine. */
 const MAX_SLOWDOWN = 8;
 
 export default class MutantEnvironment extends OneContext {
   private readonly plan = JSON.parse(readFileSync(process.env['SVC_MUTANTS_PLAN']!, 'utf8')) as Plan;
   private readonly statements = new LoadedStatements(this.plan.statements);
-  private readonly complaints = new SqlErrorLog(this.plan.serverLog);
-  private readonly entries = new Map<CircusTest, Entry>();
+  private readonly sqlErrorLog = new SqlErrorLog(this.plan.serverLog);
+  private readonly mutantRuns = new Map<CircusTest, MutantRun>();
   private readonly killed = new Set<string>();
   private readonly loadSites = new Set<string>();
   private sites = this.loadSites;
-  private isPlan = false;
-  private isOver = false;
+  private readsQueryPlan = false;
+  private shouldSkipRest = false;
   private startedAt = 0;
-  private readonly switch: Switch = {
+  private readonly switch: MutantSwitch = {
     active: this.plan.kind === 'alone' ? this.plan.mutant : '',
     hit: (site) => void this.sites.add(site),
-    statement: (text) => this.statementFor(text),
+    statement: (text) => this.chooseStatement(text),
   };
 
   constructor(...args: ConstructorParameters<typeof OneContext>) {
     super(...args);
-    // Before setup(), which Jest calls after the setup files.
-    (this.global as unknown as { __svcMutants: Switch }).__svcMutants = this.switch;
+    // The setup files use this global, and Jest runs them before setup().
+    (this.global as unknown as { __svcMutants: MutantSwitch }).__svcMutants = this.switch;
   }
 
   override async teardown(): Promise<void> {
-    this.say({ type: 'load', sites: [...this.loadSites] });
-    this.say({ type: 'end' });
+    this.writeLine({ type: 'load', sites: [...this.loadSites] });
+    this.writeLine({ type: 'end' });
     await super.teardown();
   }
 
   handleTestEvent = (event: CircusEvent, state: CircusState): void => {
-    if (event.name === 'run_start') this.arrange(state.rootDescribeBlock);
-    else if (event.name === 'test_start') this.begin(event.test!);
-    else if (event.name === 'test_done') this.finish(event.test!);
+    if (event.name === 'run_start') this.planRuns(state.rootDescribeBlock);
+    else if (event.name === 'test_start') this.startRun(event.test!);
+    else if (event.name === 'test_done') this.finishRun(event.test!);
   };
 
-  private say(line: Line): void {
+  private writeLine(line: Line): void {
     appendFileSync(this.plan.out, `${JSON.stringify(line)}\n`);
   }
 
-  private statementFor(text: string): string {
+  private chooseStatement(text: string): string {
     if (this.plan.kind === 'record') {
-      if (/^\s*(EXPLAIN|PREPARE looked_at)/.test(text)) this.isPlan = true;
-      for (const site of this.statements.sitesIn(text)) if (this.loadSites.has(site)) this.sites.add(site);
+      if (/^\s*(EXPLAIN|PREPARE looked_at)/.test(text)) this.readsQueryPlan = true;
+      for (const site of this.statements.findSites(text)) if (this.loadSites.has(site)) this.sites.add(site);
       return text;
     }
     const { active } = this.switch;
-    const changed = active === '' ? undefined : this.statements.mutated(text, active);
+    const changed = active === '' ? undefined : this.statements.applyMutant(text, active);
     if (changed === undefined) return text;
-    this.sites.add(siteOf(active));
+    this.sites.add(findSite(active));
     return changed;
   }
 
-  /** Numbers the tests in the order of the file, and inserts a copy for each of its runs. */
-  private arrange(root: CircusDescribe): void {
+  /** Numbers the tests in the order of the file, and replaces each test by a copy for each of its runs. */
+  private planRuns(root: CircusDescribe): void {
     let number = 0;
     const visit = (block: CircusDescribe): void => {
       block.children = block.children.flatMap((child): (CircusTest | CircusDescribe)[] => {
-        if (child.type === 'test') return this.arranged(child, number++);
+        if (child.type === 'test') return this.createRuns(child, number++);
         visit(child);
         return [child];
       });
@@ -118,10 +120,10 @@ export default class MutantEnvironment extends OneContext {
     visit(root);
   }
 
-  private arranged(test: CircusTest, number: number): CircusTest[] {
+  private createRuns(test: CircusTest, number: number): CircusTest[] {
     const { plan } = this;
-    this.entries.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
-    test.timeout = timeoutOf(test, plan.kind === 'record' ? undefined : plan.ms[number]);
+    this.mutantRuns.set(test, { test: number, mutant: plan.kind === 'alone' ? plan.mutant : '', isControl: false });
+    test.timeout = findTimeout(test, plan.kind === 'record' ? undefined : plan.ms[number]);
     if (plan.kind === 'record') return [test];
     if (plan.kind === 'alone') {
       if (plan.tests && !plan.tests.includes(number)) test.mode = 'skip';
@@ -130,7 +132,7 @@ export default class MutantEnvironment extends OneContext {
     const runs = (plan.runs[number] ?? []).flatMap((mutant) =>
       [false, true].map((isControl) => {
         const copy = { ...test, errors: [], unhandledRejectionErrorByPromise: new Map() };
-        this.entries.set(copy, { test: number, mutant, isControl });
+        this.mutantRuns.set(copy, { test: number, mutant, isControl });
         return copy;
       }),
     );
@@ -138,72 +140,81 @@ export default class MutantEnvironment extends OneContext {
     return runs.length === 0 ? [Object.assign(test, { mode: 'skip' })] : runs;
   }
 
-  /** Decides at the start of an entry: skips a mutant that is already killed, and a control unless there was a failure. */
-  private begin(test: CircusTest): void {
-    const entry = this.entries.get(test)!;
+  /** Skips the run if its mutant is already killed, or if it is a control run and the test has not failed. */
+  private startRun(test: CircusTest): void {
+    const entry = this.mutantRuns.get(test)!;
     const { mutant, isControl } = entry;
-    const isDue = isControl ? this.failing === mutant : !this.killed.has(mutant);
-    if (this.isOver || (this.plan.kind === 'mutants' && !isDue)) test.mode = 'skip';
+    const isDue = isControl ? this.failedMutant === mutant : !this.killed.has(mutant);
+    if (this.shouldSkipRest || (this.plan.kind === 'mutants' && !isDue)) test.mode = 'skip';
     if (test.mode === 'skip') return;
     this.startedAt = performance.now();
     this.sites = new Set();
-    this.isPlan = false;
-    this.complaints.forget();
+    this.readsQueryPlan = false;
+    this.sqlErrorLog.skipToEnd();
     if (this.plan.kind === 'mutants') this.switch.active = isControl ? '' : mutant;
-    if (!isControl && this.plan.kind !== 'record') this.say({ type: 'begin', test: entry.test, mutant });
+    if (!isControl && this.plan.kind !== 'record') this.writeLine({ type: 'begin', test: entry.test, mutant });
   }
 
-  /** The mutant whose control is next. */
-  private failing: string | undefined;
+  /** The mutant with which the test has just failed: its control run is next. */
+  private failedMutant: string | undefined;
 
-  private finish(test: CircusTest): void {
-    const { test: number, mutant, isControl } = this.entries.get(test)!;
+  private finishRun(test: CircusTest): void {
+    const { test: number, mutant, isControl } = this.mutantRuns.get(test)!;
     const failed = test.errors.length > 0;
     const { sites, plan } = this;
     this.sites = this.loadSites;
     if (plan.kind === 'mutants') this.switch.active = '';
     if (plan.kind === 'record') {
       const ms = Math.round(performance.now() - this.startedAt);
-      const { isPlan } = this;
-      const complaints = this.complaints.read();
-      this.say({ type: 'test', test: number, name: nameOf(test), ms, failed, sites: [...sites], isPlan, complaints });
+      const { readsQueryPlan } = this;
+      const sqlErrors = this.sqlErrorLog.read();
+      this.writeLine({
+        type: 'test',
+        test: number,
+        name: formatTestName(test),
+        ms,
+        failed,
+        sites: [...sites],
+        readsQueryPlan,
+        sqlErrors,
+      });
     } else if (isControl) {
-      this.failing = undefined;
-      // Not caused by the mutant alone: later tests would fail as well.
-      if (failed) this.isOver = true;
+      this.failedMutant = undefined;
+      // The mutant is not the only cause: later tests would fail too.
+      if (failed) this.shouldSkipRest = true;
       else this.killed.add(mutant);
-      this.say({ type: 'control', test: number, mutant, failed });
+      this.writeLine({ type: 'control', test: number, mutant, failed });
     } else {
-      const wasReached = sites.has(siteOf(mutant)) || this.loadSites.has(siteOf(mutant));
-      const error = failed ? firstLine(test.errors[0]) : '';
-      const complaints = this.complaints.read();
-      this.say({ type: 'ran', test: number, mutant, failed, wasReached, error, complaints });
-      if (failed) this.failing = mutant;
-      if (failed && plan.kind === 'alone') this.isOver = true;
+      const wasReached = sites.has(findSite(mutant)) || this.loadSites.has(findSite(mutant));
+      const error = failed ? summariseError(test.errors[0]) : '';
+      const sqlErrors = this.sqlErrorLog.read();
+      this.writeLine({ type: 'ran', test: number, mutant, failed, wasReached, error, sqlErrors });
+      if (failed) this.failedMutant = mutant;
+      if (failed && plan.kind === 'alone') this.shouldSkipRest = true;
     }
   }
 }
 
 /**
- * The time limit of a test with a mutant: a test that hangs fails much earlier than by its own limit, and a test that is only
- * slow on a busy machine passes.
+ * The time limit of a test. With a mutant it is much shorter than the test's own limit, so that a test that hangs fails
+ * early, but long enough for a test that is only slow on a busy machine.
  */
-function timeoutOf({ timeout }: CircusTest, usualMs: number | undefined): number {
+function findTimeout({ timeout }: CircusTest, usualMs: number | undefined): number {
   if (usualMs === undefined) return Math.max(RECORDING_TIMEOUT_MS, timeout ?? 0);
   return Math.max(USUAL_TIMEOUT_MS, usualMs * MAX_SLOWDOWN);
 }
 
-function siteOf(mutant: string): string {
+function findSite(mutant: string): string {
   return mutant.slice(0, mutant.lastIndexOf('.'));
 }
 
-function nameOf(test: CircusTest | CircusDescribe): string {
+function formatTestName(test: CircusTest | CircusDescribe): string {
   if (test.type === 'describeBlock' || test.parent.name === 'ROOT_DESCRIBE_BLOCK') return test.name;
-  return `${nameOf(test.parent)} ${test.name}`;
+  return `${formatTestName(test.parent)} ${test.name}`;
 }
 
-/** jest-circus stores an error, or a pair of the error and its origin. */
-function firstLine(error: unknown): string {
+/** The beginning of the error's message. jest-circus stores an error, or a pair of the error and its origin. */
+function summariseError(error: unknown): string {
   const thrown: unknown = Array.isArray(error) ? (error[0] ?? error[1]) : error;
   const text = thrown instanceof Object && 'message' in thrown ? String(thrown.message) : String(thrown);
 

@@ -12,24 +12,24 @@ const statements = new LoadedStatements([
 ]);
 const SENT = 'WITH x AS (SELECT (a) FROM t WHERE mode = $1 AND b IN (1, 2)) SELECT 1';
 
-it('finds the sites in a statement', () => {
-  expect(statements.sitesIn(SENT)).toEqual(['x.ts#1']);
-  expect(statements.sitesIn(SENT)).toEqual(['x.ts#1']);
-  expect(statements.sitesIn('SELECT (a) FROM t WHERE mode = $2')).toEqual([]);
+it('LoadedStatements finds the sites in a statement', () => {
+  expect(statements.findSites(SENT)).toEqual(['x.ts#1']);
+  expect(statements.findSites(SENT)).toEqual(['x.ts#1']);
+  expect(statements.findSites('SELECT (a) FROM t WHERE mode = $2')).toEqual([]);
 });
 
-it('applies a mutant to a statement and keeps the values of its holes', () => {
-  expect(statements.mutated(SENT, 'x.ts#1.1')).toBe(SENT.replace('mode = $1', '(mode = $1 OR TRUE)'));
-  expect(statements.mutated(SENT, 'x.ts#1.2')).toBe('WITH x AS (SELECT (a) FROM t WHERE mode = $1) SELECT 1');
+it('LoadedStatements applies a mutant to a statement and leaves the values of its holes unchanged', () => {
+  expect(statements.applyMutant(SENT, 'x.ts#1.1')).toBe(SENT.replace('mode = $1', '(mode = $1 OR TRUE)'));
+  expect(statements.applyMutant(SENT, 'x.ts#1.2')).toBe('WITH x AS (SELECT (a) FROM t WHERE mode = $1) SELECT 1');
 });
 
-it('ignores other statements and other mutants', () => {
-  expect(statements.mutated('SELECT 1', 'x.ts#1.1')).toBeUndefined();
-  expect(statements.mutated(SENT, 'x.ts#2.1')).toBeUndefined();
+it('LoadedStatements does not change other statements, or a statement with another mutant', () => {
+  expect(statements.applyMutant('SELECT 1', 'x.ts#1.1')).toBeUndefined();
+  expect(statements.applyMutant(SENT, 'x.ts#2.1')).toBeUndefined();
 });
 
-it('matches named parameters by their numbers, and uses these in the mutant', () => {
-  const named = new LoadedStatements([
+it('LoadedStatements matches named parameters with their numbers, and uses the numbers in the mutant', () => {
+  const namedStatements = new LoadedStatements([
     {
       site: 'x.ts#1',
       original: ['UPDATE t SET at = $now WHERE id = $id', 0, ' AND version = $version AND due < $now'],
@@ -40,8 +40,8 @@ it('matches named parameters by their numbers, and uses these in the mutant', ()
     },
   ]);
   const sent = 'WITH a AS (UPDATE t SET at = $2 WHERE id = $1 AND b AND version = $13 AND due < $2) SELECT $3';
-  expect(named.sitesIn(sent)).toEqual(['x.ts#1']);
-  expect(named.mutated(sent, 'x.ts#1.1')).toBe(sent.replace('version = $13', 'version <= $13'));
-  expect(named.mutated(sent, 'x.ts#1.2')).toBe(sent.replace(' AND version = $13', ''));
-  expect(named.sitesIn(sent.replace('due < $2', 'due < $3'))).toEqual([]);
+  expect(namedStatements.findSites(sent)).toEqual(['x.ts#1']);
+  expect(namedStatements.applyMutant(sent, 'x.ts#1.1')).toBe(sent.replace('version = $13', 'version <= $13'));
+  expect(namedStatements.applyMutant(sent, 'x.ts#1.2')).toBe(sent.replace(' AND version = $13', ''));
+  expect(namedStatements.findSites(sent.replace('due < $2', 'due < $3'))).toEqual([]);
 });

@@ -1,89 +1,92 @@
 import type { Part } from '../mutations/catalogue.ts';
 import type { LoadedStatement } from '../runs/plan.ts';
 
-interface Known {
+interface KnownStatement {
   readonly site: string;
-  /** Its longest text: a statement without this text cannot match. */
-  readonly mark: string;
-  /** Each hole is a group, and each named parameter: it has a number in the sent statement (`namedStatement`). */
+  /** The longest text between its holes and parameters: a statement without this text cannot match. */
+  readonly longestText: string;
+  /**
+   * Has a group for each hole and each named parameter. In the sent statement the parameter is a number
+   * (`namedStatement`).
+   */
   readonly pattern: RegExp;
   readonly mutants: LoadedStatement['mutants'];
 }
 
 /**
- * SQL that is built once when its file loads (`const KEEP = …`): a mutant cannot be chosen when it is evaluated, so it is
- * applied when the statement is sent.
+ * SQL statements that are built once, when their file loads (`const UPSERT = …`). The active mutant is not yet known
+ * then, so it is applied when the statement is sent.
  */
 export class LoadedStatements {
-  private readonly known: readonly Known[];
+  private readonly statements: readonly KnownStatement[];
 
   constructor(statements: readonly LoadedStatement[]) {
-    this.known = statements.map(({ site, original, mutants }) => ({
+    this.statements = statements.map(({ site, original, mutants }) => ({
       site,
-      mark: original
+      longestText: original
         .flatMap((part) => (typeof part === 'string' ? part.split(NAMED_PARAMETER) : []))
-        .reduce((one, other) => (other.length > one.length ? other : one), ''),
-      pattern: patternOf(original),
+        .reduce((longest, part) => (part.length > longest.length ? part : longest), ''),
+      pattern: createPattern(original),
       mutants,
     }));
   }
 
-  /** The sites in a statement. */
-  sitesIn(text: string): string[] {
-    return this.known.filter((known) => isIn(known, text)).map(({ site }) => site);
+  /** The ids of the sites whose text the statement contains. */
+  findSites(text: string): string[] {
+    return this.statements.filter((statement) => isContained(statement, text)).map(({ site }) => site);
   }
 
-  /** The statement with the mutant; undefined if it does not contain it. */
-  mutated(text: string, mutant: string): string | undefined {
-    const known = this.known.find(({ mutants }) => mutant in mutants);
-    if (known === undefined || !isIn(known, text)) return undefined;
-    const parts = known.mutants[mutant]!;
-    return text.replaceAll(known.pattern, (...match: unknown[]) => filled(parts, match.at(-1) as Groups));
+  /** The statement with the mutant; undefined if the statement does not contain the mutant's site. */
+  applyMutant(text: string, mutant: string): string | undefined {
+    const statement = this.statements.find(({ mutants }) => mutant in mutants);
+    if (statement === undefined || !isContained(statement, text)) return undefined;
+    const parts = statement.mutants[mutant]!;
+    return text.replaceAll(statement.pattern, (...match: unknown[]) => fillHoles(parts, match.at(-1) as Groups));
   }
 }
 
-function isIn({ mark, pattern }: Known, text: string): boolean {
+function isContained({ longestText, pattern }: KnownStatement, text: string): boolean {
   pattern.lastIndex = 0;
-  return text.includes(mark) && pattern.test(text);
+  return text.includes(longestText) && pattern.test(text);
 }
 
 type Groups = Readonly<Record<string, string>>;
 
 const NAMED_PARAMETER = /\$[a-z]\w*/gi;
 
-function patternOf(parts: readonly Part[]): RegExp {
+function createPattern(parts: readonly Part[]): RegExp {
   const names = new Set<string>();
-  const parameter = (name: string): string => {
+  const parameterPattern = (name: string): string => {
     if (names.has(name)) return String.raw`\k<${name}>`;
     names.add(name);
     return String.raw`(?<${name}>\$\d+)`;
   };
-  const text = (part: string): string => {
-    const between = part.split(NAMED_PARAMETER).map(escaped);
-    const parameters = (part.match(NAMED_PARAMETER) ?? []).map((name) => parameter(name.slice(1)));
-    return between.map((fixed, nth) => `${fixed}${parameters[nth] ?? ''}`).join('');
+  const textPattern = (part: string): string => {
+    const between = part.split(NAMED_PARAMETER).map(escapeRegExp);
+    const parameters = (part.match(NAMED_PARAMETER) ?? []).map((name) => parameterPattern(name.slice(1)));
+    return between.map((fixedText, index) => `${fixedText}${parameters[index] ?? ''}`).join('');
   };
   return new RegExp(
-    parts.map((part) => (typeof part === 'number' ? `(?<${hole(part)}>[^]*?)` : text(part))).join(''),
+    parts.map((part) => (typeof part === 'number' ? `(?<${holeGroupName(part)}>[^]*?)` : textPattern(part))).join(''),
     'g',
   );
 }
 
-function filled(parts: readonly Part[], groups: Groups): string {
+function fillHoles(parts: readonly Part[], groups: Groups): string {
   return parts
     .map((part) =>
       typeof part === 'number'
-        ? groups[hole(part)]
+        ? groups[holeGroupName(part)]
         : part.replaceAll(NAMED_PARAMETER, (name) => groups[name.slice(1)]!),
     )
     .join('');
 }
 
-/** No parameter begins with an underscore. */
-function hole(nth: number): string {
-  return `_${nth}`;
+/** The name of a hole's group. It begins with an underscore, as no name of a parameter does. */
+function holeGroupName(hole: number): string {
+  return `_${hole}`;
 }
 
-function escaped(text: string): string {
+function escapeRegExp(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 }

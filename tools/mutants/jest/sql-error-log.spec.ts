@@ -1,6 +1,6 @@
-import { sqlErrorsIn } from './sql-error-log.ts';
+import { parseSqlErrors } from './sql-error-log.ts';
 
-it('reads errors of invalid statements from the log, each once', () => {
+it('parseSqlErrors returns each error of an invalid statement in the log once', () => {
   const log = [
     '2026-01-01 [1] a@b ERROR:  42601: syntax error at or near "OR" at character 7',
     '2026-01-01 [1] a@b STATEMENT:  SELECT OR',
@@ -8,5 +8,5 @@ it('reads errors of invalid statements from the log, each once', () => {
     '2026-01-01 [1] a@b ERROR:  42501: permission denied for table sessions',
     '2026-01-01 [1] a@b ERROR:  23505: duplicate key value violates unique constraint "x"',
   ].join('\n');
-  expect(sqlErrorsIn(log)).toEqual(['42601: syntax error at or near "OR" at character 7']);
+  expect(parseSqlErrors(log)).toEqual(['42601: syntax error at or near "OR" at character 7']);
 });

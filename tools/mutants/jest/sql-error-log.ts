@@ -1,23 +1,24 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 
 /** Syntax errors and rule violations (class 42), except insufficient privilege, which tests provoke. */
-const COMPLAINT = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
+const INVALID_STATEMENT_ERROR = /ERROR:\s+(42(?!501)\w{3}: .*)/g;
 
-/** PostgreSQL's errors about statements that it cannot run at all: a mutant that causes one proves nothing. */
+/** Reads PostgreSQL's errors about invalid statements. A mutant that causes one proves nothing about the tests. */
 export class SqlErrorLog {
   private readonly log: string;
   private readUpTo = 0;
 
-  /** @param log of a server with log_error_verbosity = verbose; empty for tests without one */
+  /** @param log path of the log of a server with log_error_verbosity = verbose; empty for tests without a server */
   constructor(log: string) {
     this.log = log;
   }
 
   /** Ignores all errors up to now, because they belong to an earlier run. */
-  forget(): void {
+  skipToEnd(): void {
     this.readUpTo = this.size();
   }
 
+  /** The errors since the last call. */
   read(): string[] {
     const from = this.readUpTo;
     const length = this.size() - from;
@@ -27,7 +28,7 @@ export class SqlErrorLog {
     try {
       const bytes = Buffer.alloc(length);
       readSync(handle, bytes, 0, length, from);
-      return sqlErrorsIn(bytes.toString('utf8'));
+      return parseSqlErrors(bytes.toString('utf8'));
     } finally {
       closeSync(handle);
     }
@@ -38,6 +39,6 @@ export class SqlErrorLog {
   }
 }
 
-export function sqlErrorsIn(log: string): string[] {
-  return [...new Set([...log.matchAll(COMPLAINT)].map(([, text]) => text!.trim()))];
+export function parseSqlErrors(log: string): string[] {
+  return [...new Set([...log.matchAll(INVALID_STATEMENT_ERROR)].map(([, text]) => text!.trim()))];
 }

@@ -12,7 +12,7 @@ type CacheKey = NonNullable<Swc['getCacheKey']>;
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const tool = join(import.meta.dirname, '..');
-/** Part of the cache key, because another version of this tool compiles differently. */
+/** A digest of this tool. It is part of the cache key, because another version of the tool compiles differently. */
 const version = ['jest', 'mutations', '.']
   .flatMap((folder) => readdirSync(join(tool, folder)).map((file) => join(tool, folder, file)))
   .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts'))

@@ -1,10 +1,12 @@
 import ts from 'typescript';
-import { instrument, mutantsIn } from './catalogue.ts';
+import { findMutants, instrument } from './catalogue.ts';
 
 const FILE = 'apps/x/src/x.ts';
 
-/** The exports of the source when a mutant is active, and the sites that were evaluated. */
-function run<T>(
+/**
+ * Runs the instrumented source with an active mutant. Returns the result of `use`, and the sites that were evaluated.
+ */
+function runInstrumented<T>(
   source: string,
   active: string,
   use: (module: Record<string, never>) => T,
@@ -28,8 +30,8 @@ export const find = (table: string, site?: number) =>
 export const open = (rows: { state: string }[]) => rows.filter((row) => ['open', 'reserved'].includes(row.state)).length;
 `;
 
-it('behaves like the source while no mutant is active', () => {
-  const { result, hits } = run(GUARDS, '', (module) => {
+it('instrumented code behaves like the source when no mutant is active', () => {
+  const { result, hits } = runInstrumented(GUARDS, '', (module) => {
     const call = module as Record<string, (...args: unknown[]) => unknown>;
     return [
       call['mayPay']!({ mode: 'test', expiresAt: 5 }, { mode: 'test' }, 4),
@@ -51,10 +53,10 @@ it('behaves like the source while no mutant is active', () => {
   expect(new Set(hits).size).toBe(6);
 });
 
-it('applies only the active mutant, chosen when the expression is evaluated', () => {
-  const mutants = mutantsIn(FILE, GUARDS);
+it('instrumented code applies only the mutant that is active when the expression is evaluated', () => {
+  const mutants = findMutants(FILE, GUARDS);
   const outcomes = mutants.map(({ id, original, what }) => {
-    const { result } = run(GUARDS, id, (module) => {
+    const { result } = runInstrumented(GUARDS, id, (module) => {
       const call = module as Record<string, (...args: unknown[]) => unknown>;
       return [
         call['mayPay']!({ mode: 'test', expiresAt: 5 }, { mode: 'live' }, 4),
@@ -83,14 +85,14 @@ it('applies only the active mutant, chosen when the expression is evaluated', ()
   ]);
 });
 
-it('keeps line numbers', () => {
+it('instrumented code has the line numbers of the source', () => {
   const source =
     'const a =\n  `SELECT 1\n  WHERE mode = $1 -- 1\n  AND site_id = $2`;\nthrow new Error(String(a.mode === b.mode));';
   const lines = instrument(FILE, source).split('\n');
   expect(lines.at(-1)).toContain('throw new Error');
 });
 
-it('omits one guard from TypeORM criteria, also in helpers, and never all criteria of a change', () => {
+it('findMutants omits each guard of TypeORM criteria, also in helper functions, but never all criteria of a change', () => {
   const source = `
     const ownedBy = 1;
     function ofOwner(owner) { return { merchantId: owner.merchantId, siteId: owner.siteId }; }
@@ -100,7 +102,7 @@ it('omits one guard from TypeORM criteria, also in helpers, and never all criter
     tx.update(Row, { id, version: 3 }, { mode: 'live' });
     kept.delete({ siteId: 1 });
     hash.update(JSON.stringify({ mode }));`;
-  expect(mutantsIn(FILE, source).map(({ original, what }) => `${original}: ${what}`)).toEqual([
+  expect(findMutants(FILE, source).map(({ original, what }) => `${original}: ${what}`)).toEqual([
     '{ merchantId: owner.merchantId, siteId: owner.siteId }: without merchantId: owner.merchantId',
     '{ merchantId: owner.merchantId, siteId: owner.siteId }: without siteId: owner.siteId',
     '{ merchantId, siteId, keyId }: without merchantId',
@@ -111,17 +113,17 @@ it('omits one guard from TypeORM criteria, also in helpers, and never all criter
   ]);
 });
 
-it('makes no mutant of lengths, types, HTTP answers and omitted members', () => {
+it('findMutants returns no mutant for lengths, types, HTTP statuses and optional members', () => {
   const source = `
     if (sites.length > 3 || typeof siteId === 'string' || statusCode === 404 || status >= 500) x();
     const shown = { ...(siteId === undefined ? {} : { siteId }), at: until === null ? undefined : until };
     const name = found?.merchantName === other;`;
-  expect(mutantsIn(FILE, source)).toEqual([]);
+  expect(findMutants(FILE, source)).toEqual([]);
 });
 
-it('numbers equal guards of one function', () => {
+it('findMutants numbers equal guards of one function', () => {
   const source = 'function f() { return a.mode === b.mode || c(a.mode === b.mode); }';
-  expect(mutantsIn(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
+  expect(findMutants(FILE, source).map(({ within, occurrence, line }) => [within, occurrence, line])).toEqual([
     ['f', 1, 1],
     ['f', 1, 1],
     ['f', 2, 1],
@@ -129,10 +131,10 @@ it('numbers equal guards of one function', () => {
   ]);
 });
 
-it('gives a statement before and after the mutation, whatever its holes contain', () => {
+it('findMutants returns the mutated statement with the numbers of its holes', () => {
   const source =
     'const KEEP = `UPDATE ${table} SET a = \\`b\\` WHERE ${table}.version = ${version} AND mode = $1 ${more}`;';
-  const statements = mutantsIn(FILE, source).map(({ statement }) => statement!.mutated);
+  const statements = findMutants(FILE, source).map(({ statement }) => statement!.mutated);
   expect(statements[0]).toEqual([
     'UPDATE ',
     0,

@@ -1,15 +1,21 @@
-/** All mutants of some files, each with a key that survives line changes, and the instrumented text. */
+/**
+ * Lists the mutants of a file, and compiles them into its source.
+ *
+ * A guard is a condition on owner, mode, version, state, lease or expiry. A site is an expression that contains guards.
+ * A mutant is the program with one guard dropped or weakened. A hole is a `${…}` in the template literal of an SQL
+ * statement.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Guard } from './guard-words.ts';
 import type { Kind, Site } from './source-mutants.ts';
-import { sitesOf } from './source-mutants.ts';
+import { findSites } from './source-mutants.ts';
 import type { Mutation } from './sql-mutations.ts';
 
 export interface Mutant {
-  /** `file#number`, stable until the file changes. */
+  /** `file#site.mutant`, both numbered from 1; stable until the file changes. */
   readonly id: string;
-  /** The expression that it changes: `file#number`. */
+  /** The expression that the mutant changes: `file#site`. */
   readonly site: string;
   readonly kind: Kind;
   readonly guard: Guard;
@@ -18,61 +24,61 @@ export interface Mutant {
   readonly within: string;
   readonly original: string;
   readonly what: string;
-  /** Number among mutants with the same file, function, original and change; from 1. */
+  /** The number, from 1, among mutants with the same file, function, original and change. */
   readonly occurrence: number;
-  /** For SQL: the statement before and after; a number is a hole. */
+  /** For SQL: the statement before and after the change, as texts and numbers of holes. */
   readonly statement?: { readonly original: readonly Part[]; readonly mutated: readonly Part[] };
 }
 
 export type Part = string | number;
 
-export function mutantsOf(root: string, file: string): Mutant[] {
-  return mutantsIn(file, readFileSync(join(root, file), 'utf8'));
+export function readMutants(root: string, file: string): Mutant[] {
+  return findMutants(file, readFileSync(join(root, file), 'utf8'));
 }
 
-export function mutantsIn(file: string, source: string): Mutant[] {
-  const seen = new Map<string, number>();
-  return sitesOf(file, source).flatMap((site, at) =>
-    site.mutations.map((mutation, nth): Mutant => {
+export function findMutants(file: string, source: string): Mutant[] {
+  const occurrences = new Map<string, number>();
+  return findSites(file, source).flatMap((site, siteIndex) =>
+    site.mutations.map((mutation, mutationIndex): Mutant => {
       const { guard, original, what } = mutation;
-      const same = [site.within, original, what].join('\0');
-      const occurrence = (seen.get(same) ?? 0) + 1;
-      seen.set(same, occurrence);
+      const key = [site.within, original, what].join('\0');
+      const occurrence = (occurrences.get(key) ?? 0) + 1;
+      occurrences.set(key, occurrence);
       return {
-        id: idOf(file, at, nth),
-        site: siteIdOf(file, at),
+        id: formatMutantId(file, siteIndex, mutationIndex),
+        site: formatSiteId(file, siteIndex),
         kind: site.kind,
         guard,
         file,
-        line: site.line + linesBetween(source, site.start, mutation.start),
+        line: site.line + countLines(source, site.start, mutation.start),
         within: site.within,
         original,
         what,
         occurrence,
-        ...(site.literal ? { statement: statementOf(source, site.literal, mutation) } : {}),
+        ...(site.literal ? { statement: mutateStatement(source, site.literal, mutation) } : {}),
       };
     }),
   );
 }
 
-function siteIdOf(file: string, site: number): string {
+function formatSiteId(file: string, site: number): string {
   return `${file}#${site + 1}`;
 }
 
-function idOf(file: string, site: number, mutation: number): string {
-  return `${siteIdOf(file, site)}.${mutation + 1}`;
+function formatMutantId(file: string, site: number, mutation: number): string {
+  return `${formatSiteId(file, site)}.${mutation + 1}`;
 }
 
-function linesBetween(source: string, from: number, to: number): number {
+function countLines(source: string, from: number, to: number): number {
   return source.slice(from, to).split('\n').length - 1;
 }
 
 /**
- * The source with all its mutants: each site becomes a choice between itself and its mutants at each evaluation.
- * Line numbers do not change.
+ * The source with all its mutants: each site becomes an expression that chooses, at each evaluation, between the
+ * original and its mutants. Line numbers do not change.
  */
 export function instrument(file: string, source: string): string {
-  const sites = sitesOf(file, source).map((site, at) => ({ site, at }));
+  const sites = findSites(file, source).map((site, at) => ({ site, at }));
   return render(source, { start: 0, end: source.length }, sites, file);
 }
 
@@ -81,14 +87,14 @@ interface NumberedSite {
   readonly at: number;
 }
 
-/** The text of a range in which the outermost sites are choices, and recursively the sites inside them. */
+/** The text of a range in which each site is replaced by a choice, also the sites inside other sites. */
 function render(source: string, range: Span, sites: readonly NumberedSite[], file: string): string {
   let text = '';
   let from = range.start;
   for (let index = 0; index < sites.length;) {
     const { site, at } = sites[index]!;
     const inside = sites.slice(index + 1).filter((other) => other.site.start < site.end);
-    text += source.slice(from, site.start) + choice(source, site, at, inside, file);
+    text += source.slice(from, site.start) + renderChoice(source, site, at, inside, file);
     from = site.end;
     index += 1 + inside.length;
   }
@@ -97,48 +103,50 @@ function render(source: string, range: Span, sites: readonly NumberedSite[], fil
 
 type Span = { readonly start: number; readonly end: number };
 
-function choice(source: string, site: Site, at: number, inside: readonly NumberedSite[], file: string): string {
+function renderChoice(source: string, site: Site, at: number, inside: readonly NumberedSite[], file: string): string {
   const mutants = site.mutations.map(
     (mutation, nth) =>
-      `__svcMutants.active===${JSON.stringify(idOf(file, at, nth))}?(${mutated(source, site, mutation)}):`,
+      `__svcMutants.active===${JSON.stringify(formatMutantId(file, at, nth))}?(${applyMutation(source, site, mutation)}):`,
   );
   const original = render(source, site, inside, file);
-  return `(__svcMutants.hit(${JSON.stringify(siteIdOf(file, at))}),${mutants.join('')}(${original}))`;
+  return `(__svcMutants.hit(${JSON.stringify(formatSiteId(file, at))}),${mutants.join('')}(${original}))`;
 }
 
-function mutated(source: string, site: Site, { start, end, replacement }: Mutation): string {
+function applyMutation(source: string, site: Site, { start, end, replacement }: Mutation): string {
   return source.slice(site.start, start) + replacement + source.slice(end, site.end);
 }
 
-/** The literal as texts and hole numbers, once as it is and once mutated. */
-function statementOf(
+/** The literal before and after the mutation, as texts and numbers of holes. */
+function mutateStatement(
   source: string,
   literal: NonNullable<Site['literal']>,
   mutation: Mutation,
 ): NonNullable<Mutant['statement']> {
-  const original = partsOf(source, literal.start, literal.end, literal);
-  const before = partsOf(source, literal.start, mutation.start, literal);
-  const after = partsOf(source, mutation.end, literal.end, literal);
+  const original = splitAtHoles(source, literal.start, literal.end, literal);
+  const before = splitAtHoles(source, literal.start, mutation.start, literal);
+  const after = splitAtHoles(source, mutation.end, literal.end, literal);
   const cut = source.slice(mutation.start, mutation.end);
-  // A mutation that adds text around a predicate keeps the predicate's own holes.
+  // A mutation that adds text around a predicate does not change the holes of the predicate.
   const [prefix, suffix] = cut === '' ? [mutation.replacement, ''] : mutation.replacement.split(cut);
-  const kept =
-    suffix === undefined || mutation.replacement === '' ? [] : partsOf(source, mutation.start, mutation.end, literal);
-  return { original, mutated: [...before, prefix ?? '', ...kept, suffix ?? '', ...after] };
+  const originalParts =
+    suffix === undefined || mutation.replacement === ''
+      ? []
+      : splitAtHoles(source, mutation.start, mutation.end, literal);
+  return { original, mutated: [...before, prefix ?? '', ...originalParts, suffix ?? '', ...after] };
 }
 
-/** Holes that lie within the range, and the texts between them as they are at run time. */
-function partsOf(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
+/** The numbers of the holes within the range, and the texts between them as they are at run time. */
+function splitAtHoles(source: string, start: number, end: number, { holes }: NonNullable<Site['literal']>): Part[] {
   const parts: Part[] = [];
   let from = start;
   for (const [at, hole] of holes.entries()) {
     if (hole.start < start || hole.end > end) continue;
-    parts.push(cooked(source.slice(from, hole.start)), at);
+    parts.push(unescapeText(source.slice(from, hole.start)), at);
     from = hole.end;
   }
-  return [...parts, cooked(source.slice(from, end))];
+  return [...parts, unescapeText(source.slice(from, end))];
 }
 
-function cooked(text: string): string {
+function unescapeText(text: string): string {
   return text.replaceAll(/\\([\s\S])/g, (_, character: string) => (character === 'n' ? '\n' : character));
 }

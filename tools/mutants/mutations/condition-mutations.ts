@@ -1,11 +1,11 @@
 /** Finds comparisons of owner, mode, version, state, lease or expiry in TypeScript, and their mutations. */
 import ts from 'typescript';
 import type { Guard } from './guard-words.ts';
-import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
+import { findGuard, findStrongestGuard, splitWords } from './guard-words.ts';
 import type { Mutation } from './sql-mutations.ts';
-import { oneLine } from './sql-mutations.ts';
+import { collapseSpaces } from './sql-mutations.ts';
 
-const EDGES = new Map<ts.SyntaxKind, { readonly from: string; readonly to: string }>([
+const BOUNDARY_OPERATORS = new Map<ts.SyntaxKind, { readonly from: string; readonly to: string }>([
   [ts.SyntaxKind.LessThanToken, { from: '<', to: '<=' }],
   [ts.SyntaxKind.LessThanEqualsToken, { from: '<=', to: '<' }],
   [ts.SyntaxKind.GreaterThanToken, { from: '>', to: '>=' }],
@@ -15,40 +15,43 @@ const EQUALITIES: readonly ts.SyntaxKind[] = [
   ts.SyntaxKind.EqualsEqualsEqualsToken,
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ];
-/** The names of flags; other names are things or nothing. */
-const FLAG =
+/** The names of boolean values. A condition on another name tests whether it has a value. */
+const FLAG_NAME =
   /^(is|has|can|may|must|should|was|are)[A-Z]|(^|_|[a-z])([Rr]evoked|[Ll]eased|[Ww]ithdrawn|[Ee]xpired|[Ss]uperseded|[Kk]eyless|[Cc]losed|[Rr]eadable|[Rr]equired|[Ll]ocked|[Ss]tale|[Rr]etired|_key)$/;
-/** Compares the form of a text or the length of a list, not an owner. */
-const MEASURES = new Set(['length', 'size', 'byteLength']);
+/** A comparison of the length of a text or list guards nothing. */
+const LENGTH_PROPERTIES = new Set(['length', 'size', 'byteLength']);
 
 export function conditionMutations(node: ts.Expression, tree: ts.SourceFile): Mutation[] {
   if (ts.isBinaryExpression(node)) return comparisonMutations(node, tree);
   if (ts.isCallExpression(node) && isMembership(node)) return membershipMutations(node, tree);
-  return isFlag(node) ? both(node, guardOfNames([nameOf(node)]), tree) : [];
+  return isFlag(node) ? alwaysMutations(node, findStrongestGuard([findLastName(node)]), tree) : [];
 }
 
 function comparisonMutations(node: ts.BinaryExpression, tree: ts.SourceFile): Mutation[] {
   const { left, right, operatorToken } = node;
-  const edge = EDGES.get(operatorToken.kind);
-  if (edge === undefined && !EQUALITIES.includes(operatorToken.kind)) return [];
-  if ([left, right].some((side) => isMeasure(side) || ts.isTypeOfExpression(side)) || isShaping(node)) return [];
-  // In a program `at` is an index, not a time.
-  const names = [...namesIn(left), ...namesIn(right)].filter((name) => name !== 'at');
+  const boundary = BOUNDARY_OPERATORS.get(operatorToken.kind);
+  if (boundary === undefined && !EQUALITIES.includes(operatorToken.kind)) return [];
+  if ([left, right].some((side) => isLength(side) || ts.isTypeOfExpression(side)) || isOptionalMember(node)) return [];
+  // In TypeScript, `at` is an index; in SQL it is a time.
+  const names = [...findNames(left), ...findNames(right)].filter((name) => name !== 'at');
   const isHttpStatus = [left, right].some((side) => ts.isNumericLiteral(side) && Number(side.text) >= 100);
-  const guard = guardOfNames(isHttpStatus ? names.filter((name) => name !== 'status') : names);
+  const guard = findStrongestGuard(isHttpStatus ? names.filter((name) => name !== 'status') : names);
   if (guard === undefined) return [];
-  const mutations = both(node, guard, tree);
-  if (edge === undefined) return mutations;
+  const mutations = alwaysMutations(node, guard, tree);
+  if (boundary === undefined) return mutations;
   const span = { start: operatorToken.getStart(tree), end: operatorToken.end };
-  const what = `${edge.from} becomes ${edge.to}`;
-  return [...mutations, { ...span, replacement: edge.to, guard, original: oneLine(node.getText(tree)), what }];
+  const what = `${boundary.from} becomes ${boundary.to}`;
+  return [
+    ...mutations,
+    { ...span, replacement: boundary.to, guard, original: collapseSpaces(node.getText(tree)), what },
+  ];
 }
 
 /** The mutations `true` and `false`. */
-function both(node: ts.Expression, guard: Guard | undefined, tree: ts.SourceFile): Mutation[] {
+function alwaysMutations(node: ts.Expression, guard: Guard | undefined, tree: ts.SourceFile): Mutation[] {
   if (guard === undefined) return [];
   const span = { start: node.getStart(tree), end: node.end };
-  const original = oneLine(node.getText(tree));
+  const original = collapseSpaces(node.getText(tree));
   return ['true', 'false'].map((value) => ({ ...span, replacement: value, guard, original, what: `always ${value}` }));
 }
 
@@ -59,10 +62,10 @@ function isMembership(node: ts.CallExpression): boolean {
 }
 
 function membershipMutations(node: ts.CallExpression, tree: ts.SourceFile): Mutation[] {
-  const guard = guardOfNames(node.arguments.flatMap(namesIn));
+  const guard = findStrongestGuard(node.arguments.flatMap(findNames));
   const list = withoutCast((node.expression as ts.PropertyAccessExpression).expression);
   if (guard === undefined) return [];
-  const original = oneLine(node.getText(tree));
+  const original = collapseSpaces(node.getText(tree));
   const values = ts.isArrayLiteralExpression(list) && list.elements.length > 1 ? [...list.elements] : [];
   const cuts = values.map((value, at) => ({
     start: at === 0 ? value.getStart(tree) : values[at - 1]!.end,
@@ -72,25 +75,25 @@ function membershipMutations(node: ts.CallExpression, tree: ts.SourceFile): Muta
     original,
     what: `without ${value.getText(tree)}`,
   }));
-  return [...both(node, guard, tree), ...cuts];
+  return [...alwaysMutations(node, guard, tree), ...cuts];
 }
 
 function withoutCast(node: ts.Expression): ts.Expression {
   return ts.isParenthesizedExpression(node) || ts.isAsExpression(node) ? withoutCast(node.expression) : node;
 }
 
-/** A name that is true or false, where it decides something. */
+/** A boolean name that is used as a condition. */
 function isFlag(node: ts.Expression): boolean {
-  const isNamed = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isCallExpression(node);
-  if (!isNamed || !isDecided(node)) return false;
-  const name = nameOf(node);
-  return (FLAG.test(name) || wordsOf(name)[0] === 'require') && guardOfName(name) !== undefined;
+  const hasName = ts.isIdentifier(node) || ts.isPropertyAccessExpression(node) || ts.isCallExpression(node);
+  if (!hasName || !isUsedAsCondition(node)) return false;
+  const name = findLastName(node);
+  return (FLAG_NAME.test(name) || splitWords(name)[0] === 'require') && findGuard(name) !== undefined;
 }
 
-function isDecided(node: ts.Expression): boolean {
+function isUsedAsCondition(node: ts.Expression): boolean {
   const { parent } = node;
   if (ts.isParenthesizedExpression(parent) || (ts.isAwaitExpression(parent) && parent.expression === node))
-    return isDecided(parent);
+    return isUsedAsCondition(parent);
   if (ts.isIfStatement(parent) || ts.isWhileStatement(parent)) return parent.expression === node;
   if (ts.isConditionalExpression(parent)) return parent.condition === node;
   if (ts.isPrefixUnaryExpression(parent)) return parent.operator === ts.SyntaxKind.ExclamationToken;
@@ -101,18 +104,18 @@ function isDecided(node: ts.Expression): boolean {
   return isJunction;
 }
 
-/** `...(x === undefined ? {} : { x })`: omits a member of an object, and guards nothing. */
-function isShaping(node: ts.BinaryExpression): boolean {
-  const comparesWithNothing = [node.left, node.right].some(
+/** `...(x === undefined ? {} : { x })`: adds an optional member to an object, and guards nothing. */
+function isOptionalMember(node: ts.BinaryExpression): boolean {
+  const comparesWithEmpty = [node.left, node.right].some(
     (side) => side.kind === ts.SyntaxKind.NullKeyword || (ts.isIdentifier(side) && side.text === 'undefined'),
   );
-  if (!comparesWithNothing) return false;
+  if (!comparesWithEmpty) return false;
   const { parent } = node;
   if (!ts.isConditionalExpression(parent) || parent.condition !== node) return false;
-  return [parent.whenTrue, parent.whenFalse].some(isNothing);
+  return [parent.whenTrue, parent.whenFalse].some(isEmptyValue);
 }
 
-function isNothing(node: ts.Expression): boolean {
+function isEmptyValue(node: ts.Expression): boolean {
   return (
     (ts.isObjectLiteralExpression(node) && node.properties.length === 0) ||
     (ts.isArrayLiteralExpression(node) && node.elements.length === 0) ||
@@ -121,29 +124,29 @@ function isNothing(node: ts.Expression): boolean {
   );
 }
 
-function isMeasure(node: ts.Expression): boolean {
-  return ts.isPropertyAccessExpression(node) && MEASURES.has(node.name.text);
+function isLength(node: ts.Expression): boolean {
+  return ts.isPropertyAccessExpression(node) && LENGTH_PROPERTIES.has(node.name.text);
 }
 
 /** The last name of an expression: `expired` of `this.clock.expired(at)`. */
-function nameOf(node: ts.Expression): string {
-  if (ts.isAwaitExpression(node) || ts.isParenthesizedExpression(node)) return nameOf(node.expression);
-  if (ts.isCallExpression(node)) return nameOf(node.expression);
+function findLastName(node: ts.Expression): string {
+  if (ts.isAwaitExpression(node) || ts.isParenthesizedExpression(node)) return findLastName(node.expression);
+  if (ts.isCallExpression(node)) return findLastName(node.expression);
   if (ts.isPropertyAccessExpression(node)) return node.name.text;
   return ts.isIdentifier(node) ? node.text : '';
 }
 
-/** The names in an operand: its own last name, and those of its arguments. Not of functions inside. */
-function namesIn(node: ts.Expression): string[] {
+/** The names in an operand: its last name and those of its arguments, but not names in the bodies of functions. */
+function findNames(node: ts.Expression): string[] {
   if (ts.isPropertyAccessExpression(node)) return [node.name.text];
   if (ts.isIdentifier(node)) return [node.text];
-  if (ts.isElementAccessExpression(node)) return [...namesIn(node.expression), ...namesIn(node.argumentExpression)];
+  if (ts.isElementAccessExpression(node)) return [...findNames(node.expression), ...findNames(node.argumentExpression)];
   if (ts.isCallExpression(node)) {
     const called = node.expression;
-    const receiver = ts.isPropertyAccessExpression(called) ? namesIn(called.expression) : [];
-    return [...namesIn(called), ...receiver, ...node.arguments.flatMap(namesIn)];
+    const receiver = ts.isPropertyAccessExpression(called) ? findNames(called.expression) : [];
+    return [...findNames(called), ...receiver, ...node.arguments.flatMap(findNames)];
   }
-  if (ts.isBinaryExpression(node)) return [...namesIn(node.left), ...namesIn(node.right)];
+  if (ts.isBinaryExpression(node)) return [...findNames(node.left), ...findNames(node.right)];
   const isWrapped =
     ts.isParenthesizedExpression(node) ||
     ts.isNonNullExpression(node) ||
@@ -151,6 +154,6 @@ function namesIn(node: ts.Expression): string[] {
     ts.isPrefixUnaryExpression(node) ||
     ts.isAwaitExpression(node);
   return isWrapped
-    ? namesIn((node as ts.ParenthesizedExpression).expression ?? (node as never as ts.PrefixUnaryExpression).operand)
+    ? findNames((node as ts.ParenthesizedExpression).expression ?? (node as never as ts.PrefixUnaryExpression).operand)
     : [];
 }

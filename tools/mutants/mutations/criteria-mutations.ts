@@ -1,15 +1,15 @@
 /** Omits the guards in TypeORM criteria, one at a time: `findOneBy(Row, { siteId, mode })`. */
 import ts from 'typescript';
-import { guardOfName } from './guard-words.ts';
+import { findGuard } from './guard-words.ts';
 import type { Mutation } from './sql-mutations.ts';
-import { oneLine } from './sql-mutations.ts';
+import { collapseSpaces } from './sql-mutations.ts';
 
-const LOOK_UPS =
+const METHODS_WITH_CRITERIA =
   /^(find(One)?(By)?(OrFail)?|findAndCount(By)?|count(By)?|exists?(By)?|update|delete|softDelete|increment|decrement)$/;
-const CHANGES = /^(update|delete|softDelete|increment|decrement)$/;
+const METHODS_THAT_CHANGE = /^(update|delete|softDelete|increment|decrement)$/;
 
-/** Functions of the file whose object is spread into criteria: `{ ...ownedBy(owner), keyId }`. */
-export function criteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
+/** The names of functions in the file whose result is spread into criteria: `{ ...ownedBy(owner), keyId }`. */
+export function findCriteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: ts.Node): void => {
     const isCall = ts.isCallExpression(node) && ts.isIdentifier(node.expression);
@@ -22,25 +22,25 @@ export function criteriaHelpers(tree: ts.SourceFile): ReadonlySet<string> {
 
 function isInCriteria(call: ts.CallExpression): boolean {
   const { parent } = call;
-  if (ts.isSpreadAssignment(parent)) return criteriaCall(parent.parent) !== undefined;
+  if (ts.isSpreadAssignment(parent)) return findMethod(parent.parent) !== undefined;
   return (
-    ts.isPropertyAssignment(parent) && parent.name.getText() === 'where' && criteriaCall(parent.parent) !== undefined
+    ts.isPropertyAssignment(parent) && parent.name.getText() === 'where' && findMethod(parent.parent) !== undefined
   );
 }
 
-/** The look-up whose criteria or options the object is. */
-function criteriaCall(object: ts.ObjectLiteralExpression): string | undefined {
+/** The method of TypeORM to which the object is passed as criteria or options. */
+function findMethod(object: ts.ObjectLiteralExpression): string | undefined {
   const { parent } = object;
   if (
     ts.isPropertyAssignment(parent) &&
     parent.name.getText() === 'where' &&
     ts.isObjectLiteralExpression(parent.parent)
   )
-    return criteriaCall(parent.parent);
+    return findMethod(parent.parent);
   if (!ts.isCallExpression(parent) || !ts.isPropertyAccessExpression(parent.expression)) return undefined;
   const isFirst = parent.arguments.find((argument) => ts.isObjectLiteralExpression(argument)) === object;
   const method = parent.expression.name.text;
-  return isFirst && LOOK_UPS.test(method) ? method : undefined;
+  return isFirst && METHODS_WITH_CRITERIA.test(method) ? method : undefined;
 }
 
 function isReturnedByHelper(object: ts.ObjectLiteralExpression, helpers: ReadonlySet<string>): boolean {
@@ -56,21 +56,21 @@ export function criteriaMutations(
   tree: ts.SourceFile,
   helpers: ReadonlySet<string>,
 ): Mutation[] {
-  const method = criteriaCall(object);
+  const method = findMethod(object);
   if (method === undefined && !isReturnedByHelper(object, helpers)) return [];
   // TypeORM refuses a change with empty criteria, so such a mutant would prove nothing.
-  if (method !== undefined && CHANGES.test(method) && object.properties.length < 2) return [];
+  if (method !== undefined && METHODS_THAT_CHANGE.test(method) && object.properties.length < 2) return [];
   return object.properties.flatMap((property) => {
-    const guard = guardOfName(nameOf(property));
+    const guard = findGuard(findPropertyName(property));
     if (guard === undefined) return [];
-    const text = oneLine(property.getText(tree));
+    const text = collapseSpaces(property.getText(tree));
     const span = { start: property.getStart(tree), end: endWithComma(property.end, tree.text) };
-    const original = oneLine(object.getText(tree));
+    const original = collapseSpaces(object.getText(tree));
     return [{ ...span, replacement: '', guard, original, what: `without ${text}` }];
   });
 }
 
-function nameOf(property: ts.ObjectLiteralElementLike): string {
+function findPropertyName(property: ts.ObjectLiteralElementLike): string {
   if (property.name) return property.name.getText();
   return ts.isSpreadAssignment(property) && ts.isCallExpression(property.expression)
     ? property.expression.expression.getText()

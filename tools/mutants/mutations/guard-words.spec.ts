@@ -1,7 +1,7 @@
-import { guardOfName, guardOfNames, wordsOf } from './guard-words.ts';
+import { findGuard, findStrongestGuard, splitWords } from './guard-words.ts';
 
-it('reads names of columns, properties and constants', () => {
-  expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(wordsOf)).toEqual(Array(3).fill(['leased', 'until']));
+it('splitWords splits the names of columns, properties and constants', () => {
+  expect(['leased_until', 'leasedUntil', 'LEASED_UNTIL'].map(splitWords)).toEqual(Array(3).fill(['leased', 'until']));
 });
 
 it.each([
@@ -18,17 +18,17 @@ it.each([
   ['expires_at', 'expiry'],
   ['signsFrom', 'expiry'],
   ['at', 'expiry'],
-])('the name %s guards by %s', (name, guard) => {
-  expect(guardOfName(name)).toBe(guard);
+])('the name %s is the name of a guard on %s', (name, guard) => {
+  expect(findGuard(name)).toBe(guard);
 });
 
 it.each(['merchantName', 'statusCode', 'sqlState', 'id', 'amount', 'from', 'attempts', 'cancel_url', ''])(
-  'the name %s guards nothing',
+  'the name %s is not the name of a guard',
   (name) => {
-    expect(guardOfName(name)).toBeUndefined();
+    expect(findGuard(name)).toBeUndefined();
   },
 );
 
-it('names the strongest guard of several', () => {
-  expect(guardOfNames(['siteId', 'id', 'leaseId'])).toBe('lease');
+it('findStrongestGuard returns the guard that has precedence over the others', () => {
+  expect(findStrongestGuard(['siteId', 'id', 'leaseId'])).toBe('lease');
 });

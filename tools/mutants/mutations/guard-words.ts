@@ -1,8 +1,8 @@
 /** Recognises the names of guards by their words, in columns and in properties. */
 export type Guard = 'owner' | 'mode' | 'version' | 'state' | 'lease' | 'expiry';
 
-/** In order of precedence, for a name with words of two kinds. */
-const WORDS: Readonly<Record<Guard, readonly string[]>> = {
+/** The words of each guard. If a name contains words of two guards, the first guard has precedence. */
+const GUARD_WORDS: Readonly<Record<Guard, readonly string[]>> = {
   lease: ['lease', 'leased', 'lock', 'locked', 'claim', 'claimed', 'fence', 'holder'],
   version: ['version', 'versions', 'generation', 'txid', 'position', 'sequence'],
   mode: ['mode'],
@@ -43,17 +43,17 @@ const WORDS: Readonly<Record<Guard, readonly string[]>> = {
   ],
 };
 
-/** A guard only at the end of a name: `expires_at`, `signsFrom`. */
-const ONLY_LAST = new Set(['at', 'after', 'from', 'since', 'active']);
-/** Alone these are the cursor of a page. */
-const NEVER_ALONE = new Set(['after', 'from', 'since']);
-/** Names that end in these are descriptions, and guard nothing. */
+/** These words indicate a guard only at the end of a name: `expires_at`, `signsFrom`. */
+const ONLY_AS_LAST_WORD = new Set(['at', 'after', 'from', 'since', 'active']);
+/** A name that consists of only one of these words is the cursor of a page. */
+const CURSOR_WORDS = new Set(['after', 'from', 'since']);
+/** A name that ends in one of these words is a description, not a guard. */
 const DESCRIPTIONS = new Set(['name', 'names', 'url', 'urls', 'label', 'text', 'max', 'code', 'body', 'id_max']);
-/** The status of an HTTP answer, an SQL error or a browser's document guards nothing. */
-const ELSEWHERE = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
+/** The status of an HTTP response, an SQL error or a browser's document is not a guard. */
+const OTHER_STATUS = /^(http_?status|status_?code|sql_?state|ready_?state|visibility_?state)$/i;
 
 /** `leased_until`, `leasedUntil` and `LEASED_UNTIL` as [leased, until]. */
-export function wordsOf(name: string): string[] {
+export function splitWords(name: string): string[] {
   return name
     .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
@@ -61,22 +61,22 @@ export function wordsOf(name: string): string[] {
     .filter((word) => word !== '');
 }
 
-export function guardOfName(name: string): Guard | undefined {
-  if (ELSEWHERE.test(name)) return undefined;
-  const words = wordsOf(name);
+export function findGuard(name: string): Guard | undefined {
+  if (OTHER_STATUS.test(name)) return undefined;
+  const words = splitWords(name);
   const last = words.at(-1);
   if (last === undefined || DESCRIPTIONS.has(last)) return undefined;
-  // An API version separates data like an owner; there is no newer and older.
+  // An API version separates data as a mode does: no version is newer than another.
   if (words[0] === 'api' && last === 'version') return 'mode';
-  if (words.length === 1 && NEVER_ALONE.has(last)) return undefined;
-  const guards = Object.keys(WORDS) as Guard[];
+  if (words.length === 1 && CURSOR_WORDS.has(last)) return undefined;
+  const guards = Object.keys(GUARD_WORDS) as Guard[];
   return guards.find((guard) =>
-    words.some((word) => WORDS[guard].includes(word) && (!ONLY_LAST.has(word) || word === last)),
+    words.some((word) => GUARD_WORDS[guard].includes(word) && (!ONLY_AS_LAST_WORD.has(word) || word === last)),
   );
 }
 
-/** The first guard, in the order above, that any of the names contains. */
-export function guardOfNames(names: readonly string[]): Guard | undefined {
-  const found = new Set(names.map(guardOfName));
-  return (Object.keys(WORDS) as Guard[]).find((guard) => found.has(guard));
+/** The first guard, in the order of GUARD_WORDS, of any of the names. */
+export function findStrongestGuard(names: readonly string[]): Guard | undefined {
+  const found = new Set(names.map(findGuard));
+  return (Object.keys(GUARD_WORDS) as Guard[]).find((guard) => found.has(guard));
 }

@@ -1,7 +1,7 @@
 /** Finds the guards of a TypeScript file: in its SQL, in its TypeORM criteria, and in its conditions. */
 import ts from 'typescript';
 import { conditionMutations } from './condition-mutations.ts';
-import { criteriaHelpers, criteriaMutations } from './criteria-mutations.ts';
+import { criteriaMutations, findCriteriaHelpers } from './criteria-mutations.ts';
 import type { Mutation } from './sql-mutations.ts';
 import { isSql, sqlMutations } from './sql-mutations.ts';
 import type { Span } from './sql-tokens.ts';
@@ -12,7 +12,7 @@ export type Kind = 'sql' | 'criteria' | 'condition';
 export interface Site extends Span {
   readonly kind: Kind;
   readonly line: number;
-  /** The function, method or constant around it. */
+  /** The name of the function, method or constant that contains the expression. */
   readonly within: string;
   readonly mutations: readonly Mutation[];
   /** For SQL: the start and end of the literal's text, and its holes. */
@@ -20,38 +20,38 @@ export interface Site extends Span {
 }
 
 /** The sites in the order of the source; positions are those of the whole file. */
-export function sitesOf(file: string, source: string): Site[] {
+export function findSites(file: string, source: string): Site[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true, scriptKind(file));
-  const helpers = criteriaHelpers(tree);
+  const helpers = findCriteriaHelpers(tree);
   const sites: Site[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;
-    const site = siteOf(node, tree, helpers);
+    const site = createSite(node, tree, helpers);
     if (site && site.mutations.length > 0) sites.push(site);
     ts.forEachChild(node, visit);
   };
   visit(tree);
-  return sites.toSorted((one, other) => one.start - other.start || other.end - one.end);
+  return sites.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
 function scriptKind(file: string): ts.ScriptKind {
   return file.endsWith('.tsx') ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
 }
 
-function siteOf(node: ts.Node, tree: ts.SourceFile, helpers: ReadonlySet<string>): Site | undefined {
+function createSite(node: ts.Node, tree: ts.SourceFile, helpers: ReadonlySet<string>): Site | undefined {
   const start = node.getStart(tree);
   const place = {
     start,
     end: node.end,
     line: tree.getLineAndCharacterOfPosition(start).line + 1,
-    within: nameAround(node),
+    within: findEnclosingName(node),
   };
   if (isLiteral(node)) {
-    const literal = literalOf(node, tree);
+    const literal = describeLiteral(node, tree);
     const text = tree.text.slice(literal.start, literal.end);
     if (!isSql(text)) return undefined;
     const holes = literal.holes.map((hole) => ({ start: hole.start - literal.start, end: hole.end - literal.start }));
-    const mutations = sqlMutations(text, holes).map((mutation) => moved(mutation, literal.start));
+    const mutations = sqlMutations(text, holes).map((mutation) => moveMutation(mutation, literal.start));
     return { ...place, kind: 'sql', mutations, literal };
   }
   if (ts.isObjectLiteralExpression(node)) {
@@ -61,13 +61,13 @@ function siteOf(node: ts.Node, tree: ts.SourceFile, helpers: ReadonlySet<string>
   return undefined;
 }
 
-function moved(mutation: Mutation, by: number): Mutation {
+function moveMutation(mutation: Mutation, by: number): Mutation {
   return { ...mutation, start: mutation.start + by, end: mutation.end + by };
 }
 
 type Literal = ts.StringLiteral | ts.NoSubstitutionTemplateLiteral | ts.TemplateExpression;
 
-/** Text that is an expression, not the name of a property or of a module. */
+/** A text literal that is an expression, not the name of a property or a module. */
 function isLiteral(node: ts.Node): node is Literal {
   if (ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node))
     return !ts.isTaggedTemplateExpression(node.parent);
@@ -77,7 +77,7 @@ function isLiteral(node: ts.Node): node is Literal {
   return !isName && !ts.isExpressionStatement(parent) && !ts.isJsxAttribute(parent) && !ts.isEnumMember(parent);
 }
 
-function literalOf(node: Literal, tree: ts.SourceFile): NonNullable<Site['literal']> {
+function describeLiteral(node: Literal, tree: ts.SourceFile): NonNullable<Site['literal']> {
   const holes = ts.isTemplateExpression(node)
     ? node.templateSpans.map((span, at) => ({
         start: (at === 0 ? node.head : node.templateSpans[at - 1]!.literal).end - 2,
@@ -87,17 +87,17 @@ function literalOf(node: Literal, tree: ts.SourceFile): NonNullable<Site['litera
   return { start: node.getStart(tree) + 1, end: node.end - 1, holes };
 }
 
-/** The name around the guard, which survives line changes. */
-function nameAround(node: ts.Node): string {
+/** The name of the declaration that contains the node: unlike a line number, it rarely changes. */
+function findEnclosingName(node: ts.Node): string {
   for (let at: ts.Node | undefined = node.parent; at; at = at.parent) {
     if (ts.isConstructorDeclaration(at)) return 'constructor';
-    const name = nameOfPlace(at);
+    const name = findDeclarationName(at);
     if (name !== undefined) return name;
   }
   return '';
 }
 
-function nameOfPlace(node: ts.Node): string | undefined {
+function findDeclarationName(node: ts.Node): string | undefined {
   const isNamed =
     ts.isFunctionDeclaration(node) ||
     ts.isMethodDeclaration(node) ||

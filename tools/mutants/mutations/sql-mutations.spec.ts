@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { isSql, sqlMutations } from './sql-mutations.ts';
 
-/** Each mutant as the whole statement, in the order of the guards. */
-function mutantsOf(sql: string): string[] {
+/** The whole statement with each mutation, in the order of the guards. */
+function listMutatedStatements(sql: string): string[] {
   return sqlMutations(sql, []).map(({ start, end, replacement }) => sql.slice(0, start) + replacement + sql.slice(end));
 }
-/** Each guard and its change. */
-function changesOf(sql: string): string[] {
+/** `guard: change` of each mutation. */
+function listChanges(sql: string): string[] {
   return sqlMutations(sql, []).map(({ original, what }) => `${original}: ${what}`);
 }
 
-it('drops each guard of WHERE but keeps its parameter, and ignores keys', () => {
-  expect(mutantsOf('SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND mode = $3')).toEqual([
+it('sqlMutations drops each guard of WHERE but not its parameter, and does not drop keys', () => {
+  expect(listMutatedStatements('SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND mode = $3')).toEqual([
     'SELECT x FROM s WHERE s.id = $1 AND (s.site_id = $2 OR TRUE) AND mode = $3',
     'SELECT x FROM s WHERE s.id = $1 AND s.site_id = $2 AND (mode = $3 OR TRUE)',
   ]);
@@ -26,7 +26,7 @@ it.each([
   [
     'HAVING',
     'SELECT a FROM b GROUP BY a HAVING max(version) = 1',
-    ['max(version) = 1: always true', ...edges('max(version) = 1')],
+    ['max(version) = 1: always true', ...boundaryChanges('max(version) = 1')],
   ],
   ['FILTER', `SELECT count(*) FILTER (WHERE state = 'open') AS n FROM a`, [`state = 'open': always true`]],
   ['DELETE', `DELETE FROM a WHERE NOT revoked`, ['NOT revoked: always true']],
@@ -41,43 +41,43 @@ it.each([
     ['(txid, position) > ($1, $2): always true', '(txid, position) > ($1, $2): > becomes >='],
   ],
   [
-    'an expression that is all there is',
+    'a literal that is only an expression',
     'merchant_id = $1',
     ['merchant_id = $1: always true', 'merchant_id = $1: always false'],
   ],
-])('finds the guards of %s', (_, sql, expected) => {
-  expect(changesOf(sql).toSorted()).toEqual(expected.toSorted());
+])('sqlMutations finds the guards of %s', (_, sql, expected) => {
+  expect(listChanges(sql).toSorted()).toEqual(expected.toSorted());
 });
 
-function edges(original: string): string[] {
+function boundaryChanges(original: string): string[] {
   return [`${original}: = becomes <=`, `${original}: = becomes >=`];
 }
 
-it('mutates the condition of DO UPDATE, but not the index predicate of ON CONFLICT', () => {
+it('sqlMutations mutates the condition of DO UPDATE, but not the index predicate of ON CONFLICT', () => {
   const sql = `INSERT INTO t AS k (a) VALUES ($1) ON CONFLICT (site_id, mode) WHERE state = 'open'
     DO UPDATE SET version = excluded.version, state = excluded.state WHERE k.version < excluded.version RETURNING state`;
-  expect(changesOf(sql)).toEqual([
+  expect(listChanges(sql)).toEqual([
     'k.version < excluded.version: always true',
     'k.version < excluded.version: < becomes <=',
   ]);
 });
 
-it('does not mistake an assignment for a condition, also after a CASE', () => {
+it('sqlMutations does not mutate an assignment, also not after a CASE', () => {
   const sql = `UPDATE t SET state = 'x', closed_at = CASE WHEN told.state = 'y' THEN $1 END, version = version + 1, lease_id = NULL WHERE id = $2`;
-  expect(changesOf(sql)).toEqual([`told.state = 'y': always true`, `told.state = 'y': always false`]);
+  expect(listChanges(sql)).toEqual([`told.state = 'y': always true`, `told.state = 'y': always false`]);
 });
 
-it('omits alternatives, and drops their group', () => {
-  expect(mutantsOf('DELETE FROM t WHERE a = 1 AND (site_id IS NULL OR site_id = $1)')).toEqual([
+it('sqlMutations makes each alternative of OR always false, and their group always true', () => {
+  expect(listMutatedStatements('DELETE FROM t WHERE a = 1 AND (site_id IS NULL OR site_id = $1)')).toEqual([
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL OR site_id = $1) OR TRUE)',
     'DELETE FROM t WHERE a = 1 AND ((site_id IS NULL AND FALSE) OR site_id = $1)',
     'DELETE FROM t WHERE a = 1 AND (site_id IS NULL OR (site_id = $1 AND FALSE))',
   ]);
 });
 
-it('makes conditions in a result true and false', () => {
+it('sqlMutations makes conditions in a list of results always true and always false', () => {
   const sql = `SELECT coalesce(leased_until > $2, false) AS leased, id AS key, snapshot->>'state' = 'failed' AS failed FROM t`;
-  expect(changesOf(sql)).toEqual([
+  expect(listChanges(sql)).toEqual([
     'leased_until > $2: always true',
     'leased_until > $2: always false',
     'leased_until > $2: > becomes >=',
@@ -86,8 +86,8 @@ it('makes conditions in a result true and false', () => {
   ]);
 });
 
-it('omits each value of a list', () => {
-  expect(mutantsOf(`SELECT 1 FROM t WHERE state IN ('a', 'b','c')`).slice(1).toSorted()).toEqual(
+it('sqlMutations omits each value of a list', () => {
+  expect(listMutatedStatements(`SELECT 1 FROM t WHERE state IN ('a', 'b','c')`).slice(1).toSorted()).toEqual(
     [
       `SELECT 1 FROM t WHERE state IN ('b','c')`,
       `SELECT 1 FROM t WHERE state IN ('a','c')`,
@@ -96,32 +96,32 @@ it('omits each value of a list', () => {
   );
 });
 
-it('omits tie-breakers, but no column number', () => {
-  expect(mutantsOf('SELECT a FROM t ORDER BY made_at DESC, id DESC NULLS LAST LIMIT 1')).toEqual([
+it('sqlMutations omits the later keys of ORDER BY, except column numbers', () => {
+  expect(listMutatedStatements('SELECT a FROM t ORDER BY made_at DESC, id DESC NULLS LAST LIMIT 1')).toEqual([
     'SELECT a FROM t ORDER BY made_at DESC LIMIT 1',
   ]);
-  expect(mutantsOf('SELECT sum(a) OVER (ORDER BY b, c) FROM t GROUP BY d, e ORDER BY 1, 2')).toEqual([
+  expect(listMutatedStatements('SELECT sum(a) OVER (ORDER BY b, c) FROM t GROUP BY d, e ORDER BY 1, 2')).toEqual([
     'SELECT sum(a) OVER (ORDER BY b) FROM t GROUP BY d, e ORDER BY 1, 2',
   ]);
 });
 
-it('knows BETWEEN, IS DISTINCT FROM, the words of row locks, and CASE with an expression', () => {
-  expect(changesOf('SELECT 1 FROM t WHERE expires_at BETWEEN $1 AND $2 AND id = 1')).toEqual([
+it('sqlMutations understands BETWEEN, IS DISTINCT FROM, the words of row locks, and CASE with an expression', () => {
+  expect(listChanges('SELECT 1 FROM t WHERE expires_at BETWEEN $1 AND $2 AND id = 1')).toEqual([
     'expires_at BETWEEN $1 AND $2: always true',
   ]);
-  expect(changesOf('SELECT 1 FROM t WHERE site_id IS NOT DISTINCT FROM $1 FOR UPDATE SKIP LOCKED')).toEqual([
+  expect(listChanges('SELECT 1 FROM t WHERE site_id IS NOT DISTINCT FROM $1 FOR UPDATE SKIP LOCKED')).toEqual([
     'site_id IS NOT DISTINCT FROM $1: always true',
   ]);
-  expect(changesOf(`SELECT CASE state WHEN 'a' THEN 1 ELSE 2 END FROM t`)).toEqual([]);
+  expect(listChanges(`SELECT CASE state WHEN 'a' THEN 1 ELSE 2 END FROM t`)).toEqual([]);
 });
 
-it('does not include a fragment in a hole in the predicate before it', () => {
+it('sqlMutations does not extend a predicate into the hole that follows it', () => {
   const sql = 'SELECT 1 FROM t WHERE mode = $1 ${more} ORDER BY a';
   const start = sql.indexOf('${');
   expect(sqlMutations(sql, [{ start, end: start + 7 }]).map(({ original }) => original)).toEqual(['mode = $1']);
 });
 
-it('distinguishes SQL from other texts', () => {
+it('isSql distinguishes SQL from other texts', () => {
   expect(['SELECT 1 FROM t', 'AND a = 1', 'y.payable_id = $2', 'a IS NULL OR b'].map(isSql)).toEqual(
     Array(4).fill(true),
   );
@@ -136,14 +136,14 @@ const predicate = fc.constantFrom(
   `state IN ('a', 'b')`,
   'id = $4',
 );
-/** Predicates joined by AND and OR, some of them in parentheses that go `depth` levels deep. */
+/** Predicates joined by AND and OR, some of them in parentheses, which are nested up to `depth` levels. */
 function conditions(depth: number): fc.Arbitrary<string> {
   const inner =
     depth === 0
       ? predicate
       : fc.oneof(
           predicate,
-          conditions(depth - 1).map((any) => `(${any})`),
+          conditions(depth - 1).map((nested) => `(${nested})`),
         );
   const part = fc
     .tuple(fc.boolean(), inner)
@@ -162,13 +162,13 @@ function isBalanced(text: string): boolean {
   return depth === 0;
 }
 
-it('changes one span, once, and keeps every parameter and every parenthesis in its place', () => {
-  let seen = 0;
+it('each mutation of sqlMutations changes the statement, but not its parameters and balanced parentheses', () => {
+  let mutationCount = 0;
   fc.assert(
     fc.property(conditions(1), (text) => {
       const sql = `SELECT a FROM t WHERE ${text} ORDER BY a, b LIMIT 1`;
       for (const { start, end, replacement, original } of sqlMutations(sql, [])) {
-        seen++;
+        mutationCount++;
         const mutant = sql.slice(0, start) + replacement + sql.slice(end);
         expect(mutant).not.toBe(sql);
         expect(sql.replaceAll(/\s+/g, ' ')).toContain(original.replace('ORDER BY ', ''));
@@ -177,5 +177,5 @@ it('changes one span, once, and keeps every parameter and every parenthesis in i
       }
     }),
   );
-  expect(seen).toBeGreaterThan(300);
+  expect(mutationCount).toBeGreaterThan(300);
 });

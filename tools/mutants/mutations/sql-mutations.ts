@@ -1,20 +1,20 @@
 /** Finds the guards in the text of an SQL literal, and their mutations. */
 import type { Guard } from './guard-words.ts';
-import { guardOfNames } from './guard-words.ts';
+import { findStrongestGuard } from './guard-words.ts';
 import type { Span, Token } from './sql-tokens.ts';
-import { tokensOf } from './sql-tokens.ts';
+import { tokenize } from './sql-tokens.ts';
 
-/** One change of a text: replaces the span, keeps the rest. */
+/** One change of a text: replaces the span. */
 export interface Mutation extends Span {
   readonly replacement: string;
   readonly guard: Guard;
   /** The guard as written. */
   readonly original: string;
-  /** The change, in words that survive line changes. */
+  /** A description of the change, without line numbers. */
   readonly what: string;
 }
 
-/** The content after a keyword: a list of values, conditions, assignments, sort keys, or nothing that can be a condition. */
+/** What follows a keyword: a list of values, a condition, assignments, sort keys, or something without conditions. */
 type Clause = 'value' | 'condition' | 'when' | 'assignment' | 'order' | 'inference' | 'other';
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
@@ -30,22 +30,22 @@ const CLAUSES: Readonly<Record<string, Clause>> = {
   WHEN: 'when',
   SET: 'assignment',
 };
-const OTHER = new Set(
+const OTHER_KEYWORDS = new Set(
   `FROM JOIN LEFT RIGHT INNER FULL CROSS NATURAL LATERAL USING WITH AS MATERIALIZED RECURSIVE OVER FILTER WINDOW GROUP
    LIMIT OFFSET FETCH FOR UNION INTERSECT EXCEPT VALUES INSERT INTO UPDATE DELETE DO CONFLICT NOTHING CONSTRAINT DISTINCT
    SKIP NOWAIT CASE PARTITION ORDER BY ON BEGIN DECLARE RETURN LOOP PERFORM RAISE LANGUAGE DEFAULT`.split(/\s+/),
 );
 const COMPARISONS = new Set(['=', '<', '<=', '>', '>=', '<>', '!=', '~', '@>', '<@']);
 const COMPARING_WORDS = new Set(['IS', 'IN', 'LIKE', 'BETWEEN']);
-const EDGES: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
+const BOUNDARY_OPERATORS: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
 
 export function sqlMutations(text: string, holes: readonly Span[]): Mutation[] {
   const found: Mutation[] = [];
-  walk(tokensOf(text, holes), 'value', { text, found });
-  return found.toSorted((one, other) => one.start - other.start || other.end - one.end);
+  mutateTokens(tokenize(text, holes), 'value', { text, found });
+  return found.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
-/** True if a literal is SQL, or a part of a statement. */
+/** Whether a literal is an SQL statement or a fragment of one. */
 export function isSql(text: string): boolean {
   return (
     /(^|[\s(])(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|AND|OR|JOIN|ORDER BY|CASE WHEN|ON CONFLICT)\s/.test(text) ||
@@ -59,35 +59,38 @@ interface Findings {
   readonly found: Mutation[];
 }
 
-/** Visits the tokens of one level, and each part between keywords, commas and unfinished fragments. */
-function walk(tokens: readonly Token[], initial: Clause, findings: Findings): void {
+/**
+ * Splits the tokens of one nesting level at keywords, commas and holes that contain fragments, and mutates each
+ * segment.
+ */
+function mutateTokens(tokens: readonly Token[], initial: Clause, findings: Findings): void {
   let clause = initial;
-  let listed = initial;
-  const aroundCases: Clause[] = [];
+  let clauseOfList = initial;
+  const enclosingClauses: Clause[] = [];
   let segment: Token[] = [];
   let orderKeys: Token[][] = [];
   const endSegment = () => {
     if (clause === 'order') orderKeys.push(segment);
-    else lookAtSegment(segment, clause, findings);
+    else mutateSegment(segment, clause, findings);
     segment = [];
   };
   const endOrder = () => {
-    if (clause === 'order') lookAtOrder(orderKeys, findings);
+    if (clause === 'order') mutateOrder(orderKeys, findings);
     orderKeys = [];
   };
   for (const [at, token] of tokens.entries()) {
-    const next = clauseAfter(tokens, at, clause);
+    const next = findClause(tokens, at, clause);
     if (token.text === ',' || token.text === ';') {
       endSegment();
-      clause = listed;
+      clause = clauseOfList;
     } else if (next !== undefined) {
       endSegment();
       endOrder();
       clause = next;
-      if (token.text === 'CASE') aroundCases.push(listed);
+      if (token.text === 'CASE') enclosingClauses.push(clauseOfList);
       // After an alias and after a CASE the same list continues.
-      if (token.text === 'END') listed = aroundCases.pop() ?? next;
-      else if (token.text !== 'AS') listed = next;
+      if (token.text === 'END') clauseOfList = enclosingClauses.pop() ?? next;
+      else if (token.text !== 'AS') clauseOfList = next;
     } else if (isAdjacentHole(tokens, at)) {
       endSegment();
       segment.push(token);
@@ -98,23 +101,23 @@ function walk(tokens: readonly Token[], initial: Clause, findings: Findings): vo
 }
 
 /** The clause that a keyword begins; undefined inside an expression. */
-function clauseAfter(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
+function findClause(tokens: readonly Token[], at: number, clause: Clause): Clause | undefined {
   const { type, text } = tokens[at]!;
   if (type !== 'word') return undefined;
   const before = tokens[at - 1]?.text;
   const after = tokens[at + 1]?.text;
   if (text === 'ON') return after === 'CONFLICT' ? 'inference' : before === 'DISTINCT' ? 'value' : 'condition';
   if (text === 'BY') return before === 'ORDER' ? 'order' : 'other';
-  // The columns and predicate of ON CONFLICT select the index: changed, PostgreSQL finds none.
+  // The columns and predicate of ON CONFLICT select the index: PostgreSQL would find no index for changed ones.
   if (clause === 'inference') return text === 'DO' ? 'other' : 'inference';
   if (text === 'WHEN') return isSearchedCase(tokens, at) ? 'when' : 'other';
   if ((text === 'DISTINCT' && isWord(tokens[at - 1], 'IS', 'NOT')) || (text === 'FROM' && before === 'DISTINCT'))
     return undefined;
   if (text === 'ASC' || text === 'DESC' || text === 'NULLS') return undefined;
-  return CLAUSES[text] ?? (OTHER.has(text) ? 'other' : undefined);
+  return CLAUSES[text] ?? (OTHER_KEYWORDS.has(text) ? 'other' : undefined);
 }
 
-/** `CASE WHEN condition`, not `CASE expression WHEN value`. In MERGE and plpgsql's EXCEPTION it is neither. */
+/** Whether WHEN belongs to `CASE WHEN condition`, not to `CASE expression WHEN value`, MERGE or plpgsql's EXCEPTION. */
 function isSearchedCase(tokens: readonly Token[], at: number): boolean {
   for (let index = at - 1, depth = 0; index >= 0; index--) {
     const { text } = tokens[index]!;
@@ -128,7 +131,7 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
   return token?.type === 'word' && words.includes(token.text);
 }
 
-/** A hole beside a value, not after an operator: a fragment that begins with its own keyword. */
+/** Whether a hole is beside a value, not after an operator: it then contains a fragment that begins with a keyword. */
 function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at]!;
   const before = tokens[at - 1];
@@ -138,33 +141,34 @@ function isAdjacentHole(tokens: readonly Token[], at: number): boolean {
   return isValue(token) && isValue(before) && before.end < token.start;
 }
 
-function lookAtSegment(segment: readonly Token[], clause: Clause, findings: Findings): void {
+function mutateSegment(segment: readonly Token[], clause: Clause, findings: Findings): void {
   if (clause === 'inference') return;
   const assigned = clause === 'assignment' ? segment.findIndex(({ text }) => text === '=') : -1;
   const tokens = segment.slice(assigned + 1);
   const isCondition = clause === 'condition' || clause === 'when';
-  // A fragment that continues the condition of another.
+  // The literal continues a condition that another literal begins.
   const isContinued = isWord(tokens[0], 'AND');
-  const alternatives = split(tokens, 'OR');
+  const alternatives = splitAtWord(tokens, 'OR');
   for (const alternative of alternatives) {
-    const operands = split(alternative, 'AND');
+    const operands = splitAtWord(alternative, 'AND');
     const isBoolean = isCondition || isContinued || alternatives.length > 1 || operands.length > 1;
     for (const operand of operands) {
       for (const token of operand)
         if (token.type === 'group')
-          walk(token.children, isOperandGroup(operand) && isBoolean ? 'when' : 'value', findings);
-      const place: Place = {
+          mutateTokens(token.children, isOperandGroup(operand) && isBoolean ? 'when' : 'value', findings);
+      const place: OperandContext = {
         isBoolean,
-        drops: operands.length > 1 || alternatives.length === 1,
-        refuses: operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
+        canBeAlwaysTrue: operands.length > 1 || alternatives.length === 1,
+        canBeAlwaysFalse:
+          operands.length === 1 && (alternatives.length > 1 || (clause !== 'condition' && !isContinued)),
       };
-      if (clause !== 'other') lookAtOperand(operand, place, findings);
+      if (clause !== 'other') mutateOperand(operand, place, findings);
     }
   }
 }
 
 /** Splits at a word, but not at the AND of BETWEEN. Omits empty parts of a fragment. */
-function split(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
+function splitAtWord(tokens: readonly Token[], word: 'AND' | 'OR'): Token[][] {
   const parts: Token[][] = [[]];
   let isBetween = false;
   for (const token of tokens) {
@@ -182,42 +186,42 @@ function isOperandGroup(operand: readonly Token[]): boolean {
   return operand.filter((token) => !isWord(token, 'NOT')).length === 1;
 }
 
-interface Place {
-  /** Only a condition is possible here, so a bare column is one. */
+interface OperandContext {
+  /** Only a condition is possible here, so a column without a comparison is a condition. */
   readonly isBoolean: boolean;
-  /** Without it, more rows pass. */
-  readonly drops: boolean;
-  /** Without it, fewer rows pass. */
-  readonly refuses: boolean;
+  /** Whether `always true` would select more rows. */
+  readonly canBeAlwaysTrue: boolean;
+  /** Whether `always false` would select fewer rows. */
+  readonly canBeAlwaysFalse: boolean;
 }
 
-function lookAtOperand(operand: readonly Token[], place: Place, { text, found }: Findings): void {
+function mutateOperand(operand: readonly Token[], place: OperandContext, { text, found }: Findings): void {
   const inner = operand.filter((token, at) => !(at === 0 && isWord(token, 'NOT')));
   const at = inner.findIndex((token) => COMPARISONS.has(token.text) || isWord(token, ...COMPARING_WORDS));
   const isComparison = at > 0 && at < inner.length - 1;
   if (!isComparison && !(place.isBoolean && at === -1 && isBareCondition(inner))) return;
-  const guard = guardOfNames(namesIn(operand));
+  const guard = findStrongestGuard(findNames(operand));
   if (guard === undefined) return;
   const start = operand[0]!.start;
   const end = operand.at(-1)!.end;
   const original = text.slice(start, end);
   const add = (span: Span, replacement: string, what: string) =>
-    found.push({ start: span.start, end: span.end, replacement, guard, original: oneLine(original), what });
-  if (place.drops) add({ start, end }, `(${original} OR TRUE)`, 'always true');
-  if (place.refuses) add({ start, end }, `(${original} AND FALSE)`, 'always false');
+    found.push({ start: span.start, end: span.end, replacement, guard, original: collapseSpaces(original), what });
+  if (place.canBeAlwaysTrue) add({ start, end }, `(${original} OR TRUE)`, 'always true');
+  if (place.canBeAlwaysFalse) add({ start, end }, `(${original} AND FALSE)`, 'always false');
   if (!isComparison) return;
   const operator = inner[at]!;
-  const edge = EDGES[operator.text];
-  if (edge !== undefined) add(operator, edge, `${operator.text} becomes ${edge}`);
-  const isVersion = guardOfNames(namesIn(inner.slice(0, at))) === 'version';
+  const boundary = BOUNDARY_OPERATORS[operator.text];
+  if (boundary !== undefined) add(operator, boundary, `${operator.text} becomes ${boundary}`);
+  const isVersion = findStrongestGuard(findNames(inner.slice(0, at))) === 'version';
   if (operator.text === '=' && isVersion)
     for (const weaker of ['<=', '>=']) add(operator, weaker, `= becomes ${weaker}`);
   const list = inner.at(-1)!;
   if (isWord(operator, 'IN') && list.type === 'group')
-    for (const { span, value } of valuesOf(list)) add(span, '', `without ${value}`);
+    for (const { span, value } of listValueSpans(list)) add(span, '', `without ${value}`);
 }
 
-/** A column or a call that is true or false by itself, EXISTS, or a condition in parentheses. */
+/** A boolean column or call, EXISTS, or a condition in parentheses. */
 function isBareCondition(tokens: readonly Token[]): boolean {
   const [first] = tokens;
   if (first === undefined || tokens.some(({ type, text }) => type === 'operator' && text !== '.')) return false;
@@ -230,7 +234,7 @@ function isList(group: Token): boolean {
 }
 
 /** The spans to delete for each value of the list, each with its comma. */
-function valuesOf(list: Token): { span: Span; value: string }[] {
+function listValueSpans(list: Token): { span: Span; value: string }[] {
   const values = list.children.filter(({ text }) => text !== ',');
   const isPlain = values.every(({ type }) => type === 'string' || type === 'number');
   if (!isPlain || values.length < 2) return [];
@@ -240,23 +244,23 @@ function valuesOf(list: Token): { span: Span; value: string }[] {
   }));
 }
 
-/** The keys after the first break ties: omits each of them. Numbers sort rows that are grouped by the same numbers. */
-function lookAtOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
+/** Omits each sort key after the first, unless it is a column number: such keys sort grouped rows. */
+function mutateOrder(keys: readonly (readonly Token[])[], { text, found }: Findings): void {
   for (const [at, key] of keys.entries()) {
     const first = key[0];
     const before = keys[at - 1]?.at(-1);
     if (first === undefined || before === undefined || first.type === 'number') continue;
     const { end } = key.at(-1)!;
-    const original = oneLine(text.slice(keys[0]![0]!.start, end));
-    const what = `not by ${oneLine(text.slice(first.start, end))}`;
+    const original = collapseSpaces(text.slice(keys[0]![0]!.start, end));
+    const what = `not by ${collapseSpaces(text.slice(first.start, end))}`;
     found.push({ start: before.end, end, replacement: '', guard: 'version', original: `ORDER BY ${original}`, what });
   }
 }
 
-/** Names of columns and, after `->>` and `#>>`, of members of JSON. */
-function namesIn(tokens: readonly Token[]): string[] {
+/** The names of columns, and of JSON members after `->>` and `#>>`. */
+function findNames(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token, at) => {
-    if (token.type === 'group') return namesIn(token.children);
+    if (token.type === 'group') return findNames(token.children);
     if (token.type === 'word') return /^[A-Z_]+$/.test(token.text) || tokens[at + 1]?.text === '.' ? [] : [token.text];
     if (token.type === 'identifier') return [token.text];
     const isMember = token.type === 'string' && /^[-#]>/.test(tokens[at - 1]?.text ?? '');
@@ -264,6 +268,6 @@ function namesIn(tokens: readonly Token[]): string[] {
   });
 }
 
-export function oneLine(text: string): string {
+export function collapseSpaces(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -21,25 +21,25 @@ const OPERATOR = /->>|->|#>>|#>|<=|>=|<>|!=|::|:=|\|\||&&|@>|<@|[-+*/^%~=<>?,;.[
 const CLOSING: Readonly<Record<string, string>> = { '(': ')' };
 
 /**
- * Reads SQL into a tree: parentheses are one token, a group. Omits comments. A backslash (of the literal) counts as white
- * space, so that `\'` begins and ends a string like `'`.
+ * Splits SQL into a tree of tokens: parentheses with their content are one token, a group. Omits comments. A backslash
+ * of the TypeScript literal counts as white space, so that `\'` begins and ends a string as `'` does.
  */
-export function tokensOf(text: string, holes: readonly Span[]): Token[] {
+export function tokenize(text: string, holes: readonly Span[]): Token[] {
   const root: Token[] = [];
   const open: { start: number; outer: Token[] }[] = [];
   let current = root;
   for (let at = 0; at < text.length;) {
     const hole = holes.find(({ start }) => start === at);
-    const end = hole?.end ?? endOfToken(text, at, holes);
+    const end = hole?.end ?? findTokenEnd(text, at, holes);
     const part = text.slice(at, end);
     const character = text[at]!;
-    if (hole) current.push(leaf('hole', at, end, part));
+    if (hole) current.push(createToken('hole', at, end, part));
     else if (character in CLOSING) {
       open.push({ start: at, outer: current });
       current = [];
     } else if (character === ')') {
       const group = open.pop();
-      // A fragment may close a parenthesis that another literal opened.
+      // Without a group, the fragment closes a parenthesis that another literal opens.
       const children = current;
       current = group?.outer ?? root;
       if (group) {
@@ -47,12 +47,12 @@ export function tokensOf(text: string, holes: readonly Span[]): Token[] {
         current.push(whole);
       }
     } else {
-      const type = typeOf(part, character);
-      if (type !== undefined) current.push(leaf(type, at, end, part));
+      const type = findTokenType(part, character);
+      if (type !== undefined) current.push(createToken(type, at, end, part));
     }
     at = end;
   }
-  // An unclosed parenthesis of a fragment is read as if it were not there.
+  // A parenthesis that the fragment does not close is ignored.
   for (let group = open.pop(); group; group = open.pop()) {
     group.outer.push(...current);
     current = group.outer;
@@ -60,11 +60,11 @@ export function tokensOf(text: string, holes: readonly Span[]): Token[] {
   return root;
 }
 
-function leaf(type: Token['type'], start: number, end: number, text: string): Token {
+function createToken(type: Token['type'], start: number, end: number, text: string): Token {
   return { type, start, end, text, children: [] };
 }
 
-function typeOf(part: string, character: string): Token['type'] | undefined {
+function findTokenType(part: string, character: string): Token['type'] | undefined {
   if (part.startsWith('--') || part.startsWith('/*') || /^[\s\\]/.test(part)) return undefined;
   if (character === "'") return 'string';
   if (character === '"') return 'identifier';
@@ -73,11 +73,11 @@ function typeOf(part: string, character: string): Token['type'] | undefined {
   return /^\$\w/.test(part) ? 'parameter' : 'operator';
 }
 
-function endOfToken(text: string, at: number, holes: readonly Span[]): number {
+function findTokenEnd(text: string, at: number, holes: readonly Span[]): number {
   const character = text[at]!;
-  if (character === "'" || character === '"') return endOfQuoted(text, at, character, holes);
-  if (text.startsWith('--', at)) return endBefore(text, '\n', at);
-  if (text.startsWith('/*', at)) return endBefore(text, '*/', at) + 2;
+  if (character === "'" || character === '"') return findQuoteEnd(text, at, character, holes);
+  if (text.startsWith('--', at)) return findText(text, '\n', at);
+  if (text.startsWith('/*', at)) return findText(text, '*/', at) + 2;
   for (const pattern of [WORD, NUMBER, PARAMETER, OPERATOR]) {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
@@ -86,13 +86,13 @@ function endOfToken(text: string, at: number, holes: readonly Span[]): number {
   return at + 1;
 }
 
-function endBefore(text: string, mark: string, at: number): number {
+function findText(text: string, mark: string, at: number): number {
   const found = text.indexOf(mark, at);
   return found === -1 ? text.length : found;
 }
 
-/** A doubled quote is a quote; a hole may contain quotes. */
-function endOfQuoted(text: string, at: number, quote: string, holes: readonly Span[]): number {
+/** The end of a quoted text. Two quotes in sequence are one character of it, and quotes in a hole do not count. */
+function findQuoteEnd(text: string, at: number, quote: string, holes: readonly Span[]): number {
   for (let next = at + 1; next < text.length; next++) {
     const hole = holes.find(({ start }) => start === next);
     if (hole) next = hole.end - 1;

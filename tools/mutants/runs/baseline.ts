@@ -1,4 +1,4 @@
-/** The result of one run of all specs without a mutant: the sites that each test evaluates. */
+/** The result of one run of a spec without a mutant: the sites that each test evaluates. */
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 
@@ -6,7 +6,7 @@ export interface RecordedSpec {
   readonly spec: string;
   readonly ms: number;
   readonly tests: readonly RecordedTest[];
-  /** Evaluated while no test ran: when the file was loaded or a service started. */
+  /** Sites that were evaluated while no test ran: when a file was loaded or a service started. */
   readonly loadSites: ReadonlySet<string>;
 }
 
@@ -15,11 +15,11 @@ export interface RecordedTest {
   readonly name: string;
   readonly ms: number;
   readonly sites: ReadonlySet<string>;
-  readonly complaints: readonly string[];
+  readonly sqlErrors: readonly string[];
 }
 
-/** The recorded run of a spec, or the reason why it cannot judge mutants. */
-export function recorded(spec: string, run: Run): RecordedSpec | string {
+/** The recorded run of a spec, or as a text the reason why the spec cannot judge mutants. */
+export function createRecordedSpec(spec: string, run: Run): RecordedSpec | string {
   if (run.error !== undefined) return `${spec}: ${run.error}`;
   const tests = run.lines.filter((line) => line.type === 'test');
   if (tests.length === 0) return `${spec}: it ran no test`;
@@ -29,24 +29,26 @@ export function recorded(spec: string, run: Run): RecordedSpec | string {
   return {
     spec,
     ms: tests.reduce((sum, { ms }) => sum + ms, 0),
-    // A guard may change the plan of a statement and still be correct.
-    tests: tests.filter(({ isPlan }) => !isPlan).map((test) => ({ ...test, sites: new Set(test.sites) })),
+    // Such a test fails when a mutant changes the plan of a statement, even if the mutant does not change its result.
+    tests: tests
+      .filter(({ readsQueryPlan }) => !readsQueryPlan)
+      .map((test) => ({ ...test, sites: new Set(test.sites) })),
     loadSites: new Set(load?.sites),
   };
 }
 
 /** The numbers of the tests of a spec that evaluate a site. */
-export function testsOf(spec: RecordedSpec, site: string): number[] {
+export function findTests(spec: RecordedSpec, site: string): number[] {
   return spec.tests.filter(({ sites }) => sites.has(site)).map(({ test }) => test);
 }
 
-/** The nearest specs first: beside the file, then the fastest. */
-export function byNearness(file: string): (one: RecordedSpec, other: RecordedSpec) => number {
-  return (one, other) => sharedFolders(other.spec, file) - sharedFolders(one.spec, file) || one.ms - other.ms;
+/** Sorts specs: first those that share the most folders with the file, among these first the fastest. */
+export function compareByNearness(file: string): (a: RecordedSpec, b: RecordedSpec) => number {
+  return (a, b) => countSharedFolders(b.spec, file) - countSharedFolders(a.spec, file) || a.ms - b.ms;
 }
 
-function sharedFolders(one: string, other: string): number {
-  const [left, right] = [one.split('/').slice(0, -1), other.split('/').slice(0, -1)];
-  const differs = left.findIndex((folder, at) => folder !== right[at]);
+function countSharedFolders(a: string, b: string): number {
+  const [left, right] = [a.split('/').slice(0, -1), b.split('/').slice(0, -1)];
+  const differs = left.findIndex((folder, index) => folder !== right[index]);
   return differs === -1 ? left.length : differs;
 }

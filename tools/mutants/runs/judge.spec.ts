@@ -1,117 +1,133 @@
 import type { Mutant } from '../mutations/catalogue.ts';
-import { mutantsIn } from '../mutations/catalogue.ts';
+import { findMutants } from '../mutations/catalogue.ts';
 import type { RecordedSpec } from './baseline.ts';
-import { recorded } from './baseline.ts';
-import type { Work } from './judge.ts';
+import { createRecordedSpec } from './baseline.ts';
+import type { SpecRun } from './judge.ts';
 import { Judge } from './judge.ts';
 import type { Run } from './lanes.ts';
 import type { Line } from './plan.ts';
 
-const mutants = mutantsIn('apps/x/src/a/a.ts', 'function f() { return a.mode === b.mode; }');
+const mutants = findMutants('apps/x/src/a/a.ts', 'function f() { return a.mode === b.mode; }');
 const [first, second] = mutants as [Mutant, Mutant];
 const { site } = first;
 
-function spec(name: string, ...tests: { sites: string[]; complaints?: string[] }[]): RecordedSpec {
-  const lines = tests.map((test, at): Line => {
-    return { type: 'test', test: at, name: `t${at}`, ms: 1, failed: false, isPlan: false, complaints: [], ...test };
+function createSpec(name: string, ...tests: { sites: string[]; sqlErrors?: string[] }[]): RecordedSpec {
+  const lines = tests.map((test, index): Line => {
+    return {
+      type: 'test',
+      test: index,
+      name: `t${index}`,
+      ms: 1,
+      failed: false,
+      readsQueryPlan: false,
+      sqlErrors: [],
+      ...test,
+    };
   });
-  return recorded(name, run(...lines, { type: 'load', sites: [] })) as RecordedSpec;
+  return createRecordedSpec(name, createRun(...lines, { type: 'load', sites: [] })) as RecordedSpec;
 }
-function run(...lines: Line[]): Run {
+function createRun(...lines: Line[]): Run {
   return { lines, end: 'ended', error: undefined };
 }
-const ran = (mutant: Mutant, test: number, failed: boolean, more: object = {}): Line & { type: 'ran' } => {
-  return { type: 'ran', test, mutant: mutant.id, failed, wasReached: true, error: 'e', complaints: [], ...more };
+const createRanLine = (mutant: Mutant, test: number, failed: boolean, fields: object = {}): Line & { type: 'ran' } => {
+  return { type: 'ran', test, mutant: mutant.id, failed, wasReached: true, error: 'e', sqlErrors: [], ...fields };
 };
-const control = (mutant: Mutant, test: number, failed: boolean): Line => ({
+const createControlLine = (mutant: Mutant, test: number, failed: boolean): Line => ({
   type: 'control',
   test,
   mutant: mutant.id,
   failed,
 });
-const planned = (work: Work | undefined) => work && [work.spec.spec, work.alone?.tests ?? work.plan];
+/** The spec of a run, and the tests in which its mutant runs alone. */
+const describeAloneRun = (run: SpecRun | undefined) => run && [run.spec.spec, run.alone?.tests ?? run.plan];
 
 const NEAR = 'apps/x/src/a/a.spec.ts';
 const FAR = 'apps/x/src/b/b.int-spec.ts';
 
-it('calls a mutant not reached if no test evaluates it', () => {
-  const judge = new Judge([first], [spec(NEAR, { sites: [] })]);
-  expect(judge.verdicts.get(first)).toEqual({ is: 'not reached' });
+it('the verdict is "not reached" if no test evaluates the mutant', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [] })]);
+  expect(judge.verdicts.get(first)).toEqual({ status: 'not reached' });
   expect(judge.next()).toBeUndefined();
 });
 
-it('runs only the tests that evaluate a mutant, the nearest first, until one fails', () => {
-  const judge = new Judge(mutants, [spec(FAR, { sites: [site] }), spec(NEAR, { sites: [] }, { sites: [site] })]);
+it('a mutant runs only with the tests that evaluate it, the nearest first, until one fails', () => {
+  const judge = new Judge(mutants, [
+    createSpec(FAR, { sites: [site] }),
+    createSpec(NEAR, { sites: [] }, { sites: [site] }),
+  ]);
   const near = judge.next()!;
   expect(near.spec.spec).toBe(NEAR);
   expect(near.plan).toMatchObject({ kind: 'mutants', runs: { 1: [first.id, second.id] } });
   expect(judge.next()).toBeUndefined();
-  judge.judgeShared(near, run(ran(first, 1, true), control(first, 1, false), ran(second, 1, false)));
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed', spec: NEAR, test: 't1' });
+  judge.judgeShared(
+    near,
+    createRun(createRanLine(first, 1, true), createControlLine(first, 1, false), createRanLine(second, 1, false)),
+  );
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed', spec: NEAR, test: 't1' });
 
   const far = judge.next()!;
   expect(far.plan).toMatchObject({ runs: { 0: [second.id] } });
-  judge.judgeShared(far, run(ran(second, 0, false)));
-  expect(judge.verdicts.get(second)).toEqual({ is: 'survived', specs: [NEAR, FAR] });
+  judge.judgeShared(far, createRun(createRanLine(second, 0, false)));
+  expect(judge.verdicts.get(second)).toEqual({ status: 'survived', specs: [NEAR, FAR] });
 });
 
-it('runs a mutant alone after a failure of a test that then fails without the mutant too', () => {
-  const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
-  judge.judgeShared(judge.next()!, run(ran(first, 0, true), control(first, 0, true)));
+it('a mutant runs alone after a test failed with it and then also without it', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
+  judge.judgeShared(judge.next()!, createRun(createRanLine(first, 0, true), createControlLine(first, 0, true)));
   const alone = judge.next()!;
-  expect(planned(alone)).toEqual([NEAR, [0]]);
-  judge.judgeAlone(alone, run(ran(first, 0, false)), true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'survived' });
+  expect(describeAloneRun(alone)).toEqual([NEAR, [0]]);
+  judge.judgeAlone(alone, createRun(createRanLine(first, 0, false)), true);
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'survived' });
 });
 
-it('runs the whole spec with a mutant if its tests depend on earlier ones', () => {
-  const judge = new Judge([first], [spec(NEAR, { sites: [] }, { sites: [site] })]);
-  judge.judgeShared(judge.next()!, run(ran(first, 1, false, { wasReached: false })));
-  judge.judgeAlone(judge.next()!, run(ran(first, 1, true)), false);
+it('a mutant runs with the whole spec if the tests that evaluate it depend on earlier tests', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [] }, { sites: [site] })]);
+  judge.judgeShared(judge.next()!, createRun(createRanLine(first, 1, false, { wasReached: false })));
+  judge.judgeAlone(judge.next()!, createRun(createRanLine(first, 1, true)), false);
   const whole = judge.next()!;
   expect(whole.alone).toEqual({ mutant: first, tests: undefined });
-  judge.judgeAlone(whole, run(ran(first, 1, true)), true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed' });
+  judge.judgeAlone(whole, createRun(createRanLine(first, 1, true)), true);
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed' });
 });
 
-it('runs a mutant alone if the test did not reach it again', () => {
-  const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
-  judge.judgeShared(judge.next()!, run(ran(first, 0, false, { wasReached: false })));
-  expect(planned(judge.next())).toEqual([NEAR, [0]]);
+it('a mutant runs alone if the test did not evaluate it a second time', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
+  judge.judgeShared(judge.next()!, createRun(createRanLine(first, 0, false, { wasReached: false })));
+  expect(describeAloneRun(judge.next())).toEqual([NEAR, [0]]);
 });
 
-it('runs a mutant from the start if it is evaluated only while a file loads', () => {
-  const loading = { ...spec(NEAR, { sites: [] }), loadSites: new Set([site]) };
-  const judge = new Judge([first], [loading]);
+it('a mutant that is evaluated only when a file loads is active from the start of its run', () => {
+  const loadingSpec = { ...createSpec(NEAR, { sites: [] }), loadSites: new Set([site]) };
+  const judge = new Judge([first], [loadingSpec]);
   expect(judge.next()).toMatchObject({ alone: { mutant: first }, plan: { kind: 'alone', mutant: first.id } });
 });
 
-it('calls an endless loop timed out, and continues with the others', () => {
-  const judge = new Judge(mutants, [spec(NEAR, { sites: [site] })]);
+it('the verdict is "timed out" for an endless loop, and the other mutants run afterwards', () => {
+  const judge = new Judge(mutants, [createSpec(NEAR, { sites: [site] })]);
   const begin: Line = { type: 'begin', test: 0, mutant: first.id };
   judge.judgeShared(judge.next()!, { lines: [begin], end: 'hung', error: 'hung' });
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'timed out' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'timed out' });
   expect(judge.next()).toMatchObject({ mutants: [second] });
 });
 
-it('calls a mutant invalid if PostgreSQL cannot run it, unless the test provokes this error', () => {
-  const [sql] = mutantsIn('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
-  const complaints = ['42601: syntax error'];
-  const fails = run(ran(sql, 0, true, { complaints }), control(sql, 0, false));
-  for (const [usual, is] of [
+it('the verdict is "invalid" if PostgreSQL rejects the mutated statement, unless the test itself provokes this error', () => {
+  const [sql] = findMutants('apps/x/src/a/a.ts', 'const q = `SELECT 1 FROM t WHERE mode = $1`;') as [Mutant];
+  const sqlErrors = ['42601: syntax error'];
+  const failedRun = createRun(createRanLine(sql, 0, true, { sqlErrors }), createControlLine(sql, 0, false));
+  for (const [errorsWithoutMutant, status] of [
     [[], 'invalid'],
-    [complaints, 'killed'],
+    [sqlErrors, 'killed'],
   ] as const) {
-    const judge = new Judge([sql], [spec(NEAR, { sites: [sql.site], complaints: [...usual] })]);
-    judge.judgeShared(judge.next()!, fails);
-    expect(judge.verdicts.get(sql)).toMatchObject({ is });
+    const judge = new Judge([sql], [createSpec(NEAR, { sites: [sql.site], sqlErrors: [...errorsWithoutMutant] })]);
+    judge.judgeShared(judge.next()!, failedRun);
+    expect(judge.verdicts.get(sql)).toMatchObject({ status });
   }
 });
 
-it('abandons a spec in which no test can run', () => {
-  const judge = new Judge([first], [spec(NEAR, { sites: [site] })]);
+it('the verdict is "killed" if a mutant prevents all tests of a spec from running', () => {
+  const judge = new Judge([first], [createSpec(NEAR, { sites: [site] })]);
   judge.judgeShared(judge.next()!, { lines: [], end: 'ended', error: 'broken' });
   judge.judgeAlone(judge.next()!, { lines: [], end: 'ended', error: 'broken' }, true);
-  expect(judge.verdicts.get(first)).toMatchObject({ is: 'killed', why: 'broken' });
+  expect(judge.verdicts.get(first)).toMatchObject({ status: 'killed', why: 'broken' });
   expect(judge.next()).toBeUndefined();
 });

@@ -1,16 +1,19 @@
-/** A process that runs one spec file after the other in Jest, so that Jest loads once. Its parent sends the files. */
+/**
+ * A process that runs spec files in Jest, one after the other, so that Jest loads only once. Its parent sends the
+ * files.
+ */
 import { join } from 'node:path';
 import { runCLI } from 'jest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
-export interface Order {
+export interface SpecOrder {
   readonly spec: string;
   /** The file with the {@link Plan}. */
   readonly plan: string;
 }
 
-process.on('message', ({ spec, plan }: Order) => {
+process.on('message', ({ spec, plan }: SpecOrder) => {
   process.env['SVC_MUTANTS_PLAN'] = plan;
   const options = {
     _: [join(root, spec)],

@@ -1,4 +1,4 @@
-/** Processes that run spec files (lane.ts), each with its own PostgreSQL. */
+/** A lane is a child process that runs spec files (lane.ts), with its own PostgreSQL server. */
 import type { ChildProcess } from 'node:child_process';
 import { fork } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,43 +8,45 @@ import type { Line, Plan } from './plan.ts';
 export interface Lane {
   readonly number: number;
   readonly serverLog: string;
-  run(spec: string, plan: PlanOf): Promise<Run>;
+  run(spec: string, plan: LanePlan): Promise<Run>;
   stop(): void;
 }
 
 /** A plan without the fields of the lane. */
-export type PlanOf = DistributiveOmit<Plan, 'out' | 'serverLog'>;
+export type LanePlan = DistributiveOmit<Plan, 'out' | 'serverLog'>;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 export interface Run {
   readonly lines: readonly Line[];
-  /** `ended`: by itself; the others were killed because they hung, or crashed. */
+  /** `ended`: Jest ended; `hung`: the process was killed because it wrote no output; `broken`: the process crashed. */
   readonly end: 'ended' | 'hung' | 'broken';
-  /** Why the file could not run. */
+  /** Why the spec file could not run. */
   readonly error: string | undefined;
 }
 
-/** No output for this long is an endless loop. Jest ends a test that waits for ever much earlier. */
+/**
+ * A process without output for this time is in an endless loop. A test that only waits reaches its time limit earlier.
+ */
 const MAX_SILENCE_MS = 90_000;
 const CHECK_INTERVAL_MS = 500;
 /** Ends a process after this many runs, because tests leak memory. */
 const RUNS_PER_PROCESS = 25;
 
-export function newLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
+export function createLane(number: number, folder: string, serverLog: string, env: () => NodeJS.ProcessEnv): Lane {
   let child: ChildProcess | undefined;
   let runs = 0;
-  const started = async (): Promise<ChildProcess> => {
+  const startChild = async (): Promise<ChildProcess> => {
     if (child?.connected && runs++ < RUNS_PER_PROCESS) return child;
     child?.kill('SIGKILL');
     runs = 1;
-    const next = fork(join(import.meta.dirname, 'lane.ts'), {
+    const newChild = fork(join(import.meta.dirname, 'lane.ts'), {
       env: env(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       execArgv: ['--max-old-space-size=3072'],
     });
-    child = next;
-    await new Promise((resolve) => next.once('message', resolve).once('exit', resolve));
-    return next;
+    child = newChild;
+    await new Promise((resolve) => newChild.once('message', resolve).once('exit', resolve));
+    return newChild;
   };
   return {
     number,
@@ -54,14 +56,14 @@ export function newLane(number: number, folder: string, serverLog: string, env: 
       const file = join(folder, `lane-${number}.plan.json`);
       rmSync(out, { force: true });
       writeFileSync(file, JSON.stringify({ ...plan, out, serverLog }));
-      const { end, error } = await runIn(await started(), { spec, plan: file }, out);
-      return { lines: linesOf(out), end, error };
+      const { end, error } = await runInChild(await startChild(), { spec, plan: file }, out);
+      return { lines: readLines(out), end, error };
     },
     stop: () => void child?.kill('SIGKILL'),
   };
 }
 
-async function runIn(
+async function runInChild(
   child: ChildProcess,
   order: { spec: string; plan: string },
   out: string,
@@ -71,13 +73,13 @@ async function runIn(
     child.once('message', ({ error }: { error?: string }) => resolve({ end: 'ended', error }));
     child.once('exit', (code, signal) => resolve({ end: 'broken', error: `Jest ended (${signal ?? code})` }));
     // Counts checks, not time: the machine may sleep, or both processes may be stopped.
-    let looks = 0;
+    let checksWithoutOutput = 0;
     let size = 0;
     timer = setInterval(() => {
-      const now = existsSync(out) ? statSync(out).size : 0;
-      looks = now === size ? looks + 1 : 0;
-      size = now;
-      if (looks * CHECK_INTERVAL_MS < MAX_SILENCE_MS) return;
+      const currentSize = existsSync(out) ? statSync(out).size : 0;
+      checksWithoutOutput = currentSize === size ? checksWithoutOutput + 1 : 0;
+      size = currentSize;
+      if (checksWithoutOutput * CHECK_INTERVAL_MS < MAX_SILENCE_MS) return;
       resolve({ end: 'hung', error: `it hung for ${MAX_SILENCE_MS / 1000} s` });
       child.kill('SIGKILL');
     }, CHECK_INTERVAL_MS);
@@ -91,7 +93,7 @@ async function runIn(
   }
 }
 
-function linesOf(out: string): Line[] {
+function readLines(out: string): Line[] {
   if (!existsSync(out)) return [];
   const lines = readFileSync(out, 'utf8').split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Line);

@@ -1,15 +1,15 @@
-/** The interface between the tool and the test environment inside Jest. */
+/** The data that the tool and the test environment inside Jest exchange. */
 import type { Part } from '../mutations/catalogue.ts';
 
-/** The work of one run of one spec file, in a file that SVC_MUTANTS_PLAN names. */
+/** The plan of one run of one spec file. SVC_MUTANTS_PLAN is the path of its file. */
 export type Plan = RecordPlan | MutantsPlan | AlonePlan;
 
-interface AnyPlan {
-  /** Where the environment appends its {@link Line}s. */
+interface CommonPlan {
+  /** The file to which the environment appends its {@link Line}s. */
   readonly out: string;
   /** The log of the PostgreSQL that the tests run on. */
   readonly serverLog: string;
-  /** Statements that are built when a file loads, so that no mutant can be chosen when they are evaluated. */
+  /** Statements that are built when a file loads: the environment applies their mutants when they are sent. */
   readonly statements: readonly LoadedStatement[];
 }
 
@@ -20,19 +20,19 @@ export interface LoadedStatement {
 }
 
 /** Runs every test unchanged and records the sites that it evaluates. */
-export interface RecordPlan extends AnyPlan {
+export interface RecordPlan extends CommonPlan {
   readonly kind: 'record';
 }
 
-interface TimedPlan extends AnyPlan {
-  /** Duration of each test without a mutant. */
+interface TimedPlan extends CommonPlan {
+  /** The duration of each test without a mutant, by the number of the test in its file. */
   readonly ms: Readonly<Record<number, number>>;
 }
 
 /** Runs tests repeatedly, each time with another mutant. */
 export interface MutantsPlan extends TimedPlan {
   readonly kind: 'mutants';
-  /** By the number of the test in its file: the mutants to run it with. */
+  /** The mutants with which each test runs, by the number of the test in its file. */
   readonly runs: Readonly<Record<number, readonly string[]>>;
 }
 
@@ -40,12 +40,13 @@ export interface MutantsPlan extends TimedPlan {
 export interface AlonePlan extends TimedPlan {
   readonly kind: 'alone';
   readonly mutant: string;
-  /** By default all. */
+  /** The numbers of the tests to run; by default all. */
   readonly tests?: readonly number[];
 }
 
+/** A result that the environment writes. */
 export type Line =
-  /** Evaluated while no test ran. */
+  /** The sites that were evaluated while no test ran. */
   | { readonly type: 'load'; readonly sites: readonly string[] }
   | {
       readonly type: 'test';
@@ -54,9 +55,11 @@ export type Line =
       readonly ms: number;
       readonly failed: boolean;
       readonly sites: readonly string[];
-      /** It checks the plan of a statement, which may change with a guard. */
-      readonly isPlan: boolean;
-      readonly complaints: readonly string[];
+      /**
+       * Whether the test reads the query plan of a statement. A mutant may change the plan without changing the result.
+       */
+      readonly readsQueryPlan: boolean;
+      readonly sqlErrors: readonly string[];
     }
   | { readonly type: 'begin'; readonly test: number; readonly mutant: string }
   | {
@@ -66,8 +69,8 @@ export type Line =
       readonly failed: boolean;
       readonly wasReached: boolean;
       readonly error: string;
-      readonly complaints: readonly string[];
+      readonly sqlErrors: readonly string[];
     }
-  /** The same test without the mutant, after it failed with it. */
+  /** The control run: the test without the mutant, after it failed with the mutant. */
   | { readonly type: 'control'; readonly test: number; readonly mutant: string; readonly failed: boolean }
   | { readonly type: 'end' };

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Mutant } from '../mutations/catalogue.ts';
-import { mutantsOf } from '../mutations/catalogue.ts';
+import { readMutants } from '../mutations/catalogue.ts';
 import { openBaselineCache } from './baseline-cache.ts';
 import type { Lane } from './lanes.ts';
-import { newLane } from './lanes.ts';
+import { createLane } from './lanes.ts';
 import { runMutants } from './run-mutants.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
@@ -15,28 +15,33 @@ let folder: string;
 let lane: Lane;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'mutants-'));
-  lane = newLane(1, folder, '', () => process.env);
+  lane = createLane(1, folder, '', () => process.env);
 });
 afterEach(() => {
   lane.stop();
   rmSync(folder, { recursive: true });
 });
 
-it('judges each guard, also one that is evaluated once or that affects later tests', async () => {
-  const known = mutantsOf(root, `${FOLDER}/order.ts`);
+it('runMutants judges each guard, also one that is evaluated only once or that affects later tests', async () => {
+  const allMutants = readMutants(root, `${FOLDER}/order.ts`);
   const specs = [`${FOLDER}/order.spec.ts`, `${FOLDER}/no-test.timed.ts`];
   const lanes = { all: [lane], startBroker: () => Promise.resolve(), stop: () => Promise.resolve() };
   const survivors: Mutant[] = [];
-  const unfit: string[] = [];
+  const failedSpecs: string[] = [];
   const progress = {
     recorded: () => undefined,
     judged: () => undefined,
     survived: (mutant: Mutant) => survivors.push(mutant),
-    unfit: (reason: string) => unfit.push(reason),
+    failedLastResort: (reason: string) => failedSpecs.push(reason),
   };
-  const verdicts = await runMutants({ mutants: known, known, specs }, lanes, openBaselineCache(root, folder), progress);
+  const verdicts = await runMutants(
+    { mutants: allMutants, allMutants, specs },
+    lanes,
+    openBaselineCache(root, folder),
+    progress,
+  );
 
-  expect(known.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.is}`)).toEqual([
+  expect(allMutants.map((mutant) => `${mutant.original}, ${mutant.what}: ${verdicts.get(mutant)?.status}`)).toEqual([
     'order.merchantId === merchantId, always true: killed',
     'order.merchantId === merchantId, always false: killed',
     'order.mode === mode, always true: survived',
@@ -51,8 +56,10 @@ it('judges each guard, also one that is evaluated once or that affects later tes
     `order.state === 'open', always true: survived`,
     `order.state === 'open', always false: killed`,
   ]);
-  expect(new Set(survivors)).toEqual(new Set(known.filter((mutant) => verdicts.get(mutant)?.is === 'survived')));
+  expect(new Set(survivors)).toEqual(
+    new Set(allMutants.filter((mutant) => verdicts.get(mutant)?.status === 'survived')),
+  );
   expect(survivors).toHaveLength(3);
-  // It runs for mutants that are not reached, and fails: that costs no verdict.
-  expect(unfit).toEqual([expect.stringContaining('no-test.timed.ts')]);
+  // This spec runs for mutants that no other spec reaches. It fails, but this changes no verdict.
+  expect(failedSpecs).toEqual([expect.stringContaining('no-test.timed.ts')]);
 });

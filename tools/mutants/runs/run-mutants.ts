@@ -4,21 +4,24 @@ import { needsOf } from '../../svc/test/test.ts';
 import type { Mutant } from '../mutations/catalogue.ts';
 import { isLastResort } from '../selection.ts';
 import type { RecordedSpec } from './baseline.ts';
-import { recorded } from './baseline.ts';
+import { createRecordedSpec } from './baseline.ts';
 import type { BaselineCache } from './baseline-cache.ts';
-import type { Verdict, Work } from './judge.ts';
-import { aloneWork, failureOf, Judge } from './judge.ts';
+import type { SpecRun, Verdict } from './judge.ts';
+import { createAloneRun, findFailure, Judge } from './judge.ts';
 import type { Lane } from './lanes.ts';
 import type { LoadedStatement } from './plan.ts';
 import type { Lanes } from './servers.ts';
 
 export interface Progress {
-  /** Called now and then; `done` of `all` are judged. */
+  /** Called after each run; `done` of `all` mutants have a verdict. */
   judged(done: number, all: number, survived: number): void;
-  /** Called at once, because a long run may be ended before its report. */
+  /** Called immediately, because a person may interrupt a long run before its report. */
   survived(mutant: Mutant): void;
-  /** A spec of the last resort that fails without a mutant: mutants that only it reaches stay not reached. */
-  unfit(reason: string): void;
+  /**
+   * Called when a slow spec (`isLastResort`) fails without a mutant. Mutants that only it evaluates are then "not
+   * reached".
+   */
+  failedLastResort(reason: string): void;
   recorded(spec: string, done: number, all: number): void;
 }
 
@@ -27,131 +30,137 @@ export interface Package {
   readonly mutants: readonly Mutant[];
   readonly specs: readonly string[];
   /** All mutants of the package, also those outside the selection. */
-  readonly known: readonly Mutant[];
+  readonly allMutants: readonly Mutant[];
 }
 
 /** Judges mutants by the specs of their package. */
 export async function runMutants(
-  { mutants, specs, known }: Package,
+  { mutants, specs, allMutants }: Package,
   { all: lanes, startBroker }: Lanes,
   cache: BaselineCache,
   progress: Progress,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
-  const first = await record(
+  const fastSpecs = await recordSpecs(
     specs.filter((spec) => !isLastResort(spec)),
-    known,
+    allMutants,
     lanes,
     cache,
     progress,
   );
-  const verdicts = new Map(await judge(mutants, first, lanes, progress));
-  const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.is === 'not reached');
-  const rest = specs.filter(isLastResort);
-  if (unreached.length === 0 || rest.length === 0) return verdicts;
-  if (needsOf(rest).broker === 'started') await startBroker();
-  const last = await record(rest, known, lanes, cache, progress).catch((error: unknown): RecordedSpec[] => {
-    // A busy machine can cause this, and it must not cost all other verdicts.
-    if (!(error instanceof SvcError)) throw error;
-    progress.unfit(error.message);
-    return [];
-  });
-  for (const [mutant, verdict] of await judge(unreached, last, lanes, progress)) verdicts.set(mutant, verdict);
+  const verdicts = new Map(await judgeMutants(mutants, fastSpecs, lanes, progress));
+  const unreached = mutants.filter((mutant) => verdicts.get(mutant)?.status === 'not reached');
+  const slowSpecs = specs.filter(isLastResort);
+  if (unreached.length === 0 || slowSpecs.length === 0) return verdicts;
+  if (needsOf(slowSpecs).broker === 'started') await startBroker();
+  const recordedSlowSpecs = await recordSpecs(slowSpecs, allMutants, lanes, cache, progress).catch(
+    (error: unknown): RecordedSpec[] => {
+      // A busy machine can make a spec fail, and the verdicts so far must not be lost.
+      if (!(error instanceof SvcError)) throw error;
+      progress.failedLastResort(error.message);
+      return [];
+    },
+  );
+  for (const [mutant, verdict] of await judgeMutants(unreached, recordedSlowSpecs, lanes, progress))
+    verdicts.set(mutant, verdict);
   return verdicts;
 }
 
-/** Runs every spec once, without a mutant. Throws if one fails, because it could judge nothing. */
-async function record(
+/** Runs every spec once, without a mutant. Throws if a spec fails, because it could not judge a mutant. */
+async function recordSpecs(
   specs: readonly string[],
-  known: readonly Mutant[],
+  allMutants: readonly Mutant[],
   lanes: readonly Lane[],
   cache: BaselineCache,
   progress: Progress,
 ): Promise<RecordedSpec[]> {
-  const sites = new Map(known.filter(({ statement }) => statement).map((mutant) => [mutant.site, mutant]));
+  const sites = new Map(allMutants.filter(({ statement }) => statement).map((mutant) => [mutant.site, mutant]));
   const statements = [...sites].map(([site, { statement }]) => ({ site, original: statement!.original, mutants: {} }));
-  const found: RecordedSpec[] = [];
-  const wrong: string[] = [];
+  const recorded: RecordedSpec[] = [];
+  const failures: string[] = [];
   const queue = [...specs];
-  const work = async (lane: Lane): Promise<void> => {
+  const runLane = async (lane: Lane): Promise<void> => {
     for (let spec = queue.shift(); spec !== undefined; spec = queue.shift()) {
-      const result = cache.find(spec) ?? (await recordOne(lane, spec, statements));
-      if (typeof result === 'string') wrong.push(result);
+      const result = cache.find(spec) ?? (await recordSpec(lane, spec, statements));
+      if (typeof result === 'string') failures.push(result);
       else {
-        found.push(result);
-        cache.keep(result);
+        recorded.push(result);
+        cache.store(result);
       }
-      progress.recorded(spec, found.length + wrong.length, specs.length);
+      progress.recorded(spec, recorded.length + failures.length, specs.length);
     }
   };
-  await Promise.all(lanes.map(work));
-  if (wrong.length > 0) throw new SvcError(`these tests must pass first: ${wrong.join('; ')}`);
-  return found;
+  await Promise.all(lanes.map(runLane));
+  if (failures.length > 0) throw new SvcError(`these tests must pass first: ${failures.join('; ')}`);
+  return recorded;
 }
 
-async function recordOne(
+async function recordSpec(
   lane: Lane,
   spec: string,
   statements: readonly LoadedStatement[],
 ): Promise<RecordedSpec | string> {
   const plan = { kind: 'record' as const, statements };
-  const result = recorded(spec, await lane.run(spec, plan));
-  // Other load on the machine may be the cause.
-  return typeof result === 'string' ? recorded(spec, await lane.run(spec, plan)) : result;
+  const result = createRecordedSpec(spec, await lane.run(spec, plan));
+  // It runs again after a failure, because a busy machine may have been the cause.
+  return typeof result === 'string' ? createRecordedSpec(spec, await lane.run(spec, plan)) : result;
 }
 
-async function judge(
+async function judgeMutants(
   mutants: readonly Mutant[],
   specs: readonly RecordedSpec[],
   lanes: readonly Lane[],
   progress: Progress,
 ): Promise<ReadonlyMap<Mutant, Verdict>> {
-  const bench = new Judge(mutants, specs);
+  const judge = new Judge(mutants, specs);
   const controls = new Map<string, boolean>();
-  const idle: (() => void)[] = [];
-  const said = new Set<Mutant>();
+  const wakeIdleLanes: (() => void)[] = [];
+  const reported = new Set<Mutant>();
   let running = 0;
-  const work = async (lane: Lane): Promise<void> => {
+  const runLane = async (lane: Lane): Promise<void> => {
     for (;;) {
-      const next = bench.next();
-      if (next === undefined && running === 0) return idle.splice(0).forEach((wake) => wake());
+      const next = judge.next();
+      if (next === undefined && running === 0) return wakeIdleLanes.splice(0).forEach((wake) => wake());
       if (next === undefined) {
-        await new Promise<void>((resolve) => idle.push(resolve));
+        await new Promise<void>((resolve) => wakeIdleLanes.push(resolve));
         continue;
       }
       running++;
-      await runWork(lane, bench, next, controls);
+      await runAndJudge(lane, judge, next, controls);
       running--;
-      const survived = [...bench.verdicts].filter(([, { is }]) => is === 'survived').map(([mutant]) => mutant);
-      for (const mutant of survived) if (!said.has(mutant)) progress.survived(mutant);
-      for (const mutant of survived) said.add(mutant);
-      progress.judged(bench.verdicts.size, mutants.length, survived.length);
-      idle.splice(0).forEach((wake) => wake());
+      const survived = [...judge.verdicts].filter(([, { status }]) => status === 'survived').map(([mutant]) => mutant);
+      for (const mutant of survived) if (!reported.has(mutant)) progress.survived(mutant);
+      for (const mutant of survived) reported.add(mutant);
+      progress.judged(judge.verdicts.size, mutants.length, survived.length);
+      wakeIdleLanes.splice(0).forEach((wake) => wake());
     }
   };
-  await Promise.all(lanes.map(work));
-  return bench.verdicts;
+  await Promise.all(lanes.map(runLane));
+  return judge.verdicts;
 }
 
-async function runWork(lane: Lane, bench: Judge, work: Work, controls: Map<string, boolean>): Promise<void> {
-  const run = await lane.run(work.spec.spec, work.plan);
-  if (!work.alone) return bench.judgeShared(work, run);
-  const { tests } = work.alone;
-  const isSuspect = run.end !== 'hung' && failureOf(run) !== undefined && tests !== undefined;
-  bench.judgeAlone(work, run, !isSuspect || (await passesWithout(lane, work.spec, tests, controls)));
+async function runAndJudge(lane: Lane, judge: Judge, planned: SpecRun, controls: Map<string, boolean>): Promise<void> {
+  const run = await lane.run(planned.spec.spec, planned.plan);
+  if (!planned.alone) return judge.judgeShared(planned, run);
+  const { tests } = planned.alone;
+  const isSuspect = run.end !== 'hung' && findFailure(run) !== undefined && tests !== undefined;
+  judge.judgeAlone(planned, run, !isSuspect || (await passesWithoutMutant(lane, planned.spec, tests, controls)));
 }
 
-/** True if some tests pass without those before them; all tests together pass, as the first run has shown. */
-async function passesWithout(
+/**
+ * Whether these tests pass without a mutant and without the tests before them. All tests together pass: they were
+ * recorded.
+ */
+async function passesWithoutMutant(
   lane: Lane,
   spec: RecordedSpec,
   tests: readonly number[],
   controls: Map<string, boolean>,
 ): Promise<boolean> {
   const key = `${spec.spec} ${tests.join()}`;
-  const known = controls.get(key);
-  if (known !== undefined) return known;
+  const cached = controls.get(key);
+  if (cached !== undefined) return cached;
   const { spec: file } = spec;
-  const passes = failureOf(await lane.run(file, aloneWork(undefined, spec, tests).plan)) === undefined;
+  const passes = findFailure(await lane.run(file, createAloneRun(undefined, spec, tests).plan)) === undefined;
   controls.set(key, passes);
   return passes;
 }

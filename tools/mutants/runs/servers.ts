@@ -1,4 +1,4 @@
-/** The lanes with their servers: a PostgreSQL for each, and RabbitMQ if a spec needs it. */
+/** Starts the lanes and their servers: a PostgreSQL for each lane, and one RabbitMQ if a spec needs it. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,48 +10,42 @@ import { pathsOf } from '../../svc/settings/settings.ts';
 import { needsOf } from '../../svc/test/test.ts';
 import { createTestServers } from '../../svc/test/test-servers.ts';
 import type { Lane } from './lanes.ts';
-import { newLane } from './lanes.ts';
+import { createLane } from './lanes.ts';
 
-/** As many as the project's own tests use workers: they fully load a machine with two processors. */
+/** The number of Jest workers of `./svc test`: two lanes fully load a machine with two processors. */
 const LANES = 2;
 
 export interface Lanes {
   readonly all: readonly Lane[];
-  /** For specs that need RabbitMQ: started with the first of them. */
+  /** Starts RabbitMQ, for specs that need it, unless it already runs. */
   readonly startBroker: () => Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param specs that may run: PostgreSQL starts only if one is an integration test */
+/** @param specs the specs that may run: PostgreSQL starts only if one of them is an integration test */
 export async function startLanes(settings: Settings, specs: readonly string[], steps: Steps): Promise<Lanes> {
-  const own = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
-  mkdirSync(own.dataDir, { recursive: true });
-  const servers = createTestServers(own);
+  const ownSettings = { ...settings, dataDir: join(settings.dataDir, 'mutants') };
+  mkdirSync(ownSettings.dataDir, { recursive: true });
+  const servers = createTestServers(ownSettings);
   const env: NodeJS.ProcessEnv = { SVC_PATIENCE: String(PATIENCE) };
   let urls: readonly string[] = [];
   if (needsOf(specs).databases > 0) {
-    await steps.run('PostgreSQL', async () => {
-      const started = await servers.startPostgres(LANES);
-      urls = started.address.split(' ');
-      await Promise.all(urls.map(logSqlStates));
-      return started.description;
-    });
+    const { address } = await steps.run('PostgreSQL', () => servers.startPostgres(LANES));
+    urls = address.split(' ');
+    await Promise.all(urls.map(logSqlStates));
   }
-  const all = Array.from({ length: LANES }, (_, at) => {
-    const log = join(pathsOf(own).log, `postgres-worker-${at + 1}-test.log`);
-    const database = urls[at] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[at] };
-    return newLane(at + 1, own.dataDir, log, () => environmentFor({ ...env, ...database }));
+  const all = Array.from({ length: LANES }, (_, index) => {
+    const log = join(pathsOf(ownSettings).log, `postgres-worker-${index + 1}-test.log`);
+    const database = urls[index] === undefined ? {} : { SVC_TEST_DATABASE_URLS: urls[index] };
+    return createLane(index + 1, ownSettings.dataDir, log, () => environmentFor({ ...env, ...database }));
   });
   return {
     all,
     async startBroker() {
       if (env['SVC_TEST_AMQP_URL'] !== undefined) return;
-      await steps.run('RabbitMQ', async () => {
-        const { address, description } = await servers.startRabbitMq();
-        env['SVC_TEST_AMQP_URL'] = address;
-        for (const lane of all) lane.stop();
-        return description;
-      });
+      const { address } = await steps.run('RabbitMQ', () => servers.startRabbitMq());
+      env['SVC_TEST_AMQP_URL'] = address;
+      for (const lane of all) lane.stop();
     },
     async stop() {
       for (const lane of all) lane.stop();
@@ -60,7 +54,9 @@ export async function startLanes(settings: Settings, specs: readonly string[], s
   };
 }
 
-/** With error codes in the log, the tool recognises statements that PostgreSQL could not parse. */
+/**
+ * Writes error codes into the server's log, by which the tool recognises statements that PostgreSQL could not parse.
+ */
 async function logSqlStates(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,12 +1,12 @@
 /* global SwaggerUIBundle */
-const place = document.querySelector('#reference');
+const container = document.querySelector('#reference');
 SwaggerUIBundle({
-  url: place.dataset.document,
-  domNode: place,
+  url: container.dataset.document,
+  domNode: container,
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   docExpansion: 'list',
-  // Credentials are typed into no page of documentation.
+  // No "Try it out": users must not type credentials into the documentation.
   supportedSubmitMethods: [],
   validatorUrl: null,
 });

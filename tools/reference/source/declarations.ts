@@ -1,9 +1,12 @@
-/** The events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`, `commandType<Request, Reply>('charge-card.v1')`. */
+/**
+ * Finds the events and commands that the contracts declare: `eventType<Payload>('payment.failed.v1')`,
+ * `commandType<Request, Reply>('charge-card.v1')`.
+ */
 import ts from 'typescript';
 import type { ServiceMessages } from '../../../libs/contracts/src/service-messages.ts';
 import { SERVICE_MESSAGES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Source } from './program.ts';
-import { docOf } from './program.ts';
+import { readDescription } from './program.ts';
 
 export const SERVICES = Object.entries(SERVICE_MESSAGES) as [string, ServiceMessages][];
 
@@ -11,7 +14,7 @@ export interface Declaration {
   /** `payment.succeeded.v1` */
   readonly type: string;
   readonly description: string;
-  /** Where its types are written. */
+  /** The declaration in the source. */
   readonly node: ts.Node;
 }
 
@@ -24,32 +27,32 @@ export interface CommandDeclaration extends Declaration {
   readonly reply: ts.Type;
 }
 
-/** Throws where a service publishes a type that is not declared. */
+/** @throws Error when a service publishes a type that is not declared */
 export function eventDeclarations({ files, checker }: Source): EventDeclaration[] {
-  const found = callsOf('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
+  const found = findCalls('eventType', 'events', files, checker).map(({ types: [payload], description, ...rest }) => ({
     ...rest,
     payload: payload!,
-    description: description || docOf(payload!.aliasSymbol ?? payload!.getSymbol(), checker),
+    description: description || readDescription(payload!.aliasSymbol ?? payload!.getSymbol(), checker),
   }));
-  return used(found, ({ publishes }) => publishes, 'eventType');
+  return selectUsed(found, ({ publishes }) => publishes, 'eventType');
 }
 
-/** Throws where a service answers a command that is not declared. */
+/** @throws Error when a service answers a command that is not declared */
 export function commandDeclarations({ files, checker }: Source): CommandDeclaration[] {
-  const found = callsOf('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
+  const found = findCalls('commandType', 'commands', files, checker).map(({ types: [request, reply], ...rest }) => ({
     ...rest,
     request: request!,
     reply: reply!,
   }));
-  return used(found, ({ answers }) => answers, 'commandType');
+  return selectUsed(found, ({ answers }) => answers, 'commandType');
 }
 
 interface Call extends Declaration {
   readonly types: readonly ts.Type[];
 }
 
-/** `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
-function callsOf(
+/** Finds declarations such as `export const PaymentFailedV1 = eventType<PaymentSnapshot>('payment.failed.v1');` */
+function findCalls(
   name: 'eventType' | 'commandType',
   folder: string,
   files: Source['files'],
@@ -61,7 +64,7 @@ function callsOf(
     if (call && ts.isCallExpression(call) && call.expression.getText() === name) {
       const [type] = call.arguments;
       const types = (call.typeArguments ?? []).map((each) => checker.getTypeFromTypeNode(each));
-      const description = docOf(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
+      const description = readDescription(checker.getSymbolAtLocation((node as ts.VariableDeclaration).name), checker);
       if (type && ts.isStringLiteral(type) && types.length > 0)
         found.push({ type: type.text, description, types, node });
     }
@@ -71,12 +74,13 @@ function callsOf(
   return found.sort((a, b) => (a.type < b.type ? -1 : 1));
 }
 
-function used<T extends Declaration>(
+/** The declarations whose types the services use. */
+function selectUsed<T extends Declaration>(
   declarations: readonly T[],
-  typesOf: (messages: ServiceMessages) => readonly string[],
+  listTypes: (messages: ServiceMessages) => readonly string[],
   declaredBy: string,
 ): T[] {
-  const types = new Set(SERVICES.flatMap(([, messages]) => typesOf(messages)));
+  const types = new Set(SERVICES.flatMap(([, messages]) => listTypes(messages)));
   const undeclared = [...types].filter((type) => !declarations.some((each) => each.type === type));
   if (undeclared.length > 0) throw new Error(`No ${declaredBy} is declared for ${undeclared.join(', ')}.`);
   return declarations.filter(({ type }) => types.has(type));

@@ -1,12 +1,12 @@
-/** The operations of the controllers, read from their decorators, types and docstrings. */
+/** Finds the operations of the controllers, from their decorators, types and docstrings. */
 import { relative } from 'node:path';
 import ts from 'typescript';
 import type { Decorator, Source, Tag } from './program.ts';
-import { decoratorsOf, docOf, root, tagsOf, typeNamed } from './program.ts';
-import { valueOf } from './validators.ts';
+import { findType, readDecorators, readDescription, readTags, root } from './program.ts';
+import { evaluate } from './validators.ts';
 
 export interface Operation {
-  /** Folder of the app, or of the library if several apps offer the controller. */
+  /** The folder of the app, or of the library if several apps serve the controller. */
   readonly app: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `/v1/payments/{paymentReference}` */
@@ -16,20 +16,21 @@ export interface Operation {
   readonly controller: string;
   /** Name of the controller in words, and its docstring. */
   readonly tag: { readonly name: string; readonly description: string };
-  /** It has the tag of another controller. */
+  /** Whether the operation has the tag of another controller (`@group`). */
   readonly hasTagOfAnother: boolean;
   readonly doc: string;
-  /** From the method, its controller and its guards. */
+  /** The docstring tags of the method and its guards. */
   readonly tags: readonly Tag[];
   readonly guards: readonly string[];
   readonly status: number;
+  /** Names of query parameters. */
   readonly query: readonly string[];
-  /** A query with its own type. */
+  /** The type of the whole query, if the method has a parameter for it. */
   readonly queryType?: ts.Type;
   readonly headers: readonly string[];
   readonly body?: ts.Type;
   /** The return type, without the promise; undefined for void. */
-  readonly answer?: ts.Type;
+  readonly responseType?: ts.Type;
   readonly node: ts.MethodDeclaration;
 }
 
@@ -41,12 +42,12 @@ const METHODS: Readonly<Record<string, Operation['method']>> = {
   Delete: 'delete',
 };
 
-export function operationsOf(source: Source): Operation[] {
+export function findOperations(source: Source): Operation[] {
   const operations: Operation[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isClassDeclaration(node)) {
-      const controller = decoratorsOf(node).find(({ name }) => name === 'Controller');
-      if (controller) operations.push(...operationsOfController(node, controller, source));
+      const controller = readDecorators(node).find(({ name }) => name === 'Controller');
+      if (controller) operations.push(...findOperationsOfController(node, controller, source));
     }
     ts.forEachChild(node, visit);
   };
@@ -54,35 +55,35 @@ export function operationsOf(source: Source): Operation[] {
   return operations;
 }
 
-function operationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
-  // A method for our own pages only is not part of an API.
-  const isInternal = (each: ts.Node): boolean => tagsOf(each).some(({ name }) => name === 'internal');
+function findOperationsOfController(node: ts.ClassDeclaration, controller: Decorator, source: Source): Operation[] {
+  // A method or controller with the tag @internal is only for the platform's own pages.
+  const isInternal = (each: ts.Node): boolean => readTags(each).some(({ name }) => name === 'internal');
   if (isInternal(node)) return [];
   const methods = node.members.filter(ts.isMethodDeclaration).filter((method) => !isInternal(method));
   return methods.flatMap((method) =>
-    decoratorsOf(method).flatMap((decorator) => {
+    readDecorators(method).flatMap((decorator) => {
       const verb = METHODS[decorator.name];
       if (verb === undefined) return [];
-      const own = pathsOf(decorator);
-      return pathsOf(controller).flatMap((base) =>
-        own
-          .flatMap((path) => expanded(joined(base, path)))
-          .map((path) => operation({ node, method, verb, path }, source)),
+      const methodPaths = readPaths(decorator);
+      return readPaths(controller).flatMap((base) =>
+        methodPaths
+          .flatMap((path) => expandModelName(joinPaths(base, path)))
+          .map((path) => createOperation({ node, method, verb, path }, source)),
       );
     }),
   );
 }
 
-/** A function creates a controller that several services offer, and its docstring describes it. */
-function offeringFunction(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
+/** The function that creates a controller for several services: its docstring describes the controller. */
+function findFactory(node: ts.ClassDeclaration): ts.FunctionDeclaration | undefined {
   const { parent } = node.parent;
   return parent && ts.isFunctionDeclaration(parent) ? parent : undefined;
 }
 
-/** The read models that can be rebuilt (`rebuildOf`): each has its own path. */
+/** The read models that a command can rebuild: each has its own path. */
 const REBUILT_MODELS = ['history', 'retrieval'];
 
-function expanded(path: string): string[] {
+function expandModelName(path: string): string[] {
   return path.includes('{name}') ? REBUILT_MODELS.map((name) => path.replace('{name}', name)) : [path];
 }
 
@@ -93,114 +94,114 @@ interface Handler {
   readonly path: string;
 }
 
-function operation({ node, method, verb, path }: Handler, source: Source): Operation {
+function createOperation({ node, method, verb, path }: Handler, source: Source): Operation {
   const { checker } = source;
   const name = node.name!.text.replace(/Controller$/, '');
-  const decorators = decoratorsOf(method);
-  const guardNodes = [...decoratorsOf(node), ...decorators].flatMap((each) => guardsOf(each, checker));
+  const decorators = readDecorators(method);
+  const guardNodes = [...readDecorators(node), ...decorators].flatMap((each) => findGuards(each, checker));
   const parameters = method.parameters.flatMap((parameter) =>
-    decoratorsOf(parameter).map((decorator) => ({ parameter, decorator })),
+    readDecorators(parameter).map((decorator) => ({ parameter, decorator })),
   );
-  const named = (kind: string): string[] =>
-    parameters.flatMap(({ decorator: { name: of, args } }) =>
-      of === kind && args[0] && ts.isStringLiteral(args[0]) ? [args[0].text] : [],
+  const listNames = (kind: string): string[] =>
+    parameters.flatMap(({ decorator: { name: decoratorName, args } }) =>
+      decoratorName === kind && args[0] && ts.isStringLiteral(args[0]) ? [args[0].text] : [],
     );
-  const typed = (kind: string): ts.Type | undefined => {
+  const findParameterType = (kind: string): ts.Type | undefined => {
     const found = parameters.find(({ decorator }) => decorator.name === kind && decorator.args.length === 0);
     return found && checker.getTypeAtLocation(found.parameter);
   };
   const httpCode = decorators.find((each) => each.name === 'HttpCode')?.args[0];
-  const bodyTag = tagsOf(method).find((tag) => tag.name === 'body');
-  const body = bodyTag ? typeNamed(bodyTag.key, source) : typed('Body');
-  const queryType = typed('Query');
-  const answer = answerOf(method, checker);
-  const guardTags = guardNodes.flatMap(tagsOf);
+  const bodyTag = readTags(method).find((tag) => tag.name === 'body');
+  const body = bodyTag ? findType(bodyTag.key, source) : findParameterType('Body');
+  const queryType = findParameterType('Query');
+  const responseType = findResponseType(method, checker);
+  const guardTags = guardNodes.flatMap(readTags);
   return {
     app: relative(root, node.getSourceFile().fileName).split('/')[1]!,
     method: verb,
     path,
-    operationId: operationIdOf(name, method.name.getText(), path),
+    operationId: createOperationId(name, method.name.getText(), path),
     controller: name.charAt(0).toLowerCase() + name.slice(1),
     tag: {
       name:
-        tagsOf(node).find(({ name: tag }) => tag === 'group')?.key ??
+        readTags(node).find(({ name: tag }) => tag === 'group')?.key ??
         name.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-      description: docOf(checker.getSymbolAtLocation((offeringFunction(node) ?? node).name!), checker),
+      description: readDescription(checker.getSymbolAtLocation((findFactory(node) ?? node).name!), checker),
     },
-    hasTagOfAnother: tagsOf(node).some(({ name: tag }) => tag === 'group'),
-    doc: docOf(checker.getSymbolAtLocation(method.name), checker),
-    tags: [...tagsOf(method), ...guardTags],
+    hasTagOfAnother: readTags(node).some(({ name: tag }) => tag === 'group'),
+    doc: readDescription(checker.getSymbolAtLocation(method.name), checker),
+    tags: [...readTags(method), ...guardTags],
     guards: guardNodes.map((guard) => (guard as ts.ClassDeclaration).name?.text ?? ''),
-    status: httpCode ? statusOf(httpCode, checker) : verb === 'post' ? 201 : 200,
-    query: named('Query'),
-    headers: named('Headers'),
+    status: httpCode ? readStatus(httpCode, checker) : verb === 'post' ? 201 : 200,
+    query: listNames('Query'),
+    headers: listNames('Headers'),
     ...(queryType && !checker.getIndexTypeOfType(queryType, ts.IndexKind.String) ? { queryType } : {}),
     ...(body ? { body } : {}),
-    ...(answer ? { answer } : {}),
+    ...(responseType ? { responseType } : {}),
     node: method,
   };
 }
 
-function statusOf(expression: ts.Expression, checker: ts.TypeChecker): number {
+function readStatus(expression: ts.Expression, checker: ts.TypeChecker): number {
   const type = checker.getTypeAtLocation(expression);
-  return type.isNumberLiteral() ? type.value : (valueOf(expression, checker) as number);
+  return type.isNumberLiteral() ? type.value : (evaluate(expression, checker) as number);
 }
 
-/** Unique in a document: includes the older version and the path of one site. */
-function operationIdOf(controller: string, method: string, path: string): string {
+/** An id that is unique in a document: it also distinguishes the older version, and the path of one site. */
+function createOperationId(controller: string, method: string, path: string): string {
   const noun = controller.charAt(0).toLowerCase() + controller.slice(1);
-  const own = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
-  if (path.startsWith('/api/v3/')) return `${own}V3`;
+  const baseId = `${noun}${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  if (path.startsWith('/api/v3/')) return `${baseId}V3`;
   const rebuilt = REBUILT_MODELS.find((name) => path === `/admin/v1/${name}/rebuild`);
-  if (rebuilt !== undefined) return `${own}Of${rebuilt.replace(/^./, (letter) => letter.toUpperCase())}`;
-  const isOfBoth = /^\/business\/.+\/(invoices\/\{invoiceId\}\/payments|payments(\/\{svcId\})?)$/.test(path);
-  return isOfBoth && path.includes('/sites/') ? `${own}AtSite` : own;
+  if (rebuilt !== undefined) return `${baseId}Of${rebuilt.replace(/^./, (letter) => letter.toUpperCase())}`;
+  const isOfMerchantAndSite = /^\/business\/.+\/(invoices\/\{invoiceId\}\/payments|payments(\/\{svcId\})?)$/.test(path);
+  return isOfMerchantAndSite && path.includes('/sites/') ? `${baseId}AtSite` : baseId;
 }
 
-function pathsOf({ args: [argument] }: Decorator): string[] {
+function readPaths({ args: [argument] }: Decorator): string[] {
   if (!argument) return [''];
-  if (ts.isArrayLiteralExpression(argument)) return argument.elements.map(textOf);
-  return [textOf(argument)];
+  if (ts.isArrayLiteralExpression(argument)) return argument.elements.map(readText);
+  return [readText(argument)];
 }
 
-function textOf(expression: ts.Expression): string {
+function readText(expression: ts.Expression): string {
   if (ts.isStringLiteralLike(expression)) return expression.text;
-  // The path of a controller that several services offer: `admin/v1/dead-letters/${service}`.
+  // The path of a controller that several services have: `admin/v1/dead-letters/${service}`.
   return expression
     .getText()
     .slice(1, -1)
     .replaceAll(/\$\{(\w+)\}/g, ':$1');
 }
 
-function joined(...parts: string[]): string {
+function joinPaths(...parts: string[]): string {
   const segments = parts.flatMap((part) => part.split('/').filter(Boolean));
   return `/${segments.map((segment) => segment.replace(/^:(\w+)$/, '{$1}').replace(/^\*$/, '{code}')).join('/')}`;
 }
 
-/** Declarations of the guards of `@UseGuards(…)` and of our own decorators that use some; their docstrings have tags. */
-function guardsOf({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
-  const declared = (expression: ts.Expression): ts.Declaration[] => {
+/** The declarations of the guards of `@UseGuards(…)`, and of the repository's decorators that contain it. */
+function findGuards({ name, args, node }: Decorator, checker: ts.TypeChecker): ts.Node[] {
+  const findDeclaration = (expression: ts.Expression): ts.Declaration[] => {
     let symbol = checker.getSymbolAtLocation(expression);
     if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
     return symbol?.declarations?.slice(0, 1) ?? [];
   };
-  if (name === 'UseGuards') return args.flatMap(declared);
-  const [declaration] = declared(node);
+  if (name === 'UseGuards') return args.flatMap(findDeclaration);
+  const [declaration] = findDeclaration(node);
   if (!declaration || !ts.isFunctionDeclaration(declaration) || !declaration.getSourceFile().fileName.startsWith(root))
     return [];
   if (declaration.getSourceFile().fileName.includes('/node_modules/')) return [];
   const found: ts.Node[] = [];
   const visit = (each: ts.Node): void => {
     if (ts.isCallExpression(each) && each.expression.getText() === 'UseGuards')
-      found.push(...each.arguments.flatMap(declared));
+      found.push(...each.arguments.flatMap(findDeclaration));
     ts.forEachChild(each, visit);
   };
   visit(declaration);
-  return found.length > 0 ? [...found] : [];
+  return found;
 }
 
-/** `@produces` describes text and streams; the rest is JSON. */
-function answerOf(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
+/** The type of the JSON response. Texts and streams have no type here: `@produces` describes them. */
+function findResponseType(method: ts.MethodDeclaration, checker: ts.TypeChecker): ts.Type | undefined {
   const signature = checker.getSignatureFromDeclaration(method);
   if (!signature) return undefined;
   const returned = checker.getReturnTypeOfSignature(signature);

@@ -1,4 +1,7 @@
-/** Parameters of paths, queries and headers: handlers get them as text, so only this file has their schemas. */
+/**
+ * The schemas of parameters in paths, queries and headers: handlers receive them as text, so their types contain no
+ * schema.
+ */
 import { DELIVERY_STATES } from '../../../libs/contracts/src/http/hosted-gateway/deliveries.ts';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import type { Schema } from './schema.ts';
@@ -30,7 +33,9 @@ const reference = (description: string): Parameter => ({ description, schema: { 
 
 const SERVICES = MESSAGING_SERVICES.toSorted();
 
-/** By name; `controller.name` if two with one name differ. A missing one fails the generation. */
+/**
+ * By name, or by `controller.name` if parameters with the same name differ. A missing parameter fails the generation.
+ */
 const PARAMETERS: Readonly<Record<string, Parameter>> = {
   merchantId: id('Number of the merchant.'),
   merchantSiteId: id('Number of the site.'),
@@ -50,10 +55,13 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   externalReference: text('The merchant’s own reference, compared exactly.'),
   customerReference: text('Only payments of this customer.'),
   page: count('From 1.', { default: 1 }),
-  pageSize: count('Over 50 is served as 50.', { default: 50 }),
+  pageSize: count('Values over 50 count as 50.', { default: 50 }),
   day: day('UTC, `YYYY-MM-DD`.'),
-  mode: { description: 'Mode of the books.', schema: { type: 'string', enum: ['test', 'live'] } },
-  'notificationFeed.after': text('Cursor: `after` of the previous answer. Without it, from the beginning.', 200),
+  mode: { description: 'Mode of the payments.', schema: { type: 'string', enum: ['test', 'live'] } },
+  'notificationFeed.after': text(
+    'Cursor: `after` of the previous response. Without it, the list starts at the beginning.',
+    200,
+  ),
   'auditLog.after': position('`nextAfter` of the previous page.'),
   'merchants.after': position('`nextAfter` of the previous page.'),
   'ledger.after': position('Number of the last seal that was verified.'),
@@ -83,9 +91,9 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   id: uuid('The notification.'),
   organisationId: uuid('The partner.'),
   service: { description: 'Name of the service.', schema: { type: 'string', enum: SERVICES } },
-  'idempotency-key': text('Any text: a repeated call with it is the same refund (C7). Kept at least 72 hours.'),
+  'idempotency-key': text('Any text: a repeated call with it is the same refund (C7). Stored for at least 72 hours.'),
   'last-event-id': text('`id` of the last event that was read: the stream continues after it.', 200),
-  // Of the transformer.
+  // Parameters of the transformer.
   'invoice.siteId': id('Number of a site that is configured here.'),
   'payments.invoiceId': {
     description: 'The till’s reference of the basket (T5): digits; leading zeros count.',
@@ -102,7 +110,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-export function parameterOf(controller: string, name: string): Parameter {
+export function findParameter(controller: string, name: string): Parameter {
   const found = PARAMETERS[`${controller}.${name}`] ?? PARAMETERS[name];
   if (!found) throw new Error(`No parameter ${controller}.${name}: describe it in ${import.meta.filename}`);
   return found;

@@ -1,4 +1,4 @@
-/** The source of all programs, from the TypeScript compiler. */
+/** Reads the source of the apps and libs with the TypeScript compiler. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -20,21 +20,21 @@ export function readSource(): Source {
     rootNames: names.sort().map((name) => join(root, name)),
     options: { ...options, composite: false, incremental: false, noEmit: true, types: ['node'] },
   });
-  const ours = new RegExp(`^${root}/(apps|libs)/[^/]+/src/`);
+  const workspaceFile = new RegExp(`^${root}/(apps|libs)/[^/]+/src/`);
   return {
     checker: program.getTypeChecker(),
-    files: program.getSourceFiles().filter(({ fileName }) => ours.test(fileName)),
+    files: program.getSourceFiles().filter(({ fileName }) => workspaceFile.test(fileName)),
   };
 }
 
-/** The arguments of a decorator: `@Post('login')` of a class, method, property or parameter. */
+/** A decorator, such as `@Post('login')`, of a class, method, property or parameter. */
 export interface Decorator {
   readonly name: string;
   readonly args: readonly ts.Expression[];
   readonly node: ts.Expression;
 }
 
-export function decoratorsOf(node: ts.Node): Decorator[] {
+export function readDecorators(node: ts.Node): Decorator[] {
   const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
   return decorators.map(({ expression }) =>
     ts.isCallExpression(expression)
@@ -43,32 +43,32 @@ export function decoratorsOf(node: ts.Node): Decorator[] {
   );
 }
 
-/** The text of a docstring without its tags, `{@link X}` as X, on one line for each paragraph. */
-export function docOf(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): string {
-  return symbol === undefined ? '' : plain(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
+/** The text of a docstring without its tags: each paragraph on one line, and `{@link X}` as `X`. */
+export function readDescription(symbol: ts.Symbol | undefined, checker: ts.TypeChecker): string {
+  return symbol === undefined ? '' : formatDocstring(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
 }
 
 export interface Tag {
   readonly name: string;
-  /** First word after the name. */
+  /** The first word after the name. */
   readonly key: string;
   readonly text: string;
 }
 
-/** `@throws payable.paid …` of a docstring. */
-export function tagsOf(node: ts.Node): Tag[] {
+/** The tags of a docstring, such as `@throws payable.paid …`. */
+export function readTags(node: ts.Node): Tag[] {
   return ts.getJSDocTags(node).map((tag) => {
     const whole = tag
       .getText()
       .replace(/^@\S+\s*/, '')
       .replaceAll(/\n\s*\*/g, '\n');
-    const [, key = '', text = ''] = /^(\S*)\s*([^]*)$/.exec(plain(whole)) ?? [];
+    const [, key = '', text = ''] = /^(\S*)\s*([^]*)$/.exec(formatDocstring(whole)) ?? [];
     return { name: tag.tagName.text, key, text };
   });
 }
 
-/** A type of the contracts, or of the transformer's answers. */
-export function typeNamed(name: string, { files, checker }: Source): ts.Type {
+/** A type of the contracts, or of the transformer's responses, by its name. */
+export function findType(name: string, { files, checker }: Source): ts.Type {
   for (const file of files) {
     if (!/(libs\/contracts\/src|pos-transformer\/src\/answers)\//.test(file.fileName)) continue;
     const found = file.statements.find(
@@ -81,7 +81,7 @@ export function typeNamed(name: string, { files, checker }: Source): ts.Type {
   throw new Error(`There is no type ${name}.`);
 }
 
-function plain(text: string): string {
+function formatDocstring(text: string): string {
   return text
     .replaceAll(/\{@link (\w+)[^}]*\}/g, '`$1`')
     .split(/\n\s*\n/)

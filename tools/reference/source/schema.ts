@@ -1,30 +1,30 @@
-/** JSON Schema 2020-12 of TypeScript types: the compiler resolves `Omit`, unions and type arguments, so that nothing is declared twice. */
+/** Creates JSON Schemas (2020-12) of TypeScript types. The compiler resolves `Omit`, unions and type arguments. */
 import { relative } from 'node:path';
 import ts from 'typescript';
-import { decoratorsOf, docOf, root } from './program.ts';
-import { rulesOf, valueOf } from './validators.ts';
+import { readDecorators, readDescription, root } from './program.ts';
+import { evaluate, readFieldRules } from './validators.ts';
 
 export type Schema = { [keyword: string]: unknown };
 
-/** Each named type gets its own component, and only one. */
+/** Creates one component for each named type. */
 export class Schemas {
-  /** By name: `components/schemas` of a document. */
+  /** The member `components/schemas` of a document. */
   readonly components: Record<string, Schema> = {};
-  private readonly typeOf = new Map<string, ts.Type>();
+  private readonly typeByName = new Map<string, ts.Type>();
   private readonly checker: ts.TypeChecker;
 
   constructor(checker: ts.TypeChecker) {
     this.checker = checker;
   }
 
-  of(type: ts.Type, owner: ts.Node): Schema {
-    const name = nameOf(type);
+  schemaOf(type: ts.Type, owner: ts.Node): Schema {
+    const name = findTypeName(type);
     if (name === undefined) return this.inline(type, owner);
     const unique = this.uniqueName(name, type);
     if (this.components[unique] === undefined) {
       const component = (this.components[unique] = {} as Schema);
       const symbol = type.aliasSymbol ?? type.getSymbol();
-      const description = docOf(symbol, this.checker);
+      const description = readDescription(symbol, this.checker);
       Object.assign(component, description === '' ? {} : { description }, this.inline(type, owner));
     }
     return { $ref: `#/components/schemas/${unique}` };
@@ -32,17 +32,17 @@ export class Schemas {
 
   /** If two types of one document have the same name, the second gets its app or library as prefix. */
   private uniqueName(name: string, type: ts.Type): string {
-    const known = this.typeOf.get(name);
-    if (known === undefined || known === type) {
-      this.typeOf.set(name, type);
+    const existing = this.typeByName.get(name);
+    if (existing === undefined || existing === type) {
+      this.typeByName.set(name, type);
       return name;
     }
     const file = (type.aliasSymbol ?? type.getSymbol())!.declarations![0]!.getSourceFile().fileName;
     const folder = relative(root, file).split('/')[1]!;
-    const other = folder.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()) + name;
-    if ((this.typeOf.get(other) ?? type) !== type) throw new Error(`Three types are named ${name}.`);
-    this.typeOf.set(other, type);
-    return other;
+    const prefixed = folder.replaceAll(/(^|-)(\w)/g, (_, __, letter: string) => letter.toUpperCase()) + name;
+    if ((this.typeByName.get(prefixed) ?? type) !== type) throw new Error(`Three types are named ${name}.`);
+    this.typeByName.set(prefixed, type);
+    return prefixed;
   }
 
   private inline(type: ts.Type, owner: ts.Node): Schema {
@@ -54,13 +54,13 @@ export class Schemas {
     if (type.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) return { type: 'string' };
     if (type.flags & ts.TypeFlags.Number) return { type: 'number' };
     if (type.flags & ts.TypeFlags.Boolean) return { type: 'boolean' };
-    // As in JSON.
+    // JSON.stringify writes a Date as text.
     if (type.getSymbol()?.name === 'Date') return { type: 'string', format: 'date-time' };
     if (type.isUnion()) return this.union(type, owner);
     if (type.flags & ts.TypeFlags.NonPrimitive) return { type: 'object' };
     if (checker.isArrayType(type) || checker.isTupleType(type)) {
       const [element] = checker.getTypeArguments(type as ts.TypeReference);
-      return { type: 'array', items: this.of(element!, owner) };
+      return { type: 'array', items: this.schemaOf(element!, owner) };
     }
     if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return this.object(type, owner);
     throw new Error(`No schema for ${checker.typeToString(type)}`);
@@ -69,7 +69,7 @@ export class Schemas {
   private union(type: ts.UnionType, owner: ts.Node): Schema {
     const members = type.types.filter(({ flags }) => !(flags & (ts.TypeFlags.Undefined | ts.TypeFlags.Void)));
     const [first] = members;
-    if (members.length === 1) return this.of(first!, owner);
+    if (members.length === 1) return this.schemaOf(first!, owner);
     if (members.every(({ flags }) => flags & ts.TypeFlags.BooleanLike)) return { type: 'boolean' };
     const isNullable = members.some(({ flags }) => flags & ts.TypeFlags.Null);
     const values = members.filter(({ flags }) => !(flags & ts.TypeFlags.Null));
@@ -84,9 +84,9 @@ export class Schemas {
       };
     }
     const schemas = mergeBooleans(values).map((each) =>
-      each === 'boolean' ? { type: 'boolean' } : this.of(each, owner),
+      each === 'boolean' ? { type: 'boolean' } : this.schemaOf(each, owner),
     );
-    if (isNullable && schemas.length === 1) return orNull(schemas[0]!);
+    if (isNullable && schemas.length === 1) return allowNull(schemas[0]!);
     return { anyOf: isNullable ? [...schemas, { type: 'null' }] : schemas };
   }
 
@@ -94,7 +94,7 @@ export class Schemas {
     const { checker } = this;
     const index = checker.getIndexTypeOfType(type, ts.IndexKind.String);
     if (index && index.flags & ts.TypeFlags.Never) return { type: 'object', additionalProperties: false };
-    if (index) return { type: 'object', additionalProperties: this.of(index, owner) };
+    if (index) return { type: 'object', additionalProperties: this.schemaOf(index, owner) };
     const properties: Record<string, Schema> = {};
     const required: string[] = [];
     for (const property of checker.getPropertiesOfType(type)) {
@@ -108,29 +108,29 @@ export class Schemas {
   private property(property: ts.Symbol, owner: ts.Node): { schema: Schema; isRequired: boolean } {
     const { checker } = this;
     const declared = checker.getTypeOfSymbolAtLocation(property, property.valueDeclaration ?? owner);
-    const description = docOf(property, checker);
+    const description = readDescription(property, checker);
     const declaration = property.valueDeclaration;
-    const decorators = declaration ? decoratorsOf(declaration) : [];
+    const decorators = declaration ? readDecorators(declaration) : [];
     const initializer = declaration && ts.isPropertyDeclaration(declaration) ? declaration.initializer : undefined;
-    let schema = refined(this.of(declared, owner), property.name, description);
+    let schema = addFormat(this.schemaOf(declared, owner), property.name, description);
     if (decorators.length > 0) {
-      const { own, each } = rulesOf(decorators, checker);
-      schema = withRules(schema, own);
+      const { own, each } = readFieldRules(decorators, checker);
+      schema = addRules(schema, own);
       if (Object.keys(each).length > 0 && schema['items'] !== undefined)
-        schema['items'] = withRules(schema['items'] as Schema, each);
+        schema['items'] = addRules(schema['items'] as Schema, each);
     }
-    if (initializer) schema = { ...schema, ...defaultOf(initializer, checker) };
+    if (initializer) schema = { ...schema, ...readDefault(initializer, checker) };
     const isRequired = !(property.flags & ts.SymbolFlags.Optional) && initializer === undefined;
-    return { schema: described(schema, description), isRequired };
+    return { schema: addDescription(schema, description), isRequired };
   }
 }
 
-function defaultOf(initializer: ts.Expression, checker: ts.TypeChecker): Schema {
-  return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : valueOf(initializer, checker) };
+function readDefault(initializer: ts.Expression, checker: ts.TypeChecker): Schema {
+  return { default: initializer.kind === ts.SyntaxKind.NullKeyword ? null : evaluate(initializer, checker) };
 }
 
-/** The format and unit of text and numbers, from a docstring or a name. */
-function refined(schema: Schema, name: string, description: string): Schema {
+/** Adds the format of a text, or the type `integer` of a number, which follows from the docstring or the name. */
+function addFormat(schema: Schema, name: string, description: string): Schema {
   const isText = schema['type'] === 'string' || String(schema['type']) === 'string,null';
   if (isText && (/ISO 8601 UTC/.test(description) || name.endsWith('UTCDate')))
     return { ...schema, format: 'date-time' };
@@ -139,8 +139,8 @@ function refined(schema: Schema, name: string, description: string): Schema {
   return schema['type'] === 'number' && isWhole ? { ...schema, type: 'integer' } : schema;
 }
 
-/** A rule's `type: 'integer'` also applies if null is allowed; a `$ref` keeps its rules beside it. */
-function withRules(schema: Schema, rules: Schema): Schema {
+/** Adds the keywords of validation rules. A rule's `type: 'integer'` also applies to a schema that allows null. */
+function addRules(schema: Schema, rules: Schema): Schema {
   const merged: Schema = { ...schema, ...rules };
   const isNullable = Array.isArray(schema['type']) && schema['type'].includes('null');
   if (isNullable && typeof rules['type'] === 'string') merged['type'] = [rules['type'], 'null'];
@@ -151,11 +151,11 @@ function withRules(schema: Schema, rules: Schema): Schema {
   return merged;
 }
 
-function described(schema: Schema, description: string): Schema {
+function addDescription(schema: Schema, description: string): Schema {
   return description === '' ? schema : { description, ...schema };
 }
 
-function orNull(schema: Schema): Schema {
+function allowNull(schema: Schema): Schema {
   if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
   return { anyOf: [schema, { type: 'null' }] };
 }
@@ -167,18 +167,19 @@ function mergeBooleans(types: readonly ts.Type[]): (ts.Type | 'boolean')[] {
 }
 
 /** Name of an interface, a class, an enumeration or an alias; undefined for an inline type. */
-function nameOf(type: ts.Type): string | undefined {
+function findTypeName(type: ts.Type): string | undefined {
   const { aliasSymbol } = type;
-  if (aliasSymbol) return isOurs(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;
+  if (aliasSymbol)
+    return isWorkspaceSymbol(aliasSymbol) && !type.aliasTypeArguments?.length ? aliasSymbol.name : undefined;
   const symbol = type.getSymbol();
   const flags = ts.SymbolFlags.Interface | ts.SymbolFlags.Class | ts.SymbolFlags.Enum;
-  if (!symbol || !(symbol.flags & flags) || !isOurs(symbol)) return undefined;
+  if (!symbol || !(symbol.flags & flags) || !isWorkspaceSymbol(symbol)) return undefined;
   const hasArguments =
     ((type as ts.TypeReference).typeArguments ?? []).length > 0 && !!(symbol.flags & ts.SymbolFlags.Interface);
   return hasArguments && (type as ts.TypeReference).target !== type ? undefined : symbol.name;
 }
 
-function isOurs(symbol: ts.Symbol): boolean {
+function isWorkspaceSymbol(symbol: ts.Symbol): boolean {
   const file = symbol.declarations?.[0]?.getSourceFile().fileName ?? '';
   return file.startsWith(root) && !file.includes('/node_modules/');
 }

@@ -1,4 +1,4 @@
-/** The JSON Schema of decorators of class-validator and of our own. */
+/** The JSON Schema keywords of validation decorators: those of class-validator, and those of this repository. */
 import ts from 'typescript';
 import type { Decorator } from './program.ts';
 import type { Schema } from './schema.ts';
@@ -11,8 +11,8 @@ const TEXT = String.raw`^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$`;
 const LABEL = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /**
- * By the decorator's name; the numbers come from the code. `constant` reads one from the file that declares the decorator.
- * A missing decorator fails the generation.
+ * The keywords by the name of the decorator. The numbers come from the code: `argument` reads an argument of the
+ * decorator, `constant` a constant in the file that declares the decorator. A missing decorator fails the generation.
  */
 const RULES: Readonly<Record<string, Rule>> = {
   IsOptional: () => ({}),
@@ -41,30 +41,30 @@ const RULES: Readonly<Record<string, Rule>> = {
   IsAmountInCents: (_, constant) => ({ type: 'integer', minimum: 1, maximum: constant('MAX_AMOUNT_CENTS') }),
   IsEmailAddress: (_, constant) => ({ format: 'email', maxLength: constant('MAX_EMAIL_LENGTH') }),
   AreHosts: () => ({ type: 'array' }),
-  // Of the transformer.
+  // Decorators of the transformer.
   IsLabel: (argument) => ({ maxLength: argument(0), pattern: LABEL }),
   IsNote: (_, constant) => ({ maxLength: constant('MAX_NOTE_LENGTH') }),
   IsReference: (_, constant) => ({ minLength: 1, maxLength: constant('MAX_REFERENCE_LENGTH'), pattern: TEXT }),
   IsCents: (_, constant) => ({ type: 'integer', minimum: 0, maximum: constant('MAX_AMOUNT') }),
   IsAmountOwed: (_, constant) => {
-    const most = constant('MAX_AMOUNT');
-    return { type: 'integer', minimum: -most, maximum: most };
+    const maximum = constant('MAX_AMOUNT');
+    return { type: 'integer', minimum: -maximum, maximum: maximum };
   },
   IsLineTotal: (_, constant) => ({ minimum: -constant('MAX_AMOUNT'), maximum: constant('MAX_AMOUNT') }),
   IsQuantity: (_, constant) => ({ minimum: -constant('MAX_QUANTITY'), maximum: constant('MAX_QUANTITY') }),
   IsLineId: () => ({ type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
 };
 
-/** Inline decorators, by the name of their rule: `@Matching('isQuantity', …)`. */
+/** The keywords of a decorator with the name of a rule as argument: `@Matching('isQuantity', …)`. */
 const NAMED_RULES: Readonly<Record<string, Rule>> = {
   isUnitPrice: (_, constant) => {
-    const most = constant('MAX_AMOUNT_CENTS');
+    const maximum = constant('MAX_AMOUNT_CENTS');
     const text = { type: 'string', pattern: String.raw`^\d{1,12}$` };
-    return { type: undefined, anyOf: [text, { type: 'integer', minimum: 0, maximum: most }] };
+    return { type: undefined, anyOf: [text, { type: 'integer', minimum: 0, maximum: maximum }] };
   },
   isQuantity: (_, constant) => {
-    const most = constant('MAX_QUANTITY');
-    return { minimum: -most, maximum: most, not: { const: 0 } };
+    const maximum = constant('MAX_QUANTITY');
+    return { minimum: -maximum, maximum: maximum, not: { const: 0 } };
   },
   isUtcDate: () => ({
     format: 'date-time',
@@ -73,14 +73,14 @@ const NAMED_RULES: Readonly<Record<string, Rule>> = {
   isRefundAmount: () => ({}),
 };
 
-export interface FieldRules {
-  /** Of the field itself. */
+interface FieldRules {
+  /** The keywords of the field itself. */
   readonly own: Schema;
-  /** Of each element: rules with `each: true`. */
+  /** The keywords of each element of the field: decorators with `each: true`. */
   readonly each: Schema;
 }
 
-export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecker): FieldRules {
+export function readFieldRules(decorators: readonly Decorator[], checker: ts.TypeChecker): FieldRules {
   const [own, each] = [{}, {}];
   for (const decorator of decorators) {
     const isNamed = RULES[decorator.name] === undefined;
@@ -89,22 +89,22 @@ export function rulesOf(decorators: readonly Decorator[], checker: ts.TypeChecke
     const rule = isNamed ? NAMED_RULES[name] : RULES[name];
     if (!rule) throw new Error(`No rule for @${decorator.name}(${name}): add it to ${import.meta.filename}`);
     const isOfEach = decorator.args.some((argument) => /\beach: true\b/.test(argument.getText()));
-    const argument = (index: number): Value => valueOf(decorator.args[index]!, checker);
+    const argument = (index: number): Value => evaluate(decorator.args[index]!, checker);
     Object.assign(
       isOfEach ? each : own,
-      rule(argument, (constant) => constantOf(constant, decorator, checker)),
+      rule(argument, (constant) => readConstant(constant, decorator, checker)),
     );
   }
   return { own, each };
 }
 
-/** The value of an expression that the compiler can evaluate: a literal, a `const`, a list of them. */
-export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Value {
-  if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => valueOf(each, checker));
+/** The value of an expression that is known at compile time: a literal, a `const`, a product, or a list of these. */
+export function evaluate(expression: ts.Expression, checker: ts.TypeChecker): Value {
+  if (ts.isArrayLiteralExpression(expression)) return expression.elements.map((each) => evaluate(each, checker));
   if (ts.isRegularExpressionLiteral(expression)) return expression.text.slice(1, expression.text.lastIndexOf('/'));
   if (ts.isBinaryExpression(expression) && expression.operatorToken.kind === ts.SyntaxKind.AsteriskToken)
-    return (valueOf(expression.left, checker) as number) * (valueOf(expression.right, checker) as number);
-  if (ts.isAsExpression(expression)) return valueOf(expression.expression, checker);
+    return (evaluate(expression.left, checker) as number) * (evaluate(expression.right, checker) as number);
+  if (ts.isAsExpression(expression)) return evaluate(expression.expression, checker);
   if (expression.kind === ts.SyntaxKind.TrueKeyword) return true;
   if (expression.kind === ts.SyntaxKind.FalseKeyword) return false;
   if (expression.getText() === 'Number.MAX_SAFE_INTEGER') return Number.MAX_SAFE_INTEGER;
@@ -114,12 +114,12 @@ export function valueOf(expression: ts.Expression, checker: ts.TypeChecker): Val
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   const declaration = symbol?.valueDeclaration;
   if (declaration && ts.isVariableDeclaration(declaration) && declaration.initializer)
-    return valueOf(declaration.initializer, checker);
+    return evaluate(declaration.initializer, checker);
   throw new Error(`No value known at compile time: ${expression.getText()} in ${expression.getSourceFile().fileName}`);
 }
 
-/** A constant in the file that declares a decorator, or in its imports. */
-function constantOf(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
+/** The value of a constant in the file that declares the decorator, or in its imports. */
+function readConstant(name: string, { node }: Decorator, checker: ts.TypeChecker): number {
   let symbol = checker.getSymbolAtLocation(node);
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   const declaration = symbol?.declarations?.[0];
@@ -127,5 +127,5 @@ function constantOf(name: string, { node }: Decorator, checker: ts.TypeChecker):
   const resolved = found && found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
   const initializer = (resolved?.valueDeclaration as ts.VariableDeclaration | undefined)?.initializer;
   if (!initializer) throw new Error(`${name} is not known where @${node.getText()} is declared.`);
-  return valueOf(initializer, checker) as number;
+  return evaluate(initializer, checker) as number;
 }

@@ -1,15 +1,15 @@
 import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { command, modeOf, queryOf, request, usageError } from './command.ts';
+import { command, formatQuery, pickMode, request, usageError } from './command.ts';
 
 /** Refunds, settlements, and the hash chain of the ledger. */
 export const accountingCommands = [
-  // Only the merchant's own key makes a refund (M5), never an administrator's.
+  // There is no command that creates a refund: only the merchant's own key may do that (M5).
   command(
     'refunds list [--payment=…] [--pending]',
     'lists the newest 100 refunds; --payment: of one svcId; --pending: waiting for the bank, oldest first',
     async (api, { payment, pending }) => {
-      const query = queryOf({ svcId: payment, state: pending === true ? 'pending' : undefined });
+      const query = formatQuery({ svcId: payment, state: pending === true ? 'pending' : undefined });
       return ((await api.call('GET', `/refunds${query}`)) as { refunds: unknown }).refunds;
     },
   ),
@@ -17,10 +17,10 @@ export const accountingCommands = [
     'settlements show <merchantId> <day> [--live] [--csv]',
     "shows a merchant's settlement statement of a day (UTC, e.g. 2026-11-20); --csv: each movement; amounts in cents",
     async (api, { merchantId, day, csv, json, ...input }) => {
-      const path = `/settlements/${encodeURIComponent(day)}${queryOf({ merchantId, ...modeOf(input) })}`;
+      const path = `/settlements/${encodeURIComponent(day)}${formatQuery({ merchantId, ...pickMode(input) })}`;
       if (csv === true) return api.text(path, 'text/csv');
       const statement = (await api.call('GET', path)) as Statement;
-      return json === true ? statement : statement.totals.map((totals) => rowOf(statement, totals));
+      return json === true ? statement : statement.totals.map((totals) => formatTotals(statement, totals));
     },
   ),
   command(
@@ -28,10 +28,10 @@ export const accountingCommands = [
     'recomputes the hash chain, or the seals of a day, and reports the first error; --root: the published root of the day',
     async (api, { day, root }) => {
       if (root !== undefined && day === undefined) throw usageError('--root needs the --day of that root');
-      const range = day && ((await api.call('GET', `/ledger/days/${encodeURIComponent(day)}`)) as DayRange);
+      const range = day && ((await api.call('GET', `/ledger/days/${encodeURIComponent(day)}`)) as DaySeals);
       if (range && root !== undefined && range.root !== root.toLowerCase())
         throw new SvcError(`the root of ${day} is ${range.root}, not the one that was published`);
-      return verify(api, range || undefined);
+      return verifyLedger(api, range || undefined);
     },
   ),
   request(
@@ -41,7 +41,7 @@ export const accountingCommands = [
   ),
 ];
 
-interface Item {
+interface Total {
   readonly count: number;
   readonly amount: number;
 }
@@ -50,32 +50,32 @@ interface Statement {
   readonly day: string;
   readonly mode: string;
   readonly closed: boolean;
-  readonly totals: readonly Totals[];
+  readonly totals: readonly TotalsRow[];
 }
 
-type Totals = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', Item>> & {
+type TotalsRow = Readonly<Record<'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees', Total>> & {
   readonly currencyISOCode: string;
   readonly net: number;
 };
 
 /** Deductions are negative: the amounts of a row add up to `net`. */
-function rowOf({ day, mode, closed }: Statement, totals: Totals): Record<string, unknown> {
-  const item = ({ amount, count }: Item) => `${amount} (${count})`;
+function formatTotals({ day, mode, closed }: Statement, totals: TotalsRow): Record<string, unknown> {
+  const format = ({ amount, count }: Total) => `${amount} (${count})`;
   return {
     day,
     mode,
     books: closed ? 'closed' : 'open',
     currency: totals.currencyISOCode,
-    payments: item(totals.payments),
-    vouchers: item(totals.vouchers),
-    external: item(totals.externalPayments),
-    refunds: `-${item(totals.refunds)}`,
-    fees: `-${item(totals.fees)}`,
+    payments: format(totals.payments),
+    vouchers: format(totals.vouchers),
+    external: format(totals.externalPayments),
+    refunds: `-${format(totals.refunds)}`,
+    fees: `-${format(totals.fees)}`,
     net: totals.net,
   };
 }
 
-interface DayRange {
+interface DaySeals {
   readonly root: string;
   readonly afterSeal: number;
   readonly sealNumber: number;
@@ -96,12 +96,12 @@ interface VerifiedPage {
   readonly finding: Finding | null;
 }
 
-async function verify(api: Administration, range: DayRange | undefined): Promise<unknown> {
+async function verifyLedger(api: Administration, range: DaySeals | undefined): Promise<unknown> {
   const until = range === undefined ? '' : `&until=${range.sealNumber}`;
   let [seals, transfers, after] = [0, 0, range?.afterSeal ?? 0];
   for (;;) {
     const page = (await api.call('GET', `/ledger/verification?after=${after}${until}`)) as VerifiedPage;
-    if (page.finding !== null) throw new SvcError(describe(page.finding));
+    if (page.finding !== null) throw new SvcError(describeFinding(page.finding));
     seals += page.seals;
     transfers += page.transfers;
     after = page.sealNumber;
@@ -110,7 +110,7 @@ async function verify(api: Administration, range: DayRange | undefined): Promise
   }
 }
 
-function describe({ kind, sealNumber, transferId, day }: Finding): string {
+function describeFinding({ kind, sealNumber, transferId, day }: Finding): string {
   const seal = `seal ${sealNumber}`;
   if (kind === 'root changed') return `the root of ${day} is not the hash of ${seal}`;
   if (kind === 'seal removed') return `${seal} was removed`;

@@ -5,25 +5,44 @@ import { readInput } from './command.ts';
 
 const ORGANISATION = '019ca8d7-2d00-76fa-a435-7649921434cf';
 
-/** The requests that a command line makes to the administration API. */
-async function requestsOf(line: string, answers: Record<string, unknown> = {}): Promise<string[]> {
-  const calls: string[] = [];
-  const administration: Administration = {
-    call: async (method, path, body) => {
-      calls.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
-      return answers[`${method} ${path}`] ?? {};
-    },
-    text: (path, accept) => Promise.resolve((calls.push(`GET ${path} as ${accept}`), 'type,amount\r\n')),
-  };
+type Call = Administration['call'];
+
+/** Runs a command line against an API with this `call`. Returns the output. */
+async function runCommand(
+  line: string,
+  call: Call,
+  text: Administration['text'] = rejectTextRequest,
+): Promise<unknown> {
   const args = line.split(' ');
   const command = findCommand(args);
-  await command.run(administration, readInput(command, args.slice(2)));
-  return calls;
+  return command.run({ call, text }, readInput(command, args.slice(2)));
 }
 
-const NO_TEXT: Pick<Administration, 'text'> = {
-  text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
-};
+const rejectTextRequest: Administration['text'] = (path) => Promise.reject(new Error(`unexpected request for ${path}`));
+
+/** Runs a command line and returns its requests to the administration API, which has these responses. */
+async function recordRequests(line: string, responses: Record<string, unknown> = {}): Promise<string[]> {
+  const requests: string[] = [];
+  const call: Call = async (method, path, body) => {
+    requests.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
+    return responses[`${method} ${path}`] ?? {};
+  };
+  await runCommand(line, call, async (path, accept) => {
+    requests.push(`GET ${path} as ${accept}`);
+    return 'type,amount\r\n';
+  });
+  return requests;
+}
+
+/** An API that returns these responses in turn, and records its requests. */
+function createQueuedApi(responses: unknown[]): { call: Call; requests: string[] } {
+  const requests: string[] = [];
+  const call: Call = async (method, path, body) => {
+    requests.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
+    return responses.shift();
+  };
+  return { call, requests };
+}
 
 describe('./svc admin', () => {
   it.each([
@@ -67,61 +86,58 @@ describe('./svc admin', () => {
       'POST /merchants/1001/sites {"name":"Shop","siteReference":"SHOP","requireApiKey":false,' +
         '"allowedHosts":["a.example","b.example"],"keylessMode":"test"}',
     ],
-  ])('%s', async (line, call) => expect(await requestsOf(line)).toEqual([call]));
+  ])('%s sends the request %s', async (line, request) => expect(await recordRequests(line)).toEqual([request]));
 
   it('changes one feature and one grant, and does not change the others', async () => {
     const merchant = {
       features: { tip: { enabled: true }, orderReference: { label: 'Table' } },
-      grants: [{ organisationId: 'other', vouchers: true, externalPayments: false }],
+      grants: [{ organisationId: 'another-organisation', vouchers: true, externalPayments: false }],
     };
-    const answers = { 'GET /merchants/1001': merchant, 'PATCH /merchants/1001': merchant };
-    expect((await requestsOf('features set 1001 orderReference.required=true tip.enabled=false', answers))[1]).toBe(
+    const responses = { 'GET /merchants/1001': merchant, 'PATCH /merchants/1001': merchant };
+    expect(
+      (await recordRequests('features set 1001 orderReference.required=true tip.enabled=false', responses))[1],
+    ).toBe(
       'PATCH /merchants/1001 {"features":{"tip":{"enabled":false},"orderReference":{"label":"Table","required":true}}}',
     );
-    const [, granted] = await requestsOf(`grants allow 1001 ${ORGANISATION} vouchers`, answers);
-    expect(JSON.parse(granted!.slice('PATCH /merchants/1001 '.length))).toEqual({
+    const [, grantRequest] = await recordRequests(`grants allow 1001 ${ORGANISATION} vouchers`, responses);
+    expect(JSON.parse(grantRequest!.slice('PATCH /merchants/1001 '.length))).toEqual({
       grants: [...merchant.grants, { organisationId: ORGANISATION, vouchers: true, externalPayments: false }],
     });
   });
 
   it('sets the fees of one mode, and does not change those of the other mode', async () => {
     const fees = { test: { basisPoints: 100, fixedAmount: 0 } };
-    const answers = { 'GET /merchants/1001': { fees } };
-    expect((await requestsOf('merchants fee 1001 290 150 --live', answers))[1]).toBe(
+    const responses = { 'GET /merchants/1001': { fees } };
+    expect((await recordRequests('merchants fee 1001 290 150 --live', responses))[1]).toBe(
       'PATCH /merchants/1001 {"fees":{"test":{"basisPoints":100,"fixedAmount":0},"live":{"basisPoints":290,"fixedAmount":150}}}',
     );
   });
 
   describe('verifies the ledger', () => {
-    const page = (over: object): object => ({ seals: 2, transfers: 10, more: false, finding: null, ...over });
-    const first = 'GET /ledger/verification?after=0';
-    const ofDay = { root: 'ab', afterSeal: 4, sealNumber: 9 };
-    const verify = async (line: string, answers: Record<string, unknown>): Promise<unknown> => {
-      const args = `ledger verify${line}`.split(' ');
-      const command = findCommand(args);
-      const call: Administration['call'] = (method, path) => Promise.resolve(answers[`${method} ${path}`]);
-      return command.run({ ...NO_TEXT, call }, readInput(command, args.slice(2)));
-    };
+    const createPage = (fields: object): object => ({ seals: 2, transfers: 10, more: false, finding: null, ...fields });
+    const firstPage = 'GET /ledger/verification?after=0';
+    const verify = (options: string, responses: Record<string, unknown>): Promise<unknown> =>
+      runCommand(`ledger verify${options}`, async (method, path) => responses[`${method} ${path}`]);
 
-    it('page by page, and adds up the results', async () => {
+    it('page by page, and adds up their results', async () => {
       const progress = jest.spyOn(console, 'error').mockReturnValue();
-      const answers = {
-        [first]: page({ sealNumber: 2, more: true }),
-        'GET /ledger/verification?after=2': page({ sealNumber: 4 }),
+      const responses = {
+        [firstPage]: createPage({ sealNumber: 2, more: true }),
+        'GET /ledger/verification?after=2': createPage({ sealNumber: 4 }),
       };
-      expect(await verify('', answers)).toEqual({ seals: 4, transfers: 20, lastSeal: 4 });
+      expect(await verify('', responses)).toEqual({ seals: 4, transfers: 20, lastSeal: 4 });
       expect(progress.mock.calls).toEqual([['10 transfers in 2 seals verified']]);
       progress.mockRestore();
     });
 
-    it('of one day, with the root that was published', async () => {
-      const answers = {
-        'GET /ledger/days/2026-03-01': ofDay,
-        'GET /ledger/verification?after=4&until=9': page({ sealNumber: 9 }),
+    it('of one day, and compares the root of that day with the published one', async () => {
+      const responses = {
+        'GET /ledger/days/2026-03-01': { root: 'ab', afterSeal: 4, sealNumber: 9 },
+        'GET /ledger/verification?after=4&until=9': createPage({ sealNumber: 9 }),
       };
       const verified = { seals: 2, transfers: 10, lastSeal: 9, root: 'ab' };
-      expect(await verify(' --day 2026-03-01 --root AB', answers)).toEqual(verified);
-      await expect(verify(' --day 2026-03-01 --root cd', answers)).rejects.toThrow(
+      expect(await verify(' --day 2026-03-01 --root AB', responses)).toEqual(verified);
+      await expect(verify(' --day 2026-03-01 --root cd', responses)).rejects.toThrow(
         'the root of 2026-03-01 is ab, not the one that was published',
       );
     });
@@ -132,9 +148,9 @@ describe('./svc admin', () => {
       [{ kind: 'seal removed', sealNumber: 3 }, 'seal 3 was removed'],
       [{ kind: 'seal changed', sealNumber: 3 }, 'seal 3 was changed'],
       [{ kind: 'root changed', sealNumber: 3, day: '2026-03-01' }, 'the root of 2026-03-01 is not the hash of seal 3'],
-    ])('and fails with the finding: %j', async (finding, message) => {
-      const failed = verify('', { [first]: page({ sealNumber: 4, more: true, finding }) });
-      await expect(failed).rejects.toMatchObject({ message, exitCode: 1 });
+    ])('and exits with 1 when the API reports the finding %j', async (finding, message) => {
+      const verification = verify('', { [firstPage]: createPage({ sealNumber: 4, more: true, finding }) });
+      await expect(verification).rejects.toMatchObject({ message, exitCode: 1 });
     });
   });
 
@@ -143,61 +159,42 @@ describe('./svc admin', () => {
     expect(apps.length).toBeGreaterThan(1);
     for (const app of apps) {
       const list = `GET /dead-letters/${app}`;
-      expect(await requestsOf(`dead-letters list ${app}`, { [list]: { deadLetters: [], after: null } })).toEqual([
+      expect(await recordRequests(`dead-letters list ${app}`, { [list]: { deadLetters: [], after: null } })).toEqual([
         list,
       ]);
     }
   });
 
-  it('shows the number of messages that RabbitMQ dead-lettered, and replays pages until one replays none', async () => {
-    const calls: string[] = [];
-    const answers: unknown[] = [
+  it('shows the number of messages that RabbitMQ dead-lettered, and replays them until a page replays none', async () => {
+    const { call, requests } = createQueuedApi([
       { count: 7, countMax: 9, oldest: { type: 'a.v1' } },
       { count: 0, countMax: 9, oldest: null },
       { replayed: 1_000, refused: 1 },
       { replayed: 5, refused: 2 },
       { replayed: 0, refused: 2 },
-    ];
-    const administration: Administration = {
-      ...NO_TEXT,
-      call: async (method, path) => (calls.push(`${method} ${path}`), answers.shift()),
-    };
-    const run = async (name: string): Promise<unknown> => {
-      const command = findCommand(['dead-letters', name]);
-      return command.run(administration, readInput(command, ['code-decoder']));
-    };
+    ]);
+    const run = (name: string) => runCommand(`dead-letters ${name} code-decoder`, call);
     expect(await run('broker')).toEqual({ count: 7, countMax: 9, type: 'a.v1' });
     expect(await run('broker')).toEqual({ count: 0, countMax: 9 });
     expect(await run('broker-replay')).toEqual({ replayed: 1_005, refused: 2 });
-    const [summary, replays] = [
-      'GET /dead-letters/code-decoder/broker',
-      'POST /dead-letters/code-decoder/broker/replays',
-    ];
-    expect(calls).toEqual([summary, summary, replays, replays, replays]);
+    const summary = 'GET /dead-letters/code-decoder/broker';
+    const replays = 'POST /dead-letters/code-decoder/broker/replays';
+    expect(requests).toEqual([summary, summary, replays, replays, replays]);
   });
 
-  it('lists the newest dead letters, or page after page all of them, and replays them all', async () => {
-    const calls: string[] = [];
-    const answers: unknown[] = [
+  it('lists the newest dead letters, or with --all every page of them, and replays every page', async () => {
+    const { call, requests } = createQueuedApi([
       { deadLetters: [{ messageId: 'a' }], after: 'next' },
       { deadLetters: [{ messageId: 'a' }], after: 'next' },
       { deadLetters: [{ messageId: 'b' }], after: null },
       { replayed: 98, failed: 2, after: 'next' },
       { replayed: 7, failed: 0, after: null },
-    ];
-    const api: Administration = {
-      ...NO_TEXT,
-      call: (method, path) => Promise.resolve((calls.push(`${method} ${path}`), answers.shift())),
-    };
-    const run = (line: string): Promise<unknown> => {
-      const args = line.split(' ');
-      const command = findCommand(args);
-      return command.run(api, readInput(command, args.slice(2)));
-    };
+    ]);
+    const run = (line: string): Promise<unknown> => runCommand(line, call);
     expect(await run('dead-letters list identity')).toEqual([{ messageId: 'a' }]);
     expect(await run('dead-letters list identity --all --type a.v1')).toEqual([{ messageId: 'a' }, { messageId: 'b' }]);
     expect(await run('dead-letters replay-all identity')).toEqual({ replayed: 105, failed: 2 });
-    expect(calls).toEqual([
+    expect(requests).toEqual([
       'GET /dead-letters/identity',
       'GET /dead-letters/identity?type=a.v1',
       'GET /dead-letters/identity?type=a.v1&after=next',
@@ -206,7 +203,7 @@ describe('./svc admin', () => {
     ]);
   });
 
-  it('shows the settlement of a merchant, a line for each currency, deductions negative', async () => {
+  it('shows the settlement of a merchant: a row for each currency, with negative deductions', async () => {
     const path = 'GET /settlements/2026-11-20?merchantId=1001&mode=live';
     const item = (count: number, amount: number) => ({ count, amount });
     const statement = {
@@ -219,45 +216,38 @@ describe('./svc admin', () => {
         },
       ],
     };
-    const command = findCommand(['settlements', 'show']);
-    const api: Administration = {
-      ...NO_TEXT,
-      call: (method, url) => Promise.resolve(`${method} ${url}` === path ? statement : undefined),
-    };
-    const show = (...more: string[]) => command.run(api, readInput(command, ['1001', '2026-11-20', '--live', ...more]));
+    const call: Call = async (method, url) => (`${method} ${url}` === path ? statement : undefined);
+    const show = (options = '') => runCommand(`settlements show 1001 2026-11-20 --live${options}`, call);
     expect(await show()).toEqual([
       {
         ...{ day: '2026-11-20', mode: 'live', books: 'closed', currency: 'ZAR', payments: '1000 (2)' },
         ...{ vouchers: '30 (1)', external: '0 (0)', refunds: '-400 (1)', fees: '-25 (2)', net: 605 },
       },
     ]);
-    expect(await show('--json')).toEqual(statement);
+    expect(await show(' --json')).toEqual(statement);
   });
 
-  it('lists notifications, filtered, and the endpoints that fail', async () => {
+  it('lists the notifications that match a filter, and the failing endpoints', async () => {
     const list = 'GET /notifications?state=gone&merchantId=7';
-    expect(await requestsOf('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([
+    expect(await recordRequests('webhooks list --state gone --merchant 7', { [list]: { notifications: [] } })).toEqual([
       list,
     ]);
     const circuits = 'GET /notifications/circuits';
-    expect(await requestsOf('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
+    expect(await recordRequests('webhooks failing', { [circuits]: { circuits: [] } })).toEqual([circuits]);
   });
 
-  it('replays many notifications, page after page, and adds up the results', async () => {
-    const pages = [
-      { replayed: 998, skipped: 2, after: ORGANISATION },
+  it('replays every page of the selected notifications, and adds up the results', async () => {
+    const { call, requests } = createQueuedApi([
+      { replayed: 998, skipped: 2, after: 'next' },
       { replayed: 5, skipped: 0, after: null },
-    ];
-    const bodies: unknown[] = [];
-    const api: Administration = {
-      ...NO_TEXT,
-      call: (_method, _path, body) => Promise.resolve((bodies.push(body), pages.shift())),
-    };
-    const args = 'webhooks replay-all --merchant 7 --endpoint shop.example:443 --since 2026-03-01T10:00:00Z'.split(' ');
-    const command = findCommand(args);
-    expect(await command.run(api, readInput(command, args.slice(2)))).toEqual({ replayed: 1003, skipped: 2 });
-    const first = { merchantId: 7, endpoint: 'shop.example:443', since: '2026-03-01T10:00:00Z' };
-    expect(bodies).toEqual([first, { ...first, after: ORGANISATION }]);
+    ]);
+    const line = 'webhooks replay-all --merchant 7 --endpoint shop.example:443 --since 2026-03-01T10:00:00Z';
+    expect(await runCommand(line, call)).toEqual({ replayed: 1003, skipped: 2 });
+    const selection = '"merchantId":7,"endpoint":"shop.example:443","since":"2026-03-01T10:00:00Z"';
+    expect(requests).toEqual([
+      `POST /notifications/replays {${selection}}`,
+      `POST /notifications/replays {${selection},"after":"next"}`,
+    ]);
   });
 
   it.each([
@@ -280,13 +270,13 @@ describe('./svc admin', () => {
     ['grants allow 1001 x money', /"money" cannot be granted/],
     ['merchants list --colour', /--colour/],
   ])('rejects %j with exit code 2', async (line, message) => {
-    const error = await requestsOf(line, { 'GET /merchants/1001': { features: {}, grants: [] } }).catch(
-      (e: unknown) => e,
+    const error = await recordRequests(line, { 'GET /merchants/1001': { features: {}, grants: [] } }).catch(
+      (caught: unknown) => caught,
     );
     expect(error).toMatchObject({ message: expect.stringMatching(message), exitCode: 2 });
   });
 
-  it('has no duplicate command, and lists all of them in the help', () => {
+  it('has no two commands with one name, and lists every command in the help', () => {
     const names = ADMIN_COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
@@ -296,7 +286,7 @@ describe('./svc admin', () => {
   });
 });
 
-describe('the output', () => {
+describe('the output of a command', () => {
   it('is a table for a list, lines for an object, and a word for an empty response', () => {
     expect(
       formatForPerson([
@@ -309,7 +299,7 @@ describe('the output', () => {
     expect(formatForPerson(undefined)).toBe('done');
   });
 
-  it('contains no control character of a name', () => {
+  it('shows the control characters of a name as question marks', () => {
     expect(formatForPerson({ name: 'a\u001b[2J\nb' })).toBe('name  a?[2J?b');
   });
 });

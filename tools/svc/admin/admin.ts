@@ -6,7 +6,7 @@ import { findServices } from '../platform/services.ts';
 import type { Secrets } from '../settings/secrets.ts';
 import { pathsOf, type Settings, urlOf } from '../settings/settings.ts';
 import { accountingCommands } from './accounting-commands.ts';
-import { type AdminCommand, FailureWithOutput, type Input, readInput, usageError } from './command.ts';
+import { type AdminCommand, type Input, readInput, usageError } from './command.ts';
 import { messageCommands } from './message-commands.ts';
 import { onBoardingCommands } from './on-boarding-commands.ts';
 import { reconcileCommand } from './reconcile-command.ts';
@@ -19,7 +19,7 @@ export const ADMIN_COMMANDS: readonly AdminCommand[] = [
   ...messageCommands,
 ];
 
-/** Members of a response that the API returns only once. */
+/** Members of a response that contain a secret: the API returns it only once. */
 const SECRETS = ['apiKey', 'apiToken', 'webhookSecret', 'webhookSecrets'];
 
 export async function admin(settings: Settings, args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -29,11 +29,11 @@ export async function admin(settings: Settings, args: readonly string[], env: No
   }
   const command = findCommand(args);
   const input = readInput(command, args.slice(command.name.split(' ').length));
-  const output = await command.run(findAdministration(settings, env), input);
-  if (output instanceof FailureWithOutput) {
-    console.log(format(input['json'] === true ? output.json : output.table, input));
-    throw output.failure;
-  }
+  const output = await command.run(findAdministration(settings, env), input).catch((error: unknown) => {
+    if (error instanceof SvcError && error.output)
+      console.log(format(error.output[input['json'] ? 'json' : 'table'], input));
+    throw error;
+  });
   console.log(format(output, input));
   const secret = SECRETS.find((name) => typeof output === 'object' && output !== null && name in output);
   if (secret !== undefined) console.error(`The ${secret} ${secret.endsWith('s') ? 'are' : 'is'} shown only once.`);
@@ -92,10 +92,13 @@ function format(output: unknown, { json, print }: Input): string {
 /** A list becomes a table, an object a line for each member, an empty response `done`. */
 export function formatForPerson(output: unknown): string {
   if (typeof output !== 'object' || output === null) return 'done';
-  if (!Array.isArray(output)) return alignColumns(Object.entries(output).map(([name, value]) => [name, cell(value)]));
+  if (!Array.isArray(output))
+    return alignColumns(Object.entries(output).map(([name, value]) => [name, formatCell(value)]));
   const rows = output as Record<string, unknown>[];
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  return rows.length === 0 ? 'none' : alignColumns([names, ...rows.map((row) => names.map((name) => cell(row[name])))]);
+  return rows.length === 0
+    ? 'none'
+    : alignColumns([names, ...rows.map((row) => names.map((name) => formatCell(row[name])))]);
 }
 
 function alignColumns(lines: readonly (readonly string[])[]): string {
@@ -105,7 +108,7 @@ function alignColumns(lines: readonly (readonly string[])[]): string {
 }
 
 /** Control characters become `?`: a merchant's name must not move the cursor of the terminal. */
-function cell(value: unknown): string {
+function formatCell(value: unknown): string {
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '?');

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Administration } from '../administration-api/administration.ts';
+import type { Administration, Method } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 
 /** The parameters and options of a command line, by their names in the usage. */
@@ -12,15 +12,18 @@ export interface AdminCommand {
   readonly usage: string;
   /** Its line in the help. */
   readonly summary: string;
-  /** Returns the output: a text, an object, a list of objects, nothing, or {@link FailureWithOutput}. */
+  /** Returns the output: a text, an object, a list of objects, or nothing. */
   readonly run: (api: Administration, input: Input) => Promise<unknown>;
 }
 
-/** `<name>` is a required word, `<name…>` one or more words, `[--name=…]` an option with a value and `[--name]` a flag. */
-type InputOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
-  ? ValueOf<Word> & InputOf<Rest>
-  : ValueOf<Usage>;
-type ValueOf<Word extends string> = Word extends `<${infer Name}…>`
+/**
+ * The type of the input that belongs to a usage text. `<name>` is a required word, `<name…>` one or more words,
+ * `[--name=…]` an option with a value, and `[--name]` a flag.
+ */
+type UsageInput<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
+  ? WordInput<Word> & UsageInput<Rest>
+  : WordInput<Usage>;
+type WordInput<Word extends string> = Word extends `<${infer Name}…>`
   ? { [_ in Name]: readonly string[] }
   : Word extends `<${infer Name}>`
     ? { [_ in Name]: string }
@@ -30,11 +33,11 @@ type ValueOf<Word extends string> = Word extends `<${infer Name}…>`
         ? { [_ in Name]?: boolean }
         : unknown;
 
-/** A command whose parameters and options come from its usage; every command also takes --json and --print. */
+/** A command whose parameters and options come from its usage; every command also accepts --json and --print. */
 export function command<const Usage extends string>(
   usage: Usage,
   summary: string,
-  run: (api: Administration, input: InputOf<Usage> & { readonly json?: boolean }) => Promise<unknown>,
+  run: (api: Administration, input: UsageInput<Usage> & { readonly json?: boolean }) => Promise<unknown>,
 ): AdminCommand {
   const name = usage.replace(/ [<[].*/, '');
   return { name, usage, summary, run: run as AdminCommand['run'] };
@@ -42,23 +45,20 @@ export function command<const Usage extends string>(
 
 /**
  * A command that makes one request.
- * @param line method and path, as in `GET {owner}/keys#keys`: a parameter in braces is validated (PATHS) or encoded as one
- *   path segment; after # follows the member of the response to print, without it the whole response is printed
+ * @param line method and path, as in `GET {owner}/keys#keys`. A parameter in braces becomes a path (PATH_BUILDERS), or
+ *   else one encoded segment of it. The command prints the member of the response after #, or without # the whole
+ *   response
  */
 export function request<const Usage extends string>(
   usage: Usage,
   summary: string,
-  line: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} ${string}`,
-  body?: (input: InputOf<Usage>) => object,
+  line: `${Method} ${string}`,
+  body?: (input: UsageInput<Usage>) => object,
 ): AdminCommand {
   return command(usage, summary, async (api, input) => {
-    const [method, template = '', member] = line.split(/[ #]/) as [
-      Parameters<Administration['call']>[0],
-      string?,
-      string?,
-    ];
+    const [method, template = '', member] = line.split(/[ #]/) as [Method, string?, string?];
     const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      (PATHS[name] ?? encodeURIComponent)((input as Record<string, string>)[name] ?? ''),
+      (PATH_BUILDERS[name] ?? encodeURIComponent)((input as Record<string, string>)[name] ?? ''),
     );
     const response = await api.call(method, path, body?.(input));
     return member === undefined ? response : (response as Record<string, unknown>)[member];
@@ -74,17 +74,17 @@ export function readInput({ usage }: AdminCommand, args: readonly string[]): Inp
   };
   for (const [, name = '', value] of usage.matchAll(/\[--([\w-]+)(=…)?\]/g))
     options[name] = { type: value === undefined ? 'boolean' : 'string' };
-  const { positionals, values } = parse(args, options);
+  const { positionals, values } = parseWords(args, options);
   const last = parameters.at(-1);
   const isVariadic = last?.endsWith('…') === true;
   if (positionals.length < parameters.length || (positionals.length > parameters.length && !isVariadic))
     throw usageError(`usage: ./svc admin ${usage}`);
-  const named = Object.fromEntries(parameters.map((name, place) => [name, positionals[place]]));
-  const rest = isVariadic ? { [last.slice(0, -1)]: positionals.slice(parameters.length - 1) } : {};
-  return { ...(values as Input), ...named, ...rest };
+  const words = Object.fromEntries(parameters.map((name, index) => [name, positionals[index]]));
+  const variadic = isVariadic ? { [last.slice(0, -1)]: positionals.slice(parameters.length - 1) } : {};
+  return { ...(values as Input), ...words, ...variadic };
 }
 
-function parse(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
+function parseWords(args: readonly string[], options: Record<string, { type: 'string' | 'boolean' }>) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
@@ -92,21 +92,8 @@ function parse(args: readonly string[], options: Record<string, { type: 'string'
   }
 }
 
-/** A command prints this output and then fails: a table, or with --json all details. */
-export class FailureWithOutput {
-  readonly table: unknown;
-  readonly json: unknown;
-  readonly failure: SvcError;
-
-  constructor(output: { readonly table: unknown; readonly json: unknown }, failure: SvcError) {
-    this.table = output.table;
-    this.json = output.json;
-    this.failure = failure;
-  }
-}
-
-/** All pages of a list: each is requested with the cursor `after` of the previous one. */
-export async function* pages<Page extends { readonly after: string | null }>(
+/** Requests all pages of a list, each with the cursor `after` of the previous page. */
+export async function* readPages<Page extends { readonly after: string | null }>(
   request: (after: string | null) => Promise<unknown>,
 ): AsyncGenerator<Page> {
   let after: string | null = null;
@@ -117,19 +104,30 @@ export async function* pages<Page extends { readonly after: string | null }>(
   } while (after !== null);
 }
 
+/** Requests all pages, and adds up these members of them. */
+export async function sumPages<Name extends string>(
+  names: readonly Name[],
+  request: (after: string | null) => Promise<unknown>,
+): Promise<Record<Name, number>> {
+  const sums = Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+  for await (const page of readPages<typeof sums & { after: string | null }>(request))
+    for (const name of names) sums[name] += page[name];
+  return sums;
+}
+
 /** A query string with its `?`; empty without parameters. */
-export function queryOf(parameters: Readonly<Record<string, string | null | undefined>>): string {
+export function formatQuery(parameters: Readonly<Record<string, string | null | undefined>>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (typeof value === 'string') query.set(name, value);
   return query.size > 0 ? `?${query}` : '';
 }
 
-export function modeOf({ live }: { readonly live?: boolean }): { mode: 'test' | 'live' } {
+export function pickMode({ live }: { readonly live?: boolean }): { mode: 'test' | 'live' } {
   return { mode: live === true ? 'live' : 'test' };
 }
 
-/** How `request` puts parameters with these names into a path. */
-const PATHS: Readonly<Record<string, (text: string) => string>> = {
+/** The path of each parameter that `request` validates before it uses it. */
+const PATH_BUILDERS: Readonly<Record<string, (text: string) => string>> = {
   owner: (owner) => {
     if (UUID.test(owner)) return `/organisations/${owner}`;
     if (/^\d+$/.test(owner)) return merchantPath(owner);
@@ -154,15 +152,15 @@ function sitePath(site: string): string {
 }
 
 export function merchantPath(merchantId: string): string {
-  return `/merchants/${merchantNumber(merchantId)}`;
+  return `/merchants/${parseMerchantId(merchantId)}`;
 }
 
-export function merchantNumber(merchantId: string): number {
+export function parseMerchantId(merchantId: string): number {
   if (!/^\d{1,15}$/.test(merchantId)) throw usageError(`"${merchantId}" is not a merchantId`);
   return Number(merchantId);
 }
 
-export function wholeNumber(text: string, digits: number, unit: string): number {
+export function parseNumber(text: string, digits: number, unit: string): number {
   if (!/^\d+$/.test(text) || text.length > digits) throw usageError(`"${text}" is not a whole number of ${unit}`);
   return Number(text);
 }

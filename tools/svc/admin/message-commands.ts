@@ -2,7 +2,7 @@ import type { Administration } from '../administration-api/administration.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
 import { SERVICES } from '../settings/settings.ts';
-import { command, merchantNumber, pages, queryOf, request, usageError } from './command.ts';
+import { command, formatQuery, parseMerchantId, readPages, request, sumPages, usageError } from './command.ts';
 
 /** Webhooks of merchants (E5, E6), dead letters of the services, and rebuilds of read models. */
 export const messageCommands = [
@@ -10,8 +10,8 @@ export const messageCommands = [
     'webhooks list [--state=…] [--merchant=…] [--unsigned]',
     'lists the newest 50; state: pending, delivered, superseded, exhausted or gone; --unsigned: waiting for a signing key',
     async (api, { state, merchant, unsigned }) => {
-      const merchantId = merchant === undefined ? undefined : String(merchantNumber(merchant));
-      const query = queryOf({ state, merchantId, unsigned: unsigned === true ? 'true' : undefined });
+      const merchantId = merchant === undefined ? undefined : String(parseMerchantId(merchant));
+      const query = formatQuery({ state, merchantId, unsigned: unsigned === true ? 'true' : undefined });
       return ((await api.call('GET', `/notifications${query}`)) as { notifications: unknown }).notifications;
     },
   ),
@@ -31,19 +31,14 @@ export const messageCommands = [
     async (api, { state, merchant, endpoint, since }) => {
       const selection = {
         ...(state === undefined ? {} : { state }),
-        ...(merchant === undefined ? {} : { merchantId: merchantNumber(merchant) }),
+        ...(merchant === undefined ? {} : { merchantId: parseMerchantId(merchant) }),
         ...(endpoint === undefined ? {} : { endpoint }),
         ...(since === undefined ? {} : { since }),
       };
-      // The service skips those that it is sending now, and failures of a session that has since been paid.
-      const sum = { replayed: 0, skipped: 0 };
-      for await (const page of pages<typeof sum & { after: string | null }>((after) =>
+      // The service skips notifications that it is sending now, and failures of a session that has since been paid.
+      return sumPages(['replayed', 'skipped'], (after) =>
         api.call('POST', '/notifications/replays', after === null ? selection : { ...selection, after }),
-      )) {
-        sum.replayed += page.replayed;
-        sum.skipped += page.skipped;
-      }
-      return sum;
+      );
     },
   ),
   command(
@@ -51,8 +46,8 @@ export const messageCommands = [
     'lists the newest 200 dead letters with their errors; --all: all of them',
     async (api, { service, type, all }) => {
       const letters: unknown[] = [];
-      for await (const page of pages<{ deadLetters: unknown[]; after: string | null }>((after) =>
-        api.call('GET', `${deadLettersPath(service)}${queryOf({ type, after })}`),
+      for await (const page of readPages<{ deadLetters: unknown[]; after: string | null }>((after) =>
+        api.call('GET', `${deadLettersPath(service)}${formatQuery({ type, after })}`),
       )) {
         letters.push(...page.deadLetters);
         if (all !== true) break;
@@ -69,28 +64,25 @@ export const messageCommands = [
   command(
     'dead-letters replay-all <service> [--type=…]',
     'replays all dead letters, or all of a type; those that fail again stay',
-    async (api, { service, type }) => {
-      // Messages that fail again stay, so the next page starts after them.
-      const sum = { replayed: 0, failed: 0 };
-      for await (const page of pages<typeof sum & { after: string | null }>((after) =>
-        api.call('POST', `${deadLettersPath(service)}/replays${queryOf({ type, after })}`),
-      )) {
-        sum.replayed += page.replayed;
-        sum.failed += page.failed;
-      }
-      return sum;
-    },
+    // Messages that fail again stay, so the next page starts after them.
+    async (api, { service, type }) =>
+      sumPages(['replayed', 'failed'], (after) =>
+        api.call('POST', `${deadLettersPath(service)}/replays${formatQuery({ type, after })}`),
+      ),
   ),
   command(
     'dead-letters broker <service>',
     'shows the number of messages dead-lettered by RabbitMQ, and the oldest',
     async (api, { service }) => {
-      const { count, countMax, oldest } = (await api.call('GET', `${deadLettersPath(service)}/broker`)) as InBroker;
+      const { count, countMax, oldest } = (await api.call(
+        'GET',
+        `${deadLettersPath(service)}/broker`,
+      )) as BrokerDeadLetters;
       return { count, countMax, ...oldest };
     },
   ),
   command('dead-letters broker-replay <service>', 'replays them; refused ones stay', async (api, { service }) => {
-    // Until a page replays none.
+    // Requests pages until one replays no message. Refused messages stay, so the last page counts all of them.
     const sum = { replayed: 0, refused: 0 };
     for (let page = { replayed: 1, refused: 0 }; page.replayed > 0;) {
       page = (await api.call('POST', `${deadLettersPath(service)}/broker/replays`)) as typeof page;
@@ -102,16 +94,16 @@ export const messageCommands = [
   command(
     'history rebuild',
     'rebuilds the payment history of partners from the event log while it serves requests',
-    (api) => rebuild(api, 'history'),
+    (api) => rebuildReadModel(api, 'history'),
   ),
   command(
     'retrieval rebuild',
     'rebuilds the payments that merchants retrieve from the event log while it serves requests',
-    (api) => rebuild(api, 'retrieval'),
+    (api) => rebuildReadModel(api, 'retrieval'),
   ),
 ];
 
-interface InBroker {
+interface BrokerDeadLetters {
   readonly count: number;
   readonly countMax: number;
   readonly oldest: object | null;
@@ -126,7 +118,7 @@ function deadLettersPath(service: string): string {
   return `/dead-letters/${service}`;
 }
 
-/** An event log of about ten million payments takes this long. */
+/** The rebuild from an event log of about ten million payments takes about this time. */
 const REBUILD_TIMEOUT_SECONDS = 3_600;
 
 interface RebuildState {
@@ -134,7 +126,7 @@ interface RebuildState {
   readonly building: number | null;
 }
 
-async function rebuild(api: Administration, readModel: string): Promise<unknown> {
+async function rebuildReadModel(api: Administration, readModel: string): Promise<unknown> {
   const started = (await api.call('POST', `/${readModel}/rebuild`)) as RebuildState;
   if (started.building === null) return started;
   const rebuilt = await waitUntil(

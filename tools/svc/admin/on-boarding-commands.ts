@@ -1,5 +1,5 @@
 import { type Administration, readList } from '../administration-api/administration.ts';
-import { command, merchantNumber, merchantPath, modeOf, request, usageError, wholeNumber } from './command.ts';
+import { command, merchantPath, parseMerchantId, parseNumber, pickMode, request, usageError } from './command.ts';
 
 interface Grant {
   readonly organisationId: string;
@@ -16,20 +16,20 @@ interface Merchant {
 const getMerchant = async (api: Administration, merchantId: string): Promise<Merchant> =>
   (await api.call('GET', merchantPath(merchantId))) as Merchant;
 
-const nameOf = ({ name }: { readonly name: string }) => ({ name });
+const pickName = ({ name }: { readonly name: string }) => ({ name });
 
 /** Partners, merchants, their sites and settings; API keys and secrets; the platform's own keys. */
 export const onBoardingCommands = [
-  request('organisations create <name>', 'creates a partner (organisation)', 'POST /organisations', nameOf),
+  request('organisations create <name>', 'creates a partner (organisation)', 'POST /organisations', pickName),
   command('organisations list', 'lists all partners', (api) =>
     readList(api, 'organisations', '00000000-0000-0000-0000-000000000000'),
   ),
-  request('organisations rename <organisationId> <name>', 'renames a partner', 'PATCH {organisationId}', nameOf),
+  request('organisations rename <organisationId> <name>', 'renames a partner', 'PATCH {organisationId}', pickName),
   request(
     'api-tokens create <organisationId> [--live]',
     "creates an API token, shown once: the partner's server logs in with it",
     'POST {organisationId}/api-tokens',
-    modeOf,
+    pickMode,
   ),
   request(
     'api-tokens list <organisationId>',
@@ -41,24 +41,24 @@ export const onBoardingCommands = [
     'revokes an API token: no login is possible with it',
     'DELETE {organisationId}/api-tokens/{tokenId}',
   ),
-  request('merchants create <name>', 'creates a merchant', 'POST /merchants', nameOf),
+  request('merchants create <name>', 'creates a merchant', 'POST /merchants', pickName),
   command('merchants list', 'lists all merchants with their number of sites', (api) => readList(api, 'merchants', 0)),
   request('merchants show <merchantId>', 'shows a merchant with its sites', 'GET {merchantId}'),
-  request('merchants rename <merchantId> <name>', 'sets the name that payers see', 'PATCH {merchantId}', nameOf),
+  request('merchants rename <merchantId> <name>', 'sets the name that payers see', 'PATCH {merchantId}', pickName),
   request(
     'merchants minimum <merchantId> <cents>',
     'sets the minimum for an edited amount, in cents (with amount.editable); default 100',
     'PATCH {merchantId}',
-    ({ cents }) => ({ minimumAmount: wholeNumber(cents, 12, 'cents') }),
+    ({ cents }) => ({ minimumAmount: parseNumber(cents, 12, 'cents') }),
   ),
   command(
     'merchants fee <merchantId> <basisPoints> <cents> [--live]',
     'sets the fee for each new card payment: 290 150 is 2.9 % and R 1.50; 0 0 is no fee',
     async (api, { merchantId, basisPoints, cents, ...input }) => {
       const unit = 'basis points or cents';
-      const terms = { basisPoints: wholeNumber(basisPoints, 6, unit), fixedAmount: wholeNumber(cents, 6, unit) };
+      const terms = { basisPoints: parseNumber(basisPoints, 6, unit), fixedAmount: parseNumber(cents, 6, unit) };
       const { fees } = await getMerchant(api, merchantId);
-      return api.call('PATCH', merchantPath(merchantId), { fees: { ...fees, [modeOf(input).mode]: terms } });
+      return api.call('PATCH', merchantPath(merchantId), { fees: { ...fees, [pickMode(input).mode]: terms } });
     },
   ),
   command(
@@ -73,10 +73,10 @@ export const onBoardingCommands = [
   command(
     'grants allow <merchantId> <organisationId> <vouchers|externalPayments>',
     'grants a partner to report vouchers or external payments of this merchant',
-    (api, input) => grant(api, input, true),
+    (api, input) => changeGrant(api, input, true),
   ),
   command('grants deny <merchantId> <organisationId> <vouchers|externalPayments>', 'removes a grant', (api, input) =>
-    grant(api, input, false),
+    changeGrant(api, input, false),
   ),
   request('grants list <merchantId>', 'lists the grants of a merchant', 'GET {merchantId}#grants'),
   request(
@@ -88,10 +88,10 @@ export const onBoardingCommands = [
       siteReference,
       requireApiKey: keyless !== true,
       allowedHosts: hosts?.split(',') ?? [],
-      keylessMode: modeOf(input).mode,
+      keylessMode: pickMode(input).mode,
     }),
   ),
-  request('sites rename <site> <name>', 'sets the name that payers see', 'PATCH {site}', nameOf),
+  request('sites rename <site> <name>', 'sets the name that payers see', 'PATCH {site}', pickName),
   request(
     'sites webhook <site> <url|on|off>',
     'sends webhooks of final payments and refunds to this URL; off disables them and keeps the URL, on enables them again',
@@ -106,8 +106,8 @@ export const onBoardingCommands = [
     "sets the merchant's account at the acquirer, for new charges",
     'POST /merchant-accounts',
     ({ merchantId, accountReference, acquirer, ...input }) => ({
-      merchantId: merchantNumber(merchantId),
-      ...modeOf(input),
+      merchantId: parseMerchantId(merchantId),
+      ...pickMode(input),
       accountReference,
       ...(acquirer === undefined ? {} : { acquirer }),
     }),
@@ -117,7 +117,7 @@ export const onBoardingCommands = [
     "lists all settings, newest first; without one the acquirer's default account is used",
     'GET /merchant-accounts#merchantAccounts',
   ),
-  request('keys create <owner> [--live]', 'creates an additional API key, shown once', 'POST {owner}/keys', modeOf),
+  request('keys create <owner> [--live]', 'creates an additional API key, shown once', 'POST {owner}/keys', pickMode),
   request('keys list <owner>', 'lists the API keys, newest first', 'GET {owner}/keys#keys'),
   request(
     'keys revoke <owner> <keyId>',
@@ -128,7 +128,7 @@ export const onBoardingCommands = [
     'webhook-secrets create <site> [--live]',
     'creates an additional webhook secret, shown once',
     'POST {site}/webhook-secrets',
-    modeOf,
+    pickMode,
   ),
   request(
     'webhook-secrets list <site>',
@@ -179,18 +179,19 @@ function withFeature(features: Merchant['features'], assignment: string): Mercha
   return { ...features, [feature]: { ...features[feature], [setting]: value } };
 }
 
-async function grant(
+async function changeGrant(
   api: Administration,
   { merchantId, ...input }: Readonly<Record<'merchantId' | 'organisationId' | 'vouchers|externalPayments', string>>,
-  allowed: boolean,
+  isAllowed: boolean,
 ): Promise<unknown> {
-  const [organisationId, permission] = [input.organisationId.toLowerCase(), input['vouchers|externalPayments']];
+  const organisationId = input.organisationId.toLowerCase();
+  const permission = input['vouchers|externalPayments'];
   if (permission !== 'vouchers' && permission !== 'externalPayments')
     throw usageError(`"${permission}" cannot be granted: write vouchers or externalPayments`);
   const { grants } = await getMerchant(api, merchantId);
-  const existing = grants.find((other) => other.organisationId === organisationId);
-  const changed = { organisationId, vouchers: false, externalPayments: false, ...existing, [permission]: allowed };
-  const others = grants.filter((other) => other !== existing);
+  const existing = grants.find((candidate) => candidate.organisationId === organisationId);
+  const changed = { organisationId, vouchers: false, externalPayments: false, ...existing, [permission]: isAllowed };
+  const others = grants.filter((candidate) => candidate !== existing);
   const merchant = await api.call('PATCH', merchantPath(merchantId), { grants: [...others, changed] });
   return (merchant as Merchant).grants;
 }

@@ -1,6 +1,6 @@
 import type { Administration } from '../administration-api/administration.ts';
 import { findCommand } from './admin.ts';
-import { FailureWithOutput, readInput } from './command.ts';
+import { readInput } from './command.ts';
 
 const ROW = { merchantId: 1001, mode: 'test', payments: 2, books: { payments: 0, ledger: 1, stream: 'outside' } };
 const DIFFERENCE = {
@@ -8,14 +8,14 @@ const DIFFERENCE = {
   ...{ expected: 100, found: 101 },
 };
 
-/** Runs a command line against an API that returns these runs. Returns the output and the requests. */
-async function reconcile(line: string, ...runs: object[]): Promise<{ output: unknown; requests: string[] }> {
+/** Runs a command line. The API returns these states in turn. Returns the output and the requests. */
+async function reconcile(line: string, ...states: object[]): Promise<{ output: unknown; requests: string[] }> {
   const requests: string[] = [];
   const api: Administration = {
     text: (path) => Promise.reject(new Error(`unexpected request for ${path}`)),
     call: (method, path, body) => {
       requests.push([method, path, ...(body === undefined ? [] : [JSON.stringify(body)])].join(' '));
-      return Promise.resolve(method === 'POST' ? { runId: 'r' } : runs.shift());
+      return Promise.resolve(method === 'POST' ? { runId: 'r' } : states.shift());
     },
   };
   const args = line.split(' ');
@@ -23,7 +23,7 @@ async function reconcile(line: string, ...runs: object[]): Promise<{ output: unk
   return { output: await command.run(api, readInput(command, args.slice(1))), requests };
 }
 
-const done = (result: object) => ({ state: 'done', day: '2026-03-01', watermark: 'w', failure: null, result });
+const finishedWith = (result: object) => ({ state: 'done', day: '2026-03-01', watermark: 'w', failure: null, result });
 beforeEach(() => {
   jest.spyOn(console, 'error').mockReturnValue();
 });
@@ -31,8 +31,8 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('./svc admin reconcile', () => {
   it('reconciles today and all merchants, waits, and prints a row for each merchant and mode', async () => {
-    const agree = done({ merchants: [ROW], named: [], differences: 0 });
-    const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, agree);
+    const finished = finishedWith({ merchants: [ROW], named: [], differences: 0 });
+    const { output, requests } = await reconcile('reconcile', { state: 'waiting' }, { state: 'running' }, finished);
     expect(requests).toEqual(['POST /reconciliations {}', ...Array<string>(3).fill('GET /reconciliations/r')]);
     expect(output).toEqual([
       { merchantId: 1001, mode: 'test', payments: 2, 'payment rows': '=', ledger: 1, stream: 'outside' },
@@ -40,8 +40,8 @@ describe('./svc admin reconcile', () => {
   });
 
   it('reconciles one day and one merchant', async () => {
-    const agree = done({ merchants: [], named: [], differences: 0 });
-    const { requests } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', agree);
+    const finished = finishedWith({ merchants: [], named: [], differences: 0 });
+    const { requests } = await reconcile('reconcile --day 2026-03-01 --merchant 1001', finished);
     expect(requests[0]).toBe('POST /reconciliations {"day":"2026-03-01","merchantId":1001}');
   });
 
@@ -53,26 +53,26 @@ describe('./svc admin reconcile', () => {
       { ...DIFFERENCE, book: 'payments', kind: 'missing' },
       'payments has no REF capture of merchant 1001 (test), but the other books have',
     ],
-  ])('fails with 1 and names the first row: %j', async (difference, sentence) => {
+  ])('exits with 1 and describes the first difference: %j', async (difference, message) => {
     const result = { merchants: [ROW], named: [difference], differences: 1 };
-    const { output } = await reconcile('reconcile', done(result));
-    expect(output).toBeInstanceOf(FailureWithOutput);
-    const { failure, json } = output as FailureWithOutput;
-    expect([failure.exitCode, failure.message]).toEqual([1, sentence]);
-    expect(failure.hint).toMatch(/docs\/reconciliation.md/);
-    expect(json).toEqual(result);
+    await expect(reconcile('reconcile', finishedWith(result))).rejects.toMatchObject({
+      exitCode: 1,
+      message,
+      hint: expect.stringContaining('docs/reconciliation.md'),
+      output: { json: result },
+    });
   });
 
-  it('prints the number of further differences', async () => {
-    const { output } = await reconcile('reconcile', done({ merchants: [], named: [DIFFERENCE], differences: 7 }));
-    expect((output as FailureWithOutput).failure.message).toMatch(/, and 6 more/);
+  it('reports the number of further differences', async () => {
+    const run = finishedWith({ merchants: [], named: [DIFFERENCE], differences: 7 });
+    await expect(reconcile('reconcile', run)).rejects.toThrow(/, and 6 more/);
   });
 
-  it('fails where the books could not be compared', async () => {
-    const failed = { state: 'failed', day: '2026-03-01', watermark: null, failure: 'no answer', result: null };
+  it('fails when the service could not compare the books', async () => {
+    const failed = { state: 'failed', day: '2026-03-01', watermark: null, failure: 'no response', result: null };
     await expect(reconcile('reconcile', failed)).rejects.toMatchObject({
       exitCode: 1,
-      message: 'the books of 2026-03-01 could not be compared: no answer',
+      message: 'the reconciliation of 2026-03-01 failed: no response',
     });
   });
 

@@ -1,11 +1,12 @@
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
-import { command, FailureWithOutput, merchantNumber, usageError } from './command.ts';
+import { command, parseMerchantId, usageError } from './command.ts';
 
-/** A day of about ten million payments takes this long. */
+/** The reconciliation of a day with about ten million payments takes about this time. */
 const RECONCILIATION_TIMEOUT_SECONDS = 3_600;
 
 interface Difference {
+  /** One of the compared data sets: payments, ledger, acquirer, notifications or a read model. */
   readonly book: string;
   readonly merchantId: number;
   readonly mode: string;
@@ -22,7 +23,7 @@ interface MerchantReport {
   readonly books: Readonly<Record<string, number | 'outside'>>;
 }
 
-interface Run {
+interface ReconciliationRun {
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly day: string;
   readonly watermark: string | null;
@@ -42,12 +43,12 @@ export const reconcileCommand = command(
       throw usageError(`"${day}" is not a day that has begun (UTC): write it as 2026-11-22`);
     const request = {
       ...(day === undefined ? {} : { day }),
-      ...(merchant === undefined ? {} : { merchantId: merchantNumber(merchant) }),
+      ...(merchant === undefined ? {} : { merchantId: parseMerchantId(merchant) }),
     };
     const { runId } = (await api.call('POST', '/reconciliations', request)) as { runId: string };
     const run = await waitUntil(
       async () => {
-        const current = (await api.call('GET', `/reconciliations/${runId}`)) as Run;
+        const current = (await api.call('GET', `/reconciliations/${runId}`)) as ReconciliationRun;
         return current.state === 'done' || current.state === 'failed' ? current : undefined;
       },
       { withinSeconds: RECONCILIATION_TIMEOUT_SECONDS, everyMilliseconds: 250 },
@@ -56,7 +57,7 @@ export const reconcileCommand = command(
       throw new SvcError(`reconciliation ${runId} has not finished yet`, {
         hint: 'see the log of payment-processor for its result',
       });
-    return resultOf(run);
+    return formatResult(run);
   },
 );
 
@@ -66,25 +67,23 @@ function isPastOrPresentDay(text: string): boolean {
   return time <= Date.now() && new Date(time).toISOString().startsWith(text);
 }
 
-function resultOf({ day, watermark, failure, result }: Run): unknown {
+function formatResult({ day, watermark, failure, result }: ReconciliationRun): unknown {
   if (result === null)
-    throw new SvcError(`the books of ${day} could not be compared: ${failure}`, {
+    throw new SvcError(`the reconciliation of ${day} failed: ${failure}`, {
       hint: 'a service or the acquirer did not respond: check ./svc status, then run the command again',
     });
-  const table = result.merchants.map(rowOf);
+  const table = result.merchants.map(formatReport);
   console.error(`${day} until ${watermark}: payments that became final later are not compared`);
   const [first] = result.named;
   if (first === undefined) return table;
   const more =
     result.differences > 1 ? `, and ${result.differences - 1} more (--json shows ${result.named.length})` : '';
-  return new FailureWithOutput(
-    { table, json: result },
-    new SvcError(`${describe(first)}${more}`, { hint: 'see "Resolve a difference" in docs/reconciliation.md' }),
-  );
+  const hint = 'see "Resolve a difference" in docs/reconciliation.md';
+  throw new SvcError(`${describeDifference(first)}${more}`, { hint, output: { table, json: result } });
 }
 
-/** For each book `=` when it agrees, else the number of differing rows. */
-function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
+/** A row of the table: for each book, `=` when it agrees with the payments, else the number of differing rows. */
+function formatReport({ books, ...row }: MerchantReport): Record<string, unknown> {
   const cells = Object.entries(books).map(([name, state]): [string, unknown] => [
     name === 'payments' ? 'payment rows' : name,
     state === 0 ? '=' : state,
@@ -92,7 +91,7 @@ function rowOf({ books, ...row }: MerchantReport): Record<string, unknown> {
   return { ...row, ...Object.fromEntries(cells) };
 }
 
-function describe({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
+function describeDifference({ book, merchantId, mode, key, kind, field, expected, found }: Difference): string {
   const row = `${key} of merchant ${merchantId} (${mode})`;
   const other = book === 'payments' ? 'the other books' : 'the payments';
   if (kind === 'missing') return `${book} has no ${row}, but ${other} have`;

@@ -6,10 +6,10 @@ const HINT = 'look at SVC_ADMIN_URL';
 
 describe('the client of the administration API', () => {
   let server: Server;
-  let answer: { status: number; body: string };
+  let response: { status: number; body: string };
   beforeAll(async () => {
-    server = createServer((request, response) => {
-      response.writeHead(answer.status, { 'x-request-id': `request to ${request.url}` }).end(answer.body);
+    server = createServer((request, reply) => {
+      reply.writeHead(response.status, { 'x-request-id': `request to ${request.url}` }).end(response.body);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
@@ -19,7 +19,7 @@ describe('the client of the administration API', () => {
   });
 
   const callWithResponse = (status: number, body: string) => {
-    answer = { status, body };
+    response = { status, body };
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     return createAdministration(url, 'the-key', HINT).call('GET', '/merchants');
   };
@@ -40,9 +40,9 @@ describe('the client of the administration API', () => {
     ['the API fails', 502, 'Bad Gateway', { message: /answered 502/, hint: /request to \/admin\/v1\/merchants/ }],
     ['the key is wrong', 401, '', { message: /key is refused/ }],
   ])(
-    'reports the reason when %s',
+    'throws an error with the reason when %s',
     async (_, status, body, { message, hint = /^$/ }: { message: RegExp; hint?: unknown }) => {
-      const error = await callWithResponse(status, body).catch((e: unknown) => e);
+      const error = await callWithResponse(status, body).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ name: 'SvcError', message: expect.stringMatching(message) });
       expect((error as { hint?: string }).hint ?? '').toMatch(hint as RegExp | string);
     },

@@ -1,23 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SvcError } from '../base/svc-error.ts';
 
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
 /** A client of the administration API. Paths are below `/admin/v1`. */
 export interface Administration {
   /**
    * Returns the parsed response, undefined when it is empty.
    * @throws SvcError when the API rejects the request or is unavailable
    */
-  call(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<unknown>;
-  /** GET of a response that is not JSON. Throws as {@link call}. */
+  call(method: Method, path: string, body?: object): Promise<unknown>;
+  /** Sends a GET request, and returns the text of a response that is not JSON. Throws as {@link call}. */
   text(path: string, accept: string): Promise<string>;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
-/** A day's movements can be long. */
+/** The CSV file of all movements of a day can be long. */
 const TEXT_TIMEOUT_MS = 600_000;
 
 /**
- * @param hint what a person can do when the API is unavailable
+ * @param hint the advice in the error message when the API is unavailable
  * @param options.patience factor for the timeouts
  * @param options.notReadySeconds how long to retry after a 503, which a service returns until its event replay is complete
  */
@@ -38,7 +40,7 @@ export function createAdministration(
       const response = await fetch(`${url}/admin/v1${path}`, { ...init, headers, signal }).catch(unavailable);
       const text = await response.text().catch(unavailable);
       if (response.ok) return text;
-      if (response.status !== 503 || performance.now() >= deadline) throw errorOf(response, text);
+      if (response.status !== 503 || performance.now() >= deadline) throw createError(response, text);
       await pause(250);
     }
   }
@@ -58,10 +60,13 @@ export function createAdministration(
   };
 }
 
-/** A longer list does not fit a terminal. */
+/** Limits the length of a list, which is printed to a terminal. */
 const MAX_PAGES = 200;
 
-/** All entries of a paged list. */
+/**
+ * All entries of a list that is returned in pages.
+ * @param first the value of `after` that returns the first page
+ */
 export async function readList(api: Administration, list: string, first: string | number): Promise<unknown[]> {
   const entries: unknown[] = [];
   let after: string | number | undefined = first;
@@ -73,16 +78,16 @@ export async function readList(api: Administration, list: string, first: string 
   return entries;
 }
 
-function errorOf(response: Response, text: string): SvcError {
+function createError(response: Response, text: string): SvcError {
   if (response.status === 401) return new SvcError('the administration key is refused');
-  const problems = problemsOf(text);
+  const problems = readErrorMessages(text);
   if (problems.length > 0) return new SvcError(`refused (${response.status}): ${problems.join('; ')}`);
   return new SvcError(`the administration API answered ${response.status}`, {
     hint: `search the logs for request ${response.headers.get('x-request-id') ?? 'unknown'}`,
   });
 }
 
-function problemsOf(text: string): string[] {
+function readErrorMessages(text: string): string[] {
   try {
     const { errors } = JSON.parse(text) as { errors?: { message?: unknown }[] };
     return (errors ?? []).map(({ message }) => String(message));

@@ -1,4 +1,4 @@
-/** Processes that outlive ./svc. Their output goes to a log, and a process file records id and identity. */
+/** Processes that outlive ./svc. A log receives their output, and a process file records their id and identity. */
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { openLog, readFrom, readJson } from './files.ts';
@@ -16,7 +16,7 @@ export interface StartedProcess {
   /** Undefined when the process ended immediately. */
   readonly process: ProcessRecord | undefined;
   /** The exit code, signal or error; undefined while it runs. */
-  readonly end: () => string | undefined;
+  readonly exitReason: () => string | undefined;
   /** The output since this start. */
   readonly output: () => string;
 }
@@ -29,37 +29,36 @@ export function startInBackground(
 ): StartedProcess {
   const log = openLog(logFile);
   const child = spawn(file, args, { ...options, detached: true, stdio: ['ignore', log.handle, log.handle] });
-  let end: string | undefined;
-  child.once('exit', (code, signal) => (end = signal ?? `exit code ${code}`));
-  child.once('error', (error) => (end = error.message));
+  let exitReason: string | undefined;
+  child.once('exit', (code, signal) => (exitReason = signal ?? `exit code ${code}`));
+  child.once('error', (error) => (exitReason = error.message));
   child.unref();
   closeSync(log.handle);
   const identity = child.pid === undefined ? undefined : findIdentity(child.pid);
-  const started = child.pid === undefined || identity === undefined ? undefined : { pid: child.pid, identity };
-  return { process: started, end: () => end, output: () => readFrom(logFile, log.startsAt) };
+  const record = child.pid === undefined || identity === undefined ? undefined : { pid: child.pid, identity };
+  return { process: record, exitReason: () => exitReason, output: () => readFrom(logFile, log.startsAt) };
 }
 
 /** The process of a process file, if that process still runs. */
-export function findProcess<Known extends ProcessRecord>(file: string): Known | undefined {
-  const known = readJson(file) as Partial<Known> | undefined;
-  return isRunning(known) ? (known as Known) : undefined;
+export function findProcess<Content extends ProcessRecord>(file: string): Content | undefined {
+  const content = readJson(file) as Partial<Content> | undefined;
+  return isRunning(content) ? (content as Content) : undefined;
 }
 
-export function isRunning(known: Partial<ProcessRecord> | undefined): known is ProcessRecord {
-  return typeof known?.pid === 'number' && typeof known.identity === 'string' && isAlive(known.pid, known.identity);
+export function isRunning(record: Partial<ProcessRecord> | undefined): record is ProcessRecord {
+  return typeof record?.pid === 'number' && typeof record.identity === 'string' && isAlive(record.pid, record.identity);
 }
 
 /** Sends SIGTERM, then SIGKILL after `drainSeconds`. Returns the outcome as a text. */
-export async function stopProcess(known: ProcessRecord | undefined, drainSeconds: number): Promise<string> {
-  if (!isRunning(known)) return 'was not running';
-  const isGone = () => (isRunning(known) ? undefined : true);
-  sendSignal(known.pid, 'SIGTERM');
-  if ((await waitUntil(isGone, { withinSeconds: drainSeconds })) === true) return 'stopped';
-  sendSignal(known.pid, 'SIGKILL');
-  const hasEnded = await waitUntil(isGone, { withinSeconds: 10 });
-  return hasEnded === true
-    ? `killed, because it did not end within ${drainSeconds} s`
-    : `process ${known.pid} does not end`;
+export async function stopProcess(record: ProcessRecord | undefined, drainSeconds: number): Promise<string> {
+  if (!isRunning(record)) return 'was not running';
+  const { pid } = record;
+  const hasEnded = () => !isRunning(record);
+  sendSignal(pid, 'SIGTERM');
+  if (await waitUntil(hasEnded, { withinSeconds: drainSeconds })) return 'stopped';
+  sendSignal(pid, 'SIGKILL');
+  const isKilled = await waitUntil(hasEnded, { withinSeconds: 10 });
+  return isKilled ? `killed, because it did not end within ${drainSeconds} s` : `process ${pid} does not end`;
 }
 
 function sendSignal(pid: number, name: NodeJS.Signals): void {

@@ -5,16 +5,25 @@ import { SvcError } from './svc-error.ts';
 /** The mode of files with secrets. */
 export const OWNER_ONLY = 0o600;
 
-/** After a crash, and for every reader, the file has either the old content or the new one. */
+/** Replaces the file: every reader, also after a crash, finds either the whole old content or the whole new one. */
 export function writeAtomically(file: string, content: string, mode: number): void {
-  const draft = `${file}.${process.pid}.new`;
+  const temporaryFile = `${file}.${process.pid}.new`;
   mkdirSync(dirname(file), { recursive: true });
   try {
-    writeFileSync(draft, content, { mode, flush: true });
-    renameSync(draft, file);
+    writeFileSync(temporaryFile, content, { mode, flush: true });
+    renameSync(temporaryFile, file);
   } catch (error) {
-    rmSync(draft, { force: true }); // Otherwise secrets would stay on a full disk.
+    rmSync(temporaryFile, { force: true }); // It may contain a part of the secrets, for example when the disk is full.
     throw error;
+  }
+}
+
+/** Undefined when the file cannot be read, for example because it does not exist. */
+export function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
   }
 }
 
@@ -32,16 +41,16 @@ export function readJson(file: string): unknown {
 }
 
 /** The last `count` non-empty lines that pass the filter, from the last 8 MB of the file. */
-export function lastLines(file: string, count: number, isWanted: (line: string) => boolean = () => true): string[] {
+export function lastLines(file: string, count: number, isSelected: (line: string) => boolean = () => true): string[] {
   if (!existsSync(file)) return [];
   const text = readFrom(file, Math.max(0, statSync(file).size - 8 * 1024 * 1024));
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '' && isWanted(line))
+    .filter((line) => line.trim() !== '' && isSelected(line))
     .slice(-count);
 }
 
-/** The text after a byte position. */
+/** The text of the file after a byte position. */
 export function readFrom(file: string, position: number): string {
   return existsSync(file) ? readFileSync(file).subarray(position).toString('utf8') : '';
 }

@@ -13,14 +13,14 @@ describe('the lock', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is held by one process, and free after its release', () => {
+  it('is held by one process, and is free after that process releases it', () => {
     const first = acquireLock(file);
     expect(acquireLock(file)).toEqual({ heldBy: process.pid });
     if ('release' in first) first.release();
     expect(acquireLock(file)).toHaveProperty('release');
   });
 
-  it('is not held by an ended process, or by another process with the same id', () => {
+  it('is free when its process has ended, even if a later process has the same id', () => {
     const first = acquireLock(file);
     if ('release' in first) first.release();
     writeFileSync(file, JSON.stringify({ pid: process.pid, identity: 'started at another time' }));

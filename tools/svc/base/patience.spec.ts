@@ -8,11 +8,11 @@ describe('readPatience', () => {
     [{ SVC_PATIENCE: '' }, 1],
     [{ SVC_PATIENCE: '1.5' }, 1.5],
     [{ SVC_PATIENCE: '20' }, 20],
-  ])('of %j is %d', (env, expected) => {
+  ])('returns the factor of the environment %j: %d', (env, expected) => {
     expect(readPatience(env)).toBe(expected);
   });
 
-  it.each(['0', '0.9', '20.1', '-1', 'long', 'NaN', 'Infinity'])('rejects %s', (value) => {
+  it.each(['0', '0.9', '20.1', '-1', 'long', 'NaN', 'Infinity'])('rejects SVC_PATIENCE=%s', (value) => {
     expect(() => readPatience({ SVC_PATIENCE: value })).toThrow(
       `SVC_PATIENCE must be a number from 1 to 20, not "${value}"`,
     );

@@ -1,14 +1,15 @@
 /**
- * A process file outlives its process (kill -9, power cut), and the system later gives the process id to another process. To
- * stop a process by its id alone could therefore stop another program. So the file also records the start time of the process,
- * and both must match. On Linux they come from /proc, because slim images have no ps.
+ * A process file outlives its process (kill -9, power cut), and the system later assigns the process id to another
+ * process. ./svc could therefore stop another program if it used the id alone. So the file also records the start time
+ * of the process, and both must match. On Linux they are read from /proc, because slim images have no ps.
  */
 import { execFileSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { readText } from './files.ts';
 
 const isLinux = process.platform === 'linux';
 
-/** A text that is unique among all processes that ever have this id; undefined when no such process runs. */
+/** A text that no earlier or later process with this id has; undefined when no process with this id runs. */
 export function findIdentity(pid: number): string | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined;
   if (!isLinux) return ps('state=', pid)?.startsWith('Z') ? undefined : ps('lstart=', pid);
@@ -32,7 +33,7 @@ export function readCommandLine(pid: number): string {
 /** Memory of a process and all its descendants; on Linux, shared pages count once. */
 export function readMemoryMegabytes(pid: number): number | undefined {
   const kilobytes = isLinux
-    ? processTree(pid).reduce((sum, member) => sum + memoryKilobytes(member), 0)
+    ? processTree(pid).reduce((sum, id) => sum + memoryKilobytes(id), 0)
     : Number(ps('rss=', pid) ?? 0);
   return kilobytes > 0 ? Math.round(kilobytes / 1024) : undefined;
 }
@@ -46,14 +47,6 @@ function memoryKilobytes(pid: number): number {
 function processTree(pid: number): number[] {
   const children = globSync(`/proc/${pid}/task/*/children`).flatMap((file) => readText(file)?.match(/\d+/g) ?? []);
   return [pid, ...children.flatMap((child) => processTree(Number(child)))];
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
 }
 
 function ps(column: string, pid: number): string | undefined {

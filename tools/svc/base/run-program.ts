@@ -6,7 +6,7 @@ import { openLog } from './files.ts';
 const running = new Set<ChildProcess>();
 
 /**
- * Runs a program to its end. Its output goes to the terminal, or to a log.
+ * Runs a program to its end. The terminal or the log file receives its output.
  * @returns the exit code; 1 when a signal ended it
  */
 export async function runProgram(

@@ -1,7 +1,10 @@
-/** Prints a line for each step with its duration; a terminal also shows the progress. */
+/** Prints a line for each step with its result and duration; a terminal also shows the progress. */
 export interface Steps {
-  /** @param work returns its result as a text */
-  run(name: string, work: () => Promise<string> | string): Promise<void>;
+  /** Returns the result of the action. The line contains the result, or its description. */
+  run<Result extends string | { readonly description: string }>(
+    name: string,
+    action: () => Promise<Result> | Result,
+  ): Promise<Result>;
 }
 
 const NAME_WIDTH = 12;
@@ -10,7 +13,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 
 export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps {
   return {
-    async run(name, work) {
+    async run(name, action) {
       const started = performance.now();
       const stopProgress = showProgress(stream, name, started);
       const writeResult = (mark: string, text: string) => {
@@ -19,7 +22,9 @@ export function createSteps(stream: NodeJS.WriteStream = process.stdout): Steps 
         stream.write(`  ${mark} ${name.padEnd(NAME_WIDTH)} ${text.padEnd(TEXT_WIDTH)} ${seconds}\n`);
       };
       try {
-        writeResult('✓', await work());
+        const result = await action();
+        writeResult('✓', typeof result === 'string' ? result : result.description);
+        return result;
       } catch (error) {
         writeResult('✗', 'failed');
         throw error;

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Calls `probe` until it returns a value; undefined after `withinSeconds`. */
+/** Returns the first value of `probe` that is neither undefined nor false; undefined after `withinSeconds`. */
 export async function waitUntil<T>(
-  probe: () => T | undefined | Promise<T | undefined>,
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
   limits: { withinSeconds: number; everyMilliseconds?: number },
 ): Promise<T | undefined> {
   const deadline = performance.now() + limits.withinSeconds * 1000;
   for (;;) {
     const value = await probe();
-    if (value !== undefined) return value;
+    if (value !== undefined && value !== false) return value;
     if (performance.now() >= deadline) return undefined;
     await pause(limits.everyMilliseconds ?? 50);
   }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createAdministrationApi } from './administration-api.ts';
 
-interface Answer {
+interface StubbedResponse {
   readonly status: number;
   readonly body?: unknown;
 }
@@ -9,7 +9,7 @@ interface Answer {
 describe('calls to the administration API', () => {
   let server: Server;
   let calls: string[];
-  let answer: (call: string, nth: number) => Answer;
+  let respond: (call: string, callNumber: number) => StubbedResponse;
 
   beforeEach(async () => {
     calls = [];
@@ -19,8 +19,8 @@ describe('calls to the administration API', () => {
         calls.push(call);
         const isAllowed = request.headers['x-admin-key'] === 'the-key';
         const { status, body: content } = isAllowed
-          ? answer(call, calls.length)
-          : { status: 401, body: { title: 'who?' } };
+          ? respond(call, calls.length)
+          : { status: 401, body: { title: 'wrong key' } };
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(content === undefined ? undefined : JSON.stringify(content));
       });
@@ -40,7 +40,7 @@ describe('calls to the administration API', () => {
   };
 
   it('read every page of the merchants', async () => {
-    answer = (call) =>
+    respond = (call) =>
       call.includes('after=0')
         ? { status: 200, body: { merchants: [{ merchantId: 1 }, { merchantId: 2 }], nextAfter: 2 } }
         : { status: 200, body: { merchants: [{ merchantId: 3 }] } };
@@ -49,20 +49,20 @@ describe('calls to the administration API', () => {
   });
 
   it('are retried while a service is not ready', async () => {
-    answer = (_call, nth) =>
-      nth < 3 ? { status: 503, body: {} } : { status: 201, body: { merchantId: 4, name: 'Karoo' } };
+    respond = (_call, callNumber) =>
+      callNumber < 3 ? { status: 503, body: {} } : { status: 201, body: { merchantId: 4, name: 'Karoo' } };
     expect(await api().createMerchant('Karoo')).toEqual({ merchantId: 4, name: 'Karoo' });
     expect(calls).toHaveLength(3);
   });
 
-  it('revoke the valid test credentials before they create a new one, and no others', async () => {
-    const listed = [
+  it('revoke only the valid test credentials, before they create a new one', async () => {
+    const listedSecrets = [
       { secretId: 'old', mode: 'test', revoked: false },
       { secretId: 'older', mode: 'test', revoked: true },
       { secretId: 'live', mode: 'live', revoked: false },
     ];
-    answer = (call) => {
-      if (call.startsWith('GET')) return { status: 200, body: { secrets: listed } };
+    respond = (call) => {
+      if (call.startsWith('GET')) return { status: 200, body: { secrets: listedSecrets } };
       return call.startsWith('DELETE') ? { status: 204 } : { status: 201, body: { webhookSecret: 'whsec_new' } };
     };
     expect(await api().replaceWebhookSecret(1, 2)).toEqual({ webhookSecret: 'whsec_new' });
@@ -73,8 +73,8 @@ describe('calls to the administration API', () => {
     ]);
   });
 
-  it('report the reason of a rejection', async () => {
-    answer = () => ({ status: 500 });
+  it('report that the key is wrong', async () => {
+    respond = () => ({ status: 500 });
     await expect(api('another-key').listMerchants()).rejects.toThrow('the administration key is refused');
   });
 });

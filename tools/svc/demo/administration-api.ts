@@ -17,7 +17,7 @@ export interface ListedSite {
 
 export type NewSite = Omit<ListedSite, 'siteId'>;
 
-/** The part of the response that seeding needs. */
+/** The members of the response that seeding needs. */
 export interface CreatedSite {
   readonly siteId: number;
   readonly webhookSecrets: { readonly test: string; readonly live: string };
@@ -29,7 +29,7 @@ export interface ListedOrganisation {
   readonly name: string;
 }
 
-/** The administration API as seeding needs it. */
+/** The requests to the administration API that seeding the demo data needs. */
 export function createAdministrationApi(url: string, adminKey: string) {
   const api = createAdministration(url, adminKey, 'the demo data could not be created', {
     patience: PATIENCE,
@@ -40,15 +40,15 @@ export function createAdministrationApi(url: string, adminKey: string) {
    * Revokes the credentials of mode "test" and creates one, whose secret only this response contains. Revokes first: the
    * number of valid credentials is limited, and an old secret would continue to sign webhooks (E3).
    */
-  async function replace<Replaced>(path: string): Promise<Replaced> {
-    // The only member is `keys`, `apiTokens` or `secrets`.
-    const [listed = []] = Object.values((await api.call('GET', path)) as Record<string, ListedCredential[]>);
-    for (const { keyId, tokenId, secretId, mode, revoked } of listed) {
+  async function replaceCredential<Created>(path: string): Promise<Created> {
+    // The response has one member, whose name depends on the path: `keys`, `apiTokens` or `secrets`.
+    const [credentials = []] = Object.values((await api.call('GET', path)) as Record<string, ListedCredential[]>);
+    for (const { keyId, tokenId, secretId, mode, revoked } of credentials) {
       if (mode === 'test' && !revoked) await api.call('DELETE', `${path}/${keyId ?? tokenId ?? secretId}`);
     }
-    return (await api.call('POST', path, { mode: 'test' })) as Replaced;
+    return (await api.call('POST', path, { mode: 'test' })) as Created;
   }
-  const siteOf = (merchantId: number, siteId: number) => `/merchants/${merchantId}/sites/${siteId}`;
+  const sitePath = (merchantId: number, siteId: number) => `/merchants/${merchantId}/sites/${siteId}`;
 
   return {
     listMerchants: async () => (await readList(api, 'merchants', 0)) as ListedMerchant[],
@@ -57,23 +57,23 @@ export function createAdministrationApi(url: string, adminKey: string) {
     createMerchant: async (name: string) => (await api.call('POST', '/merchants', { name })) as ListedMerchant,
     createSite: async (merchantId: number, site: NewSite) =>
       (await api.call('POST', `/merchants/${merchantId}/sites`, site)) as CreatedSite,
-    replaceMerchantKey: (merchantId: number) => replace<{ apiKey: string }>(`/merchants/${merchantId}/keys`),
+    replaceMerchantKey: (merchantId: number) => replaceCredential<{ apiKey: string }>(`/merchants/${merchantId}/keys`),
     replaceSiteKey: (merchantId: number, siteId: number) =>
-      replace<{ apiKey: string }>(`${siteOf(merchantId, siteId)}/keys`),
+      replaceCredential<{ apiKey: string }>(`${sitePath(merchantId, siteId)}/keys`),
     replaceWebhookSecret: (merchantId: number, siteId: number) =>
-      replace<{ webhookSecret: string }>(`${siteOf(merchantId, siteId)}/webhook-secrets`),
+      replaceCredential<{ webhookSecret: string }>(`${sitePath(merchantId, siteId)}/webhook-secrets`),
     listOrganisations: async () =>
       (await readList(api, 'organisations', '00000000-0000-0000-0000-000000000000')) as ListedOrganisation[],
     createOrganisation: async (name: string) =>
       (await api.call('POST', '/organisations', { name })) as ListedOrganisation,
-    replacePartnerKey: (id: string) => replace<{ apiKey: string }>(`/organisations/${id}/keys`),
-    replaceApiToken: (id: string) => replace<{ apiToken: string }>(`/organisations/${id}/api-tokens`),
+    replacePartnerKey: (id: string) => replaceCredential<{ apiKey: string }>(`/organisations/${id}/keys`),
+    replaceApiToken: (id: string) => replaceCredential<{ apiToken: string }>(`/organisations/${id}/api-tokens`),
   };
 }
 
-type OfPartners = 'listOrganisations' | 'createOrganisation' | 'replacePartnerKey' | 'replaceApiToken';
-export type PartnerAdministrationApi = Pick<ReturnType<typeof createAdministrationApi>, OfPartners>;
-export type AdministrationApi = Omit<ReturnType<typeof createAdministrationApi>, OfPartners>;
+type PartnerMethod = 'listOrganisations' | 'createOrganisation' | 'replacePartnerKey' | 'replaceApiToken';
+export type PartnerAdministrationApi = Pick<ReturnType<typeof createAdministrationApi>, PartnerMethod>;
+export type AdministrationApi = Omit<ReturnType<typeof createAdministrationApi>, PartnerMethod>;
 
 interface ListedCredential {
   readonly keyId?: string;

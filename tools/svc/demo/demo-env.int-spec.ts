@@ -9,11 +9,11 @@ const dataDir = mkdtempSync(join(tmpdir(), 'svc-demo-env-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const settings = { dataDir, root: dataDir } as Settings;
 
-test('demoEnv fails while there is no demo data', () => {
+test('demoEnv fails when there is no demo data', () => {
   expect(() => demoEnv(settings)).toThrow('there is no demo data yet');
 });
 
-test('a shell reads every value unchanged', () => {
+test('a shell that evaluates the output of demoEnv has the unchanged values in its variables', () => {
   const site = {
     siteId: 5001,
     siteReference: 'S',
@@ -22,14 +22,13 @@ test('a shell reads every value unchanged', () => {
     requireApiKey: true,
   };
   const demo = {
-    ...{
-      apiUrl: 'http://127.0.0.1:7300',
-      gatewayUrl: 'http://127.0.0.1:7301',
-      shopUrl: '',
-      adminUrl: '',
-      adminKey: 'admin',
-    },
-    ...{ transformerUrl: 'http://127.0.0.1:7305', transformerApiKey: 'k' },
+    apiUrl: 'http://127.0.0.1:7300',
+    gatewayUrl: 'http://127.0.0.1:7301',
+    shopUrl: '',
+    adminUrl: '',
+    adminKey: 'admin',
+    transformerUrl: 'http://127.0.0.1:7305',
+    transformerApiKey: 'k',
     merchants: [{ merchantId: 1001, name: 'M', apiKey: 'merchant-key', sites: [site, { ...site, siteId: 5002 }] }],
     partner: { organisationId: 'o', name: 'P', apiKey: 'partner-key', apiToken: 'token' },
     customers: [{ email: 'a@b.example', password: `it's $HOME \`id\` "x"` }],

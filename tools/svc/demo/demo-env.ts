@@ -7,16 +7,16 @@ import type { Demo } from './seed.ts';
 export function demoEnv(settings: Settings): string {
   const demo = readJson(pathsOf(settings).demo) as Demo | undefined;
   if (demo === undefined) throw new SvcError('there is no demo data yet', { hint: 'create it with ./svc up -d' });
-  return Object.entries(variablesOf(demo))
-    .map(([name, value]) => `export ${name}=${quoted(value)}\n`)
+  return Object.entries(demoVariables(demo))
+    .map(([name, value]) => `export ${name}=${quoteForShell(value)}\n`)
     .join('');
 }
 
-export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
+export function demoVariables(demo: Demo): Readonly<Record<string, string>> {
   const [merchant] = demo.merchants;
-  const [site, keyless] = merchant?.sites ?? [];
+  const [site, keylessSite] = merchant?.sites ?? [];
   const [customer] = demo.customers;
-  if (!merchant || !site || !keyless || !customer)
+  if (!merchant || !site || !keylessSite || !customer)
     throw new SvcError('the demo data is incomplete', { hint: 'complete it with ./svc up -d' });
   return {
     API_URL: demo.apiUrl,
@@ -30,8 +30,8 @@ export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
     SITE_API_KEY: site.apiKey,
     WEBHOOK_SECRET: site.webhookSecret,
     // The site that allows keyless requests.
-    KEYLESS_SITE_ID: String(keyless.siteId),
-    KEYLESS_SITE_API_KEY: keyless.apiKey,
+    KEYLESS_SITE_ID: String(keylessSite.siteId),
+    KEYLESS_SITE_API_KEY: keylessSite.apiKey,
     ORGANISATION_ID: demo.partner.organisationId,
     PARTNER_API_KEY: demo.partner.apiKey,
     PARTNER_API_TOKEN: demo.partner.apiToken,
@@ -41,6 +41,6 @@ export function variablesOf(demo: Demo): Readonly<Record<string, string>> {
 }
 
 /** For a POSIX shell: inside single quotes only the quote itself is special. */
-function quoted(value: string): string {
+function quoteForShell(value: string): string {
   return `'${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * Creates the demo's partner through the administration API, and its customers as a partner creates them: through the main API,
- * with the partner's key and token.
+ * Creates the demo's partner through the administration API. Creates its customers as a partner does: through the main
+ * API, with the partner's key and token.
  */
 import { randomBytes } from 'node:crypto';
 import { PATIENCE } from '../base/patience.ts';
@@ -31,7 +31,7 @@ export const DEMO_CUSTOMERS = [
   { email: 'pieter@blue-wallet.example', firstName: 'Pieter', lastName: 'van Wyk' },
 ] as const;
 
-/** The main API as seeding needs it. */
+/** The requests to the main API that seeding needs. */
 export interface PartnerApi {
   /** @throws SvcError with the status of an error response */
   post(path: string, headers: Readonly<Record<string, string>>, body: object): Promise<unknown>;
@@ -44,34 +44,35 @@ export interface StoredPartner {
 }
 
 /**
- * Creates what is missing. Only demo.json has the keys and passwords: if it was lost, the partner gets new keys, and each
- * customer a new account under another address.
+ * Creates the partner and its customers unless they exist. Only demo.json contains the keys and passwords. If that file
+ * was lost, this creates new keys for the partner, and for each customer a new account with another e-mail address.
  */
 export async function seedPartner(
   admin: PartnerAdministrationApi,
-  main: PartnerApi,
+  api: PartnerApi,
   stored: StoredPartner,
 ): Promise<{ partner: DemoPartner; customers: DemoCustomer[] }> {
   const found = (await admin.listOrganisations()).find(({ name }) => name === DEMO_PARTNER);
   const { organisationId, name } = found ?? (await admin.createOrganisation(DEMO_PARTNER));
-  const usable = found && stored.partner?.organisationId === organisationId ? stored : {};
-  if (usable.partner && usable.customers?.length === DEMO_CUSTOMERS.length)
-    return { partner: usable.partner, customers: [...usable.customers] };
+  // demo.json may belong to another database.
+  const known = found && stored.partner?.organisationId === organisationId ? stored : {};
+  if (known.partner && known.customers?.length === DEMO_CUSTOMERS.length)
+    return { partner: known.partner, customers: [...known.customers] };
 
-  const { apiKey } = usable.partner ?? (await admin.replacePartnerKey(organisationId));
-  const { apiToken } = usable.partner ?? (await admin.replaceApiToken(organisationId));
+  const { apiKey } = known.partner ?? (await admin.replacePartnerKey(organisationId));
+  const { apiToken } = known.partner ?? (await admin.replaceApiToken(organisationId));
   const partner: DemoPartner = { organisationId, name, apiKey, apiToken };
-  const login = (await main.post('/v1/auth/service/login', { 'x-api-key': apiKey }, { organisationId, apiToken })) as {
+  const login = (await api.post('/v1/auth/service/login', { 'x-api-key': apiKey }, { organisationId, apiToken })) as {
     identityToken: string;
   };
   const headers = { 'x-api-key': apiKey, authorization: `Bearer ${login.identityToken}` };
   const customers: DemoCustomer[] = [];
-  for (const plan of DEMO_CUSTOMERS) customers.push(await seedCustomer(main, headers, plan, found !== undefined));
+  for (const plan of DEMO_CUSTOMERS) customers.push(await seedCustomer(api, headers, plan, found !== undefined));
   return { partner, customers };
 }
 
 async function seedCustomer(
-  main: PartnerApi,
+  api: PartnerApi,
   headers: Readonly<Record<string, string>>,
   plan: (typeof DEMO_CUSTOMERS)[number],
   mayExist: boolean,
@@ -79,8 +80,10 @@ async function seedCustomer(
   const password = randomBytes(12).toString('base64url');
   // The API does not reveal whether an address is taken, so a second attempt uses another address.
   const email = mayExist ? plan.email.replace('@', `+${randomBytes(3).toString('hex')}@`) : plan.email;
-  const { userId } = (await main.post('/v1/auth/users', headers, { ...plan, email, password })) as { userId: string };
-  const customer = await main.post('/v1/auth/customers/register', headers, { userId });
+  const { userId } = (await api.post('/v1/auth/users', headers, { ...plan, email, password })) as {
+    userId: string;
+  };
+  const customer = await api.post('/v1/auth/customers/register', headers, { userId });
   const { customerReference } = customer as { customerReference: string };
   return { ...plan, userId, customerReference, email, password };
 }

@@ -2,7 +2,7 @@ import type { AdministrationApi, ListedMerchant, ListedSite } from './administra
 import { DEMO_MERCHANTS, seed } from './seed.ts';
 
 describe('the demo merchants', () => {
-  it('are two with two sites each; each second site accepts keyless requests from this machine', () => {
+  it('are two merchants with two sites each, whose second site accepts keyless requests from this machine', () => {
     expect(DEMO_MERCHANTS.map(({ sites }) => sites.map(({ requireApiKey }) => requireApiKey))).toEqual([
       [true, false],
       [true, false],
@@ -11,7 +11,7 @@ describe('the demo merchants', () => {
   });
 
   it('are created with their own keys', async () => {
-    const platform = emptyPlatform();
+    const platform = createEmptyPlatform();
     const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
     expect(merchants.map(({ name }) => name)).toEqual(DEMO_MERCHANTS.map(({ name }) => name));
     const keys = merchants.flatMap(({ apiKey, sites }) => [
@@ -20,21 +20,21 @@ describe('the demo merchants', () => {
     ]);
     expect(keys).toHaveLength(10);
     expect(new Set(keys).size).toBe(10);
-    // The secrets from the creation of the sites: no second secret signs webhooks too.
+    // The secret that the creation of the site returned is used: otherwise two secrets would sign each webhook.
     for (const { sites } of merchants)
       for (const { siteId, webhookSecret } of sites) expect(webhookSecret).toBe(`whsec_${siteId + 1}`);
   });
 
   it('do not change when demo.json is complete', async () => {
-    const platform = emptyPlatform();
+    const platform = createEmptyPlatform();
     const first = await seed(platform.api, DEMO_MERCHANTS, []);
-    const callsBefore = platform.writes();
+    const writesBefore = platform.countWrites();
     expect(await seed(platform.api, DEMO_MERCHANTS, first)).toEqual(first);
-    expect(platform.writes()).toBe(callsBefore);
+    expect(platform.countWrites()).toBe(writesBefore);
   });
 
-  it('get new keys, and no duplicates, when the file was lost', async () => {
-    const platform = emptyPlatform();
+  it('get new keys, and are not created twice, when demo.json was lost', async () => {
+    const platform = createEmptyPlatform();
     const first = await seed(platform.api, DEMO_MERCHANTS, []);
     const second = await seed(platform.api, DEMO_MERCHANTS, []);
     expect(platform.merchants).toHaveLength(2);
@@ -44,19 +44,19 @@ describe('the demo merchants', () => {
     expect(second[0]?.sites[0]?.webhookSecret).not.toBe(first[0]?.sites[0]?.webhookSecret);
   });
 
-  it('get new keys when the file belongs to another database with the same ids', async () => {
-    const elsewhere = (await seed(emptyPlatform().api, DEMO_MERCHANTS, [])).map((merchant) => ({
+  it('get new keys when demo.json belongs to another database with the same ids', async () => {
+    const otherDatabase = (await seed(createEmptyPlatform().api, DEMO_MERCHANTS, [])).map((merchant) => ({
       ...merchant,
       apiKey: 'of another database',
     }));
-    const platform = emptyPlatform();
-    const merchants = await seed(platform.api, DEMO_MERCHANTS, elsewhere);
-    expect(merchants.map(({ merchantId }) => merchantId)).toEqual(elsewhere.map(({ merchantId }) => merchantId));
+    const platform = createEmptyPlatform();
+    const merchants = await seed(platform.api, DEMO_MERCHANTS, otherDatabase);
+    expect(merchants.map(({ merchantId }) => merchantId)).toEqual(otherDatabase.map(({ merchantId }) => merchantId));
     expect(merchants.map(({ apiKey }) => apiKey)).not.toContain('of another database');
   });
 
   it('are completed when a start was interrupted after the first merchant', async () => {
-    const platform = emptyPlatform();
+    const platform = createEmptyPlatform();
     await platform.api.createMerchant(DEMO_MERCHANTS[0]?.name ?? '');
     const merchants = await seed(platform.api, DEMO_MERCHANTS, []);
     expect(platform.merchants).toHaveLength(2);
@@ -65,12 +65,12 @@ describe('the demo merchants', () => {
 });
 
 /** The administration API of a platform in memory: ids are sequential, as in a database. */
-function emptyPlatform() {
+function createEmptyPlatform() {
   const merchants: (ListedMerchant & { sites: ListedSite[] })[] = [];
   let lastId = 0;
-  let written = 0;
-  const next = () => {
-    written++;
+  let writes = 0;
+  const nextId = () => {
+    writes++;
     return ++lastId;
   };
   const api: AdministrationApi = {
@@ -78,18 +78,18 @@ function emptyPlatform() {
     listSites: async (merchantId) =>
       structuredClone(merchants.find((merchant) => merchant.merchantId === merchantId)?.sites ?? []),
     createMerchant: async (name) => {
-      const merchant = { merchantId: next(), name, sites: [] };
+      const merchant = { merchantId: nextId(), name, sites: [] };
       merchants.push(merchant);
       return merchant;
     },
-    replaceMerchantKey: async () => ({ apiKey: `merchant-key-${next()}` }),
+    replaceMerchantKey: async () => ({ apiKey: `merchant-key-${nextId()}` }),
     createSite: async (merchantId, site) => {
-      const created = { siteId: next(), ...site };
+      const created = { siteId: nextId(), ...site };
       merchants.find((merchant) => merchant.merchantId === merchantId)?.sites.push(created);
-      return { ...created, webhookSecrets: { test: `whsec_${next()}`, live: `whsec_live_${next()}` } };
+      return { ...created, webhookSecrets: { test: `whsec_${nextId()}`, live: `whsec_live_${nextId()}` } };
     },
-    replaceSiteKey: async () => ({ apiKey: `site-key-${next()}` }),
-    replaceWebhookSecret: async () => ({ webhookSecret: `whsec_${next()}` }),
+    replaceSiteKey: async () => ({ apiKey: `site-key-${nextId()}` }),
+    replaceWebhookSecret: async () => ({ webhookSecret: `whsec_${nextId()}` }),
   };
-  return { api, merchants, writes: () => written };
+  return { api, merchants, countWrites: () => writes };
 }

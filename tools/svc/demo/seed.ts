@@ -1,6 +1,6 @@
 /**
- * Creates the demo's merchants through the administration API, and returns the keys for demo.json. Runs at every start, and keeps
- * existing merchants and keys.
+ * Creates the demo's merchants through the administration API, and returns the keys for demo.json. This runs at every
+ * start; existing merchants and keys do not change.
  */
 import type { AdministrationApi, ListedMerchant, ListedSite, NewSite } from './administration-api.ts';
 import type { DemoCustomer, DemoPartner } from './seed-partner.ts';
@@ -70,9 +70,9 @@ export interface DemoSite {
 }
 
 /**
- * Creates what is missing and returns the merchants with their keys. The API returns a key only once: if demo.json does not have
- * it (the file was lost, or belongs to another database), a new key replaces it. A merchant is identified by its name, a site by
- * its reference.
+ * Creates missing merchants and sites, and returns all with their keys. The API returns a key only once. If demo.json
+ * does not contain it (the file was lost, or belongs to another database), this creates a new key. A merchant is
+ * identified by its name, a site by its reference.
  */
 export async function seed(
   api: AdministrationApi,
@@ -95,14 +95,14 @@ async function seedMerchant(
   stored: readonly DemoMerchant[],
 ): Promise<DemoMerchant> {
   const { merchantId } = found ?? (await api.createMerchant(name));
-  // The id alone is not enough: another database gives the same ids to other merchants.
-  const usable = found && stored.find((merchant) => merchant.merchantId === merchantId && merchant.name === name);
-  const apiKey = usable?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
-  const listed = found ? await api.listSites(merchantId) : [];
+  // The id alone is not enough: another database assigns the same ids to other merchants.
+  const known = found && stored.find((merchant) => merchant.merchantId === merchantId && merchant.name === name);
+  const apiKey = known?.apiKey ?? (await api.replaceMerchantKey(merchantId)).apiKey;
+  const existingSites = found ? await api.listSites(merchantId) : [];
   const sites: DemoSite[] = [];
   for (const plan of plans) {
-    const existing = listed.find(({ siteReference }) => siteReference === plan.siteReference);
-    sites.push(await seedSite(api, merchantId, plan, existing, usable?.sites ?? []));
+    const existing = existingSites.find(({ siteReference }) => siteReference === plan.siteReference);
+    sites.push(await seedSite(api, merchantId, plan, existing, known?.sites ?? []));
   }
   return { merchantId, name, apiKey, sites };
 }
@@ -117,13 +117,13 @@ async function seedSite(
   const created = found ? undefined : await api.createSite(merchantId, plan);
   const { siteId } = found ?? created!;
   const { siteReference } = plan;
-  const usable = found && stored.find((site) => site.siteId === siteId && site.siteReference === siteReference);
+  const known = found && stored.find((site) => site.siteId === siteId && site.siteReference === siteReference);
   return {
     siteId,
     siteReference,
-    apiKey: usable?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
+    apiKey: known?.apiKey ?? (await api.replaceSiteKey(merchantId, siteId)).apiKey,
     webhookSecret:
-      usable?.webhookSecret ??
+      known?.webhookSecret ??
       created?.webhookSecrets.test ??
       (await api.replaceWebhookSecret(merchantId, siteId)).webhookSecret,
     requireApiKey: found?.requireApiKey ?? plan.requireApiKey,

@@ -1,30 +1,30 @@
 import { lastLines } from '../base/files.ts';
 import { runProgram } from '../base/run-program.ts';
 import { SvcError } from '../base/svc-error.ts';
-import { findOnPath, isExecutable } from './find-on-path.ts';
+import { findOnPath } from './find-on-path.ts';
 
 /**
- * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service, although the program
- * is installed: `isThere` then decides.
+ * Installs Debian packages. `apt-get install` also fails when a package's script cannot start its service. If the
+ * program is nevertheless installed, `isInstalled` returns true, and the failure is ignored.
  */
 export async function installPackages(
   packages: readonly string[],
-  options: { root: string; logFile: string; hint: string; isThere: () => boolean },
+  options: { root: string; logFile: string; hint: string; isInstalled: () => boolean },
 ): Promise<void> {
   const aptGet = findAptGet();
   if (aptGet === undefined) throw new SvcError('there is no apt-get on the PATH', { hint: options.hint });
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
     const code = await runProgram(aptGet, args, { cwd: options.root, logFile: options.logFile, env });
-    if (code === 0 || (args[0] === 'install' && options.isThere())) continue;
+    if (code === 0 || (args[0] === 'install' && options.isInstalled())) continue;
     for (const line of lastLines(options.logFile, 8)) console.error(`    ${line}`);
     throw new SvcError(`apt-get ${args[0]} failed (exit code ${code})`, { hint: options.hint });
   }
 }
 
 /**
- * Finds a program, or installs it: on Debian or Ubuntu, as root.
- * @param program.packages alternatives, in order of preference
+ * Finds a program, or installs it, which needs Debian or Ubuntu and root.
+ * @param program.packages lists of packages that each contain the program, in order of preference
  * @throws SvcError when the program is missing and cannot be installed
  */
 export async function ensureInstalled<Found>(program: {
@@ -44,7 +44,7 @@ export async function ensureInstalled<Found>(program: {
   let failure = new SvcError(`apt-get installed ${name}, but the program is missing`, { hint });
   for (const alternative of packages) {
     try {
-      await installPackages(alternative, { ...program, isThere: () => find() !== undefined });
+      await installPackages(alternative, { ...program, isInstalled: () => find() !== undefined });
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       failure = error;
@@ -56,5 +56,5 @@ export async function ensureInstalled<Found>(program: {
 }
 
 function findAptGet(): string | undefined {
-  return findOnPath(['apt-get'], process.env['PATH'] ?? '', isExecutable);
+  return findOnPath(['apt-get']);
 }

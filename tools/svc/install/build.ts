@@ -12,7 +12,7 @@ export async function build(root: string, logFile: string): Promise<string> {
   return 'compiled';
 }
 
-/** Builds the payment page's script and style, which hosted-gateway reads at its start, and the reference. Needs no compiled code. */
+/** Builds the payment page’s script and style, and the reference. Needs no compiled code. */
 export async function buildPage(root: string, logFile: string): Promise<string> {
   await buildStep('the payment page', [join(root, 'apps', 'hosted-gateway', 'browser', 'build.ts')], root, logFile);
   await buildStep('the pages of the reference', [join(root, 'tools', 'reference', 'site.ts')], root, logFile);

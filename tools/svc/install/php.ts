@@ -1,11 +1,11 @@
 import { ensureInstalled } from './apt.ts';
-import { findOnPath, isExecutable } from './find-on-path.ts';
+import { findOnPath } from './find-on-path.ts';
 
-/** Returns the path of PHP with curl, for the tests of the PHP client. */
+/** Returns the path of PHP with its curl extension, for the tests of the PHP client. */
 export function ensurePhp(root: string, logFile: string): Promise<string> {
   return ensureInstalled({
     name: 'PHP',
-    find: () => findOnPath(['php'], process.env['PATH'] ?? '', isExecutable),
+    find: () => findOnPath(['php']),
     packages: [['php-cli', 'php-curl']],
     root,
     logFile,

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type Server } from 'node:tls';
-import { type CertificateFiles, ensureCertificate, namesOf } from './certificate.ts';
+import { type CertificateFiles, dnsNames, ensureCertificate } from './certificate.ts';
 
 const ADDRESS = '192.168.1.5';
 const LOOPBACK = '127.0.0.1';
@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('a TLS connection', () => {
+describe('a TLS server with the certificate', () => {
   let server: Server;
   beforeEach(async () => {
     await ensureCertificate(files, LOOPBACK, NOW);
@@ -34,10 +34,10 @@ describe('a TLS connection', () => {
   });
   afterEach(() => server.close());
 
-  /** Returns the text that a client receives, or the error code of its TLS handshake. */
-  async function connectAs(to: { servername?: string }, ca?: Buffer): Promise<string> {
+  /** Returns the text that a client which trusts `ca` receives, or the error code of its TLS handshake. */
+  async function connectClient(options: { servername?: string }, ca?: Buffer): Promise<string> {
     const { port } = server.address() as AddressInfo;
-    const socket = connect({ host: LOOPBACK, port, ...(ca ? { ca } : {}), ...to });
+    const socket = connect({ host: LOOPBACK, port, ...(ca ? { ca } : {}), ...options });
     let text = '';
     socket.on('data', (chunk) => (text += String(chunk)));
     const failure = new Promise<string>((resolve) =>
@@ -47,23 +47,23 @@ describe('a TLS connection', () => {
     return Promise.race([failure, ended]).finally(() => socket.destroy());
   }
 
-  it('is trusted by clients that have the certificate, for the address and each name', async () => {
+  it('is trusted by clients that trust the certificate, for the address and each DNS name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await connectAs({}, ca)).toBe('hello');
-    for (const servername of namesOf(hostname())) expect(await connectAs({ servername }, ca)).toBe('hello');
+    expect(await connectClient({}, ca)).toBe('hello');
+    for (const servername of dnsNames(hostname())) expect(await connectClient({ servername }, ca)).toBe('hello');
   });
 
-  it('is rejected by all other clients, and for another name', async () => {
+  it('is rejected by all other clients, and for another DNS name', async () => {
     const ca = readFileSync(files.certificate);
-    expect(await connectAs({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
-    expect(await connectAs({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(await connectClient({})).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(await connectClient({ servername: 'shop.example' }, ca)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     await ensureCertificate(files, ADDRESS, NOW);
-    expect(await connectAs({}, readFileSync(files.certificate))).not.toBe('hello');
+    expect(await connectClient({}, readFileSync(files.certificate))).not.toBe('hello');
   });
 });
 
 describe('the certificate', () => {
-  it('has the properties that phones require: not an authority, for servers, for the address, under 398 days', async () => {
+  it('meets the requirements of phones: no authority, only for servers, for the address, at most 398 days', async () => {
     const { fingerprint, validUntil } = await ensureCertificate(files, ADDRESS, NOW);
     const certificate = new X509Certificate(readFileSync(files.certificate));
     expect(certificate.ca).toBe(false);
@@ -76,7 +76,7 @@ describe('the certificate', () => {
     expect(new Date(certificate.validFrom).getTime()).toBeLessThan(NOW.getTime());
   });
 
-  it('has a key that only its owner can read, also after its mode was changed', async () => {
+  it('has a key file that only its owner can read, also after a change of the file mode', async () => {
     await ensureCertificate(files, ADDRESS, NOW);
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
     chmodSync(files.key, 0o644);
@@ -84,7 +84,7 @@ describe('the certificate', () => {
     expect(statSync(files.key).mode & 0o777).toBe(0o600);
   });
 
-  it('is kept across starts', async () => {
+  it('does not change at the next start', async () => {
     const first = await ensureCertificate(files, ADDRESS, NOW);
     expect(first.renewalReason).toBe('there was none');
     expect(await ensureCertificate(files, ADDRESS, inDays(366))).toEqual({ ...first, renewalReason: undefined });
@@ -112,10 +112,10 @@ describe('the certificate', () => {
 
   it('is renewed when the key belongs to another certificate', async () => {
     await ensureCertificate(files, ADDRESS, NOW);
-    const key = readFileSync(files.key);
+    const oldKey = readFileSync(files.key);
     rmSync(files.certificate);
     await ensureCertificate(files, ADDRESS, NOW);
-    writeFileSync(files.key, key);
+    writeFileSync(files.key, oldKey);
     expect((await ensureCertificate(files, ADDRESS, NOW)).renewalReason).toBe('its key was lost');
   });
 });
@@ -128,5 +128,5 @@ test.each([
   ['-laptop', ['localhost']],
   ['', ['localhost']],
 ])('a machine with the host name %j has the DNS names %j', (host, names) => {
-  expect(namesOf(host)).toEqual(names);
+  expect(dnsNames(host)).toEqual(names);
 });

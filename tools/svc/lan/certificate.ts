@@ -22,10 +22,10 @@ import {
 import { OWNER_ONLY, writeAtomically } from '../base/files.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Phones reject certificates that are valid for more than 825 days, and some for more than 398. */
+/** Phones reject certificates that are valid for more than 825 days; some reject more than 398 days. */
 const VALID_DAYS = 397;
 const RENEW_DAYS_BEFORE = 30;
-/** For a phone whose clock is slow. */
+/** The certificate must be valid on a phone whose clock is slow. */
 const BACKDATED_DAYS = 1;
 const WORLD_READABLE = 0o644;
 const KEY_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -38,29 +38,29 @@ export interface CertificateFiles {
 export interface Certificate {
   /** SHA-256, as phones show it: pairs of hexadecimal digits with colons. */
   readonly fingerprint: string;
-  /** Undefined when the existing certificate was kept. */
+  /** Why a new certificate was created; undefined when the existing one was usable. */
   readonly renewalReason: string | undefined;
   readonly validUntil: Date;
 }
 
-/** Keeps the certificate across starts, and renews it when necessary. */
+/** Uses the certificate of the last start, or creates a new one when necessary. */
 export async function ensureCertificate(files: CertificateFiles, address: string, now: Date): Promise<Certificate> {
-  const reason = renewalReason(readPair(files), address, now);
-  if (reason !== undefined) await createCertificate(files, address, now);
+  const renewalReason = findRenewalReason(readStored(files), address, now);
+  if (renewalReason !== undefined) await createCertificate(files, address, now);
   chmodSync(files.key, OWNER_ONLY); // A copied file may have another mode.
   const { fingerprint256, validTo } = new X509Certificate(readFileSync(files.certificate));
-  return { fingerprint: fingerprint256, renewalReason: reason, validUntil: new Date(validTo) };
+  return { fingerprint: fingerprint256, renewalReason, validUntil: new Date(validTo) };
 }
 
-export interface StoredCertificate {
+interface StoredCertificate {
   readonly certificate: X509Certificate;
-  readonly hasItsKey: boolean;
+  readonly hasMatchingKey: boolean;
 }
 
 /** Why a new certificate is needed; undefined when the stored one is usable. */
-export function renewalReason(stored: StoredCertificate | undefined, address: string, now: Date): string | undefined {
+function findRenewalReason(stored: StoredCertificate | undefined, address: string, now: Date): string | undefined {
   if (stored === undefined) return 'there was none';
-  const { certificate, hasItsKey } = stored;
+  const { certificate, hasMatchingKey: hasItsKey } = stored;
   if (!hasItsKey) return 'its key was lost';
   if (certificate.checkIP(address) === undefined) return 'the address has changed';
   if (now < new Date(certificate.validFrom)) return 'it was not valid yet';
@@ -68,14 +68,14 @@ export function renewalReason(stored: StoredCertificate | undefined, address: st
   return now.getTime() >= renewAt ? 'it was about to expire' : undefined;
 }
 
-function readPair(files: CertificateFiles): StoredCertificate | undefined {
+function readStored(files: CertificateFiles): StoredCertificate | undefined {
   if (!existsSync(files.certificate)) return undefined;
   try {
     const certificate = new X509Certificate(readFileSync(files.certificate));
     const hasItsKey = existsSync(files.key) && certificate.checkPrivateKey(createPrivateKey(readFileSync(files.key)));
-    return { certificate, hasItsKey };
+    return { certificate, hasMatchingKey: hasItsKey };
   } catch {
-    return undefined; // A damaged file: a new certificate costs only one more warning on the phone.
+    return undefined; // The file is damaged. A new certificate only causes one more warning on the phone.
   }
 }
 
@@ -96,7 +96,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
       new SubjectAlternativeNameExtension([
         { type: 'ip', value: address },
-        ...namesOf(hostname()).map((value) => ({ type: 'dns' as const, value })),
+        ...dnsNames(hostname()).map((value) => ({ type: 'dns' as const, value })),
       ]),
     ],
   });
@@ -107,7 +107,7 @@ async function createCertificate(files: CertificateFiles, address: string, now: 
 }
 
 /** DNS names of this machine. A host name that is not a valid DNS name is left out. */
-export function namesOf(host: string): string[] {
+export function dnsNames(host: string): string[] {
   const isName = /^[a-z\d]([a-z\d-]{0,61}[a-z\d])?(\.[a-z\d]([a-z\d-]{0,61}[a-z\d])?)*$/i.test(host);
   return [...new Set(['localhost', ...(isName && host.length <= 253 ? [host.toLowerCase()] : [])])];
 }

@@ -3,15 +3,15 @@ import { isIPv4 } from 'node:net';
 import type { NetworkInterfaceInfo } from 'node:os';
 import { SvcError } from '../base/svc-error.ts';
 
-export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
+type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
-/** Interfaces of containers, virtual machines and tunnels, which a phone in the same network cannot reach. */
+/** Interfaces of containers, virtual machines and tunnels: a phone in the same network cannot reach them. */
 const VIRTUAL = /^(docker|podman|cni|veth|virbr|br-|bridge|vmnet|vboxnet|vnic|utun|tun|tap|wg|tailscale|zt|awdl|llw)/;
-/** A machine assigns itself such an address when no DHCP server answers (RFC 3927). */
+/** A machine assigns itself such an address when no DHCP server responds (RFC 3927). */
 const SELF_ASSIGNED = /^169\.254\./;
 
-/** All IPv4 addresses for other machines, those of physical interfaces first. */
-export function addressesOf(interfaces: Interfaces): string[] {
+/** All IPv4 addresses at which other machines can reach this one, those of physical interfaces first. */
+export function lanAddresses(interfaces: Interfaces): string[] {
   const all = Object.entries(interfaces).flatMap(([name, infos = []]) =>
     infos
       .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !SELF_ASSIGNED.test(address))
@@ -25,7 +25,7 @@ export function addressesOf(interfaces: Interfaces): string[] {
  * @throws SvcError when the machine does not have it
  */
 export function chooseLanAddress(interfaces: Interfaces, wanted: string | true): string {
-  const [first, ...others] = addressesOf(interfaces);
+  const [first, ...others] = lanAddresses(interfaces);
   if (first === undefined) {
     throw new SvcError('this machine has no network address for --lan', {
       hint: 'connect it to the network of the phone, or use ./svc up without --lan, for this machine alone',

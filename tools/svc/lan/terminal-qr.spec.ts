@@ -1,18 +1,18 @@
 import decodeQR from 'qr/decode.js';
 import { terminalQr } from './terminal-qr.ts';
 
-/** Width and height of a module in pixels: a camera sees more than one pixel. */
+/** Width and height of a module (a square of the QR code) in pixels: the decoder needs more than one pixel. */
 const SCALE = 4;
 
 test.each(['https://192.168.1.5:7302', 'https://255.255.255.255:65504'])(
-  '%s is read back from the terminal',
+  'a camera decodes %s from the QR code in the terminal',
   (text) => {
-    expect(decodeQR(photographOf(terminalQr(text)))).toBe(text);
+    expect(decodeQR(renderPixels(terminalQr(text)))).toBe(text);
   },
 );
 
-/** As it looks: each character is two modules, one above the other, light where the block is drawn. */
-function photographOf(shown: string): { width: number; height: number; data: Uint8Array } {
+/** The image that a camera sees. Each character is two modules, one above the other; a drawn block is light. */
+function renderPixels(shown: string): { width: number; height: number; data: Uint8Array } {
   const lines = shown.split('\n').map((line) => [...line.replaceAll(/\x1b\[[\d;]*m/g, '')]);
   const isLight = (x: number, y: number): boolean =>
     (y % 2 === 0 ? '█▀' : '█▄').includes(lines[Math.floor(y / 2)]?.[x] ?? ' ');

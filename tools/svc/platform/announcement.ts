@@ -1,17 +1,17 @@
-/** The output of `./svc up` when the platform runs. */
+/** The texts that `./svc up` prints when the platform runs. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
-import { transformerUrlOf } from './transformer.ts';
+import { transformerUrl } from './transformer.ts';
 
-export function addresses(ports: Ports, lan: string | undefined): string {
+export function formatAddresses(ports: Ports, lan: string | undefined): string {
   return [
     `  shop            ${publicUrlOf(lan, ports.shop)}`,
     `  gateway         ${publicUrlOf(lan, ports.gateway)}`,
     `  API             ${publicUrlOf(lan, ports.api)}`,
     `  administration  ${urlOf(ports.admin)}`,
     `  reference       ${publicUrlOf(lan, ports.api)}/reference`,
-    `  transformer     ${transformerUrlOf(lan, ports)}`,
+    `  transformer     ${transformerUrl(lan, ports)}`,
     `  PostgreSQL      127.0.0.1:${ports.postgres}`,
   ].join('\n');
 }
@@ -42,7 +42,7 @@ If a page does not load, check that the phone is in this network, not in a guest
 machine allows the TCP ports ${api}, ${gateway}, ${shop}, ${acquirer} (the bank's page) and ${transformer} (the till). Every device in the network
 can open these ports, but not administration. The till uses plain HTTP, as in a store, and needs its key
 (transformerApiKey of demo.json):
-  ${transformerUrlOf(lan, settings.ports)}/till/<siteId>#key=<key>, and /display/<siteId>#key=<key> on the customer's screen
+  ${transformerUrl(lan, settings.ports)}/till/<siteId>#key=<key>, and /display/<siteId>#key=<key> on the customer's screen
 Programs need the certificate: curl --cacert, or NODE_EXTRA_CA_CERTS, with ${pathsOf(settings).tls.certificate}
 `;
 }

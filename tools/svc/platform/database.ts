@@ -2,16 +2,16 @@
 import { join } from 'node:path';
 import type { Steps } from '../base/steps.ts';
 import { isMigrated, markMigrated, migrationsDigest } from '../postgres/migrations-state.ts';
-import { type StartedPostgres, startPostgres } from '../postgres/postgres.ts';
+import { startPostgres } from '../postgres/postgres.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { DATABASE, provision } from '../postgres/provision.ts';
-import { type BrokerAccess, ownerVariablesOf, variablesOf, writeEnvFiles } from '../processes/env-files.ts';
+import { appVariables, ownerVariables, writeEnvFiles } from '../processes/env-files.ts';
 import { startBroker } from '../rabbitmq/broker.ts';
 import { loadSecrets, type Secrets } from '../settings/secrets.ts';
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
 import { migrate, type Mode } from './services.ts';
 
-/** Starts RabbitMQ, or uses the caller's, and writes its addresses into the env files. */
+/** Starts RabbitMQ, or uses the caller's, and writes the services' addresses of it into the env files. */
 export async function startPlatformBroker(
   settings: Settings,
   secrets: Secrets,
@@ -19,9 +19,8 @@ export async function startPlatformBroker(
   mode: Mode,
 ): Promise<void> {
   const paths = pathsOf(settings);
-  let amqpUrls: BrokerAccess['amqpUrls'] = {};
-  await steps.run('RabbitMQ', async () => {
-    const broker = await startBroker({
+  const broker = await steps.run('RabbitMQ', () =>
+    startBroker({
       root: settings.root,
       directory: paths.rabbitMq,
       port: settings.ports.rabbitMq,
@@ -31,22 +30,19 @@ export async function startPlatformBroker(
       externalUrl: settings.externalAmqpUrl,
       externalManagementUrl: settings.externalManagementUrl,
       passwords: secrets.brokerPasswords,
-    });
-    amqpUrls = broker.urls;
-    return broker.description;
-  });
-  writeEnvFiles(settings, secrets, { amqpUrls, behindFront: mode === 'distributed' });
+    }),
+  );
+  writeEnvFiles(settings, secrets, { amqpUrls: broker.urls, isBehindFront: mode === 'distributed' });
 }
 
-/** @param onStarted called before this call starts the server, so that the caller can stop it after a later failure */
-export async function startDatabase(settings: Settings, steps: Steps, onStarted: () => void): Promise<Secrets> {
+/** @param onStart called before the start of the server, unless the server already runs */
+export async function startDatabase(settings: Settings, steps: Steps, onStart: () => void): Promise<Secrets> {
   const paths = pathsOf(settings);
   const secrets = loadSecrets(paths.secrets);
   writeEnvFiles(settings, secrets);
-  let server: StartedPostgres | undefined;
-  await steps.run('PostgreSQL', async () => {
-    if (findPostgres(paths.postgres) === undefined) onStarted();
-    server = await startPostgres({
+  const { superuserUrl } = await steps.run('PostgreSQL', () => {
+    if (findPostgres(paths.postgres) === undefined) onStart();
+    return startPostgres({
       root: settings.root,
       directory: paths.postgres,
       port: settings.ports.postgres,
@@ -54,22 +50,23 @@ export async function startDatabase(settings: Settings, steps: Steps, onStarted:
       logFile: paths.postgresLog,
       durable: true,
     });
-    return server.description;
   });
-  const url = server?.superuserUrl;
-  if (url === undefined) throw new Error('PostgreSQL was started without an address');
-  await steps.run('database', () => provision(url, secrets));
-  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, url.replace(/\/postgres$/, `/${DATABASE}`)));
+  await steps.run('database', () => provision(superuserUrl, secrets));
+  const databaseUrl = superuserUrl.replace(/\/postgres$/, `/${DATABASE}`);
+  await steps.run('migrations', () => migrateUnlessDone(settings, secrets, databaseUrl));
   return secrets;
 }
 
 async function migrateUnlessDone(settings: Settings, secrets: Secrets, superuserUrl: string): Promise<string> {
   const digest = migrationsDigest(settings.root);
-  const owners = ownerVariablesOf(settings, secrets);
-  const databases = { superuserUrl, ownerUrls: SERVICES.map((service) => owners[service]['SVC_DATABASE_URL']!) };
+  const variablesOfOwners = ownerVariables(settings, secrets);
+  const databases = {
+    superuserUrl,
+    ownerUrls: SERVICES.map((service) => variablesOfOwners[service]['SVC_DATABASE_URL']!),
+  };
   if (await isMigrated(databases, digest)) return 'schemas are up to date';
   const { log, ownerEnv } = pathsOf(settings);
-  const variables = { ...variablesOf(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
+  const variables = { ...appVariables(settings, secrets)['all-in-one'], SVC_ENV_DIR: ownerEnv };
   await migrate(settings, variables, join(log, 'migrations.log'));
   await markMigrated(databases, digest);
   return 'schemas are up to date';

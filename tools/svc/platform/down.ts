@@ -3,12 +3,12 @@ import { acquireLock, type Lock } from '../base/lock.ts';
 import { createSteps } from '../base/steps.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { stopPostgres } from '../postgres/postgres-process.ts';
-import { brokerFileOf, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
+import { brokerFilePath, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Settings } from '../settings/settings.ts';
 import { stopServices } from './services.ts';
 import { stopTransformer } from './transformer.ts';
 
-/** Only one start or stop of a copy can run at a time. */
+/** Only one ./svc at a time can start or stop a platform with this data folder. */
 export function acquirePlatformLock(settings: Settings): Lock {
   const lock = acquireLock(pathsOf(settings).lock);
   if ('release' in lock) return lock;
@@ -21,14 +21,20 @@ export function acquirePlatformLock(settings: Settings): Lock {
 export async function down(settings: Settings): Promise<void> {
   const lock = acquirePlatformLock(settings);
   try {
-    const steps = createSteps();
-    if (existsSync(pathsOf(settings).transformer.process)) await steps.run('till', () => stopTransformer(settings));
-    await steps.run('services', () => stopServices(settings));
-    const { rabbitMq } = pathsOf(settings);
-    // Also when the broker has crashed, because its name server is still running.
-    if (existsSync(brokerFileOf(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
-    await steps.run('PostgreSQL', () => stopPostgres(pathsOf(settings).postgres));
+    await stopPlatform(settings);
   } finally {
     lock.release();
   }
+}
+
+/** Returns the outcome for the services as a text. */
+export async function stopPlatform(settings: Settings): Promise<string> {
+  const steps = createSteps();
+  const { rabbitMq, postgres, transformer } = pathsOf(settings);
+  if (existsSync(transformer.process)) await steps.run('till', () => stopTransformer(settings));
+  const services = await steps.run('services', () => stopServices(settings));
+  // This is also necessary after a crash of the broker, because its name server is still running.
+  if (existsSync(brokerFilePath(rabbitMq))) await steps.run('RabbitMQ', () => stopRabbitMq(rabbitMq));
+  await steps.run('PostgreSQL', () => stopPostgres(postgres));
+  return services;
 }

@@ -9,10 +9,10 @@ import { type RestartOutcome, type RestartRequest, SUPERVISED_APPS } from '../pr
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
 import { findServices } from './services.ts';
 
-/** For one process to drain, start and become ready. */
+/** The time limit for one process to drain, start and become ready. */
 const TIMEOUT_SECONDS = 100 * PATIENCE;
 
-/** Without a name it restarts every service in turn, but not the front and the acquirer. */
+/** Without a name it restarts every service in turn, but not the reverse proxy (`front`) and the simulated acquirer. */
 export async function restart(settings: Settings, name: string | undefined): Promise<void> {
   const apps = name === undefined ? [...SERVICES] : SUPERVISED_APPS.filter((app) => app === name);
   if (apps.length === 0)

@@ -8,10 +8,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createSteps } from '../base/steps.ts';
-import { asSvcError, SvcError } from '../base/svc-error.ts';
+import { reportError, SvcError } from '../base/svc-error.ts';
 import { prepare } from '../install/prepare.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
-import { environmentFor, variablesOf } from '../processes/env-files.ts';
+import { appVariables, environmentFor } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { requireFreePorts } from '../processes/ports.ts';
 import {
@@ -31,9 +31,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 try {
   await serve(process.argv[2]);
 } catch (error) {
-  const known = asSvcError(error, 'its data folder is .data, or SVC_DATA_DIR');
-  console.error(known === undefined ? error : `svc: ${known.line}`);
-  process.exitCode = known?.exitCode ?? 1;
+  process.exitCode = reportError(error, process.env['SVC_DATA_DIR'] ?? join(root, '.data'));
 }
 process.exit();
 
@@ -46,24 +44,24 @@ async function serve(name: string | undefined): Promise<void> {
   const port = settings.ports.alone[app];
   await requireFreePorts({ [app]: port });
 
-  let startedServer = false;
+  let hasStartedPostgres = false;
   try {
     const steps = createSteps();
     await prepare(settings, steps, { build: true });
     const { startDatabase } = await import('./database.ts');
-    const secrets = await startDatabase(settings, steps, () => (startedServer = true));
+    const secrets = await startDatabase(settings, steps, () => (hasStartedPostgres = true));
     console.log(`\n${app} listens on ${urlOf(port)}; it runs alone, without a broker, and cannot reach other services`);
     console.log('It restarts when its sources change; Ctrl-C stops it.\n');
-    await runAndWatch(settings, app, { ...variablesOf(settings, secrets)[app], ...ownAddress(app, port) });
+    await runAndWatch(settings, app, { ...appVariables(settings, secrets)[app], ...addressVariables(app, port) });
   } finally {
-    if (startedServer && findPostgres(pathsOf(settings).postgres) !== undefined) {
+    if (hasStartedPostgres && findPostgres(pathsOf(settings).postgres) !== undefined) {
       console.log(`PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`);
     }
   }
 }
 
-/** The links of these services must contain the port of this process. */
-function ownAddress(app: Service, port: number): Record<string, string> {
+/** Links that these services create must contain the port of this process. */
+function addressVariables(app: Service, port: number): Record<string, string> {
   if (app === 'hosted-gateway') return { SVC_GATEWAY_URL: urlOf(port), SVC_CODES_URL: urlOf(port) };
   return app === 'demo-shop' ? { SVC_SHOP_URL: urlOf(port), SVC_SHOP_NOTIFICATIONS_URL: urlOf(port) } : {};
 }
@@ -73,13 +71,9 @@ async function runAndWatch({ root: cwd }: Settings, app: Service, variables: Rec
   const folder = join(cwd, 'apps', app);
   const script = join(folder, 'dist', 'main.js');
   if (!existsSync(script)) throw new SvcError(`${script} is missing`, { hint: 'the build should have created it' });
-  const compiler = [
-    join(cwd, 'node_modules', 'typescript', 'bin', 'tsc'),
-    '--build',
-    '--watch',
-    '--preserveWatchOutput',
-  ];
-  const compiling = spawn(process.execPath, [...compiler, folder], { stdio: 'inherit', cwd });
+  const tsc = join(cwd, 'node_modules', 'typescript', 'bin', 'tsc');
+  const compilerArguments = [tsc, '--build', '--watch', '--preserveWatchOutput', folder];
+  const compiler = spawn(process.execPath, compilerArguments, { stdio: 'inherit', cwd });
   const service = spawn(process.execPath, ['--watch', '--watch-preserve-output', '--enable-source-maps', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
     cwd,
@@ -87,10 +81,10 @@ async function runAndWatch({ root: cwd }: Settings, app: Service, variables: Rec
   });
   createInterface({ input: service.stdout }).on('line', (line) => console.log(formatLogLine(line)));
   await Promise.race((['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => once(process, name)));
-  await Promise.all([end(compiling), end(service)]);
+  await Promise.all([stopChild(compiler), stopChild(service)]);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-/** The process that outlives ./svc: all services together (apps/all-in-one), or the supervisor of their processes (supervisor.ts). */
+/** The process that outlives ./svc: all services (apps/all-in-one), or the supervisor of their processes. */
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProcess, type ProcessRecord } from '../base/background-process.ts';
@@ -26,12 +26,8 @@ export interface RunningServices extends ProcessRecord {
 /** All services in one process with the embedded broker or RabbitMQ, or a process for each service with RabbitMQ. */
 export type Mode = 'embedded' | 'rabbitmq' | 'distributed';
 
-const READY_SECONDS: Readonly<Record<Mode, number>> = {
-  embedded: 60 * PATIENCE,
-  rabbitmq: 60 * PATIENCE,
-  distributed: 120 * PATIENCE,
-};
-/** For the services to finish current requests, messages and notifications. */
+const READY_SECONDS: Readonly<Record<Mode, number>> = { embedded: 60, rabbitmq: 60, distributed: 120 };
+/** The time in which the services finish current requests, messages and notifications after SIGTERM. */
 const DRAIN_SECONDS: Readonly<Record<Mode, number>> = { embedded: 15, rabbitmq: 15, distributed: 50 };
 
 export function findServices(settings: Settings): RunningServices | undefined {
@@ -39,12 +35,12 @@ export function findServices(settings: Settings): RunningServices | undefined {
 }
 
 export async function migrate(settings: Settings, variables: Variables, logFile: string): Promise<void> {
-  const before = openLog(logFile);
-  closeSync(before.handle);
+  const { handle, startsAt } = openLog(logFile);
+  closeSync(handle);
   const options = { cwd: settings.root, env: environmentFor(variables), logFile };
   const code = await runProgram(process.execPath, programArguments(settings.root, 'all-in-one', 'migrate'), options);
   if (code === 0) return;
-  const reason = lastError(readFrom(logFile, before.startsAt)) ?? `exit code ${code}`;
+  const reason = lastError(readFrom(logFile, startsAt)) ?? `exit code ${code}`;
   throw new SvcError(`the migrations failed: ${reason}`, { hint: `their output is in ${logFile}` });
 }
 
@@ -67,8 +63,8 @@ export async function startServices(
     processFile: paths.services,
     details: { startedAt: new Date().toISOString(), ports, mode, ownsBroker, ...(lan === undefined ? {} : { lan }) },
     isReady: () => isHealthy(ports),
-    readySeconds: READY_SECONDS[mode],
-    // Each check makes the front call every app, while the apps need the processors to load.
+    readySeconds: READY_SECONDS[mode] * PATIENCE,
+    // At each check the reverse proxy calls every app, and this takes processor time from the apps that are starting.
     readyPollMs: isDistributed ? 250 : 50,
   });
 }

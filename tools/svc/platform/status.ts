@@ -5,62 +5,66 @@ import https from 'node:https';
 import { networkInterfaces } from 'node:os';
 import { isRunning } from '../base/background-process.ts';
 import { readMemoryMegabytes } from '../base/process-identity.ts';
-import { addressesOf } from '../lan/lan-address.ts';
+import { lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres } from '../postgres/postgres-process.ts';
 import { readProcesses, SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { pathsOf, type Ports, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
 import { findServices, isHealthy } from './services.ts';
-import { findTransformer, transformerUrlOf } from './transformer.ts';
+import { findTransformer, transformerUrl } from './transformer.ts';
 
 /** Returns whether everything runs and is healthy. */
 export async function status(settings: Settings): Promise<boolean> {
   const services = findServices(settings);
-  const server = findPostgres(pathsOf(settings).postgres);
+  const postgres = findPostgres(pathsOf(settings).postgres);
   const lan = services?.lan;
   const till = findTransformer(settings);
-  // In another network a laptop has another address, but all links contain the old one.
-  const hasLanChanged = lan !== undefined && !addressesOf(networkInterfaces()).includes(lan);
+  // A laptop that joins another network gets another address, but all links contain the old one.
+  const hasLanChanged = lan !== undefined && !lanAddresses(networkInterfaces()).includes(lan);
   const isReady = services !== undefined && !hasLanChanged && (await isHealthy(services.ports));
   if (services === undefined) {
     console.log('services    down       ./svc up starts them');
   } else {
     console.log(
-      `services    ${isReady ? 'ready' : 'not ready'}  ${describe(services.pid)}, since ${services.startedAt}`,
+      `services    ${isReady ? 'ready' : 'not ready'}  ${describeProcess(services.pid)}, since ${services.startedAt}`,
     );
     const { shop, gateway, api, admin } = services.ports;
     for (const [name, port] of Object.entries({ shop, gateway, API: api, administration: admin })) {
-      console.log(`  ${name.padEnd(16)} ${urlOf(port).padEnd(24)} ${await describeResponse(urlOf(port))}`);
+      printAddress(name, urlOf(port), await describeResponse(urlOf(port)));
     }
-    const tillUrl = transformerUrlOf(lan, services.ports);
+    const tillUrl = transformerUrl(lan, services.ports);
     const tillState =
       till === undefined
         ? 'down: the same ./svc up starts it again, without loss of data'
-        : `${await describeResponse(tillUrl)}, ${describe(till.pid)}`;
-    console.log(`  ${'till transformer'.padEnd(16)} ${tillUrl.padEnd(24)} ${tillState}`);
-    if (lan !== undefined) await describeNetwork(settings, services.ports, lan);
+        : `${await describeResponse(tillUrl)}, ${describeProcess(till.pid)}`;
+    printAddress('till transformer', tillUrl, tillState);
+    if (lan !== undefined) await printNetworkAddresses(settings, services.ports, lan);
     if (hasLanChanged)
       console.log(`  the address ${lan} of this machine has changed: run ./svc down, then ./svc up --lan`);
-    if (services.mode === 'distributed') describeProcesses(settings);
+    if (services.mode === 'distributed') printProcesses(settings);
   }
   const broker = findRabbitMq(pathsOf(settings).rabbitMq);
   const needsBroker = services?.ownsBroker === true;
   if (broker !== undefined) {
-    const runner = broker.pid === undefined ? `container ${broker.container}` : describe(broker.pid);
+    const runner = broker.pid === undefined ? `container ${broker.container}` : describeProcess(broker.pid);
     console.log(`RabbitMQ    running    ${runner}\n  127.0.0.1:${broker.port}`);
   } else if (needsBroker) {
     console.log('RabbitMQ    down');
   }
   console.log(
-    server === undefined
+    postgres === undefined
       ? 'PostgreSQL  down'
-      : `PostgreSQL  running    ${describe(server.pid)}\n  127.0.0.1:${server.port}`,
+      : `PostgreSQL  running    ${describeProcess(postgres.pid)}\n  127.0.0.1:${postgres.port}`,
   );
   console.log(`data        ${settings.dataDir}`);
-  return isReady && till !== undefined && server !== undefined && (broker !== undefined || !needsBroker);
+  return isReady && till !== undefined && postgres !== undefined && (broker !== undefined || !needsBroker);
 }
 
-async function describeNetwork(
+function printAddress(name: string, url: string, state: string): void {
+  console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${state}`);
+}
+
+async function printNetworkAddresses(
   settings: Settings,
   { shop, gateway, api, acquirer }: Ports,
   lan: string,
@@ -70,31 +74,33 @@ async function describeNetwork(
   console.log('  on the network');
   for (const [name, port] of Object.entries({ shop, gateway, API: api, "bank's page": acquirer })) {
     const url = publicUrlOf(lan, port);
-    console.log(`  ${name.padEnd(16)} ${url.padEnd(24)} ${await describeResponse(url, ca)}`);
+    printAddress(name, url, await describeResponse(url, ca));
   }
 }
 
-function describeProcesses(settings: Settings): void {
+function printProcesses(settings: Settings): void {
   const processes = readProcesses(pathsOf(settings).processes);
   for (const app of SUPERVISED_APPS) {
-    const known = processes[app];
-    const state = isRunning(known) ? `${describe(known.pid)}, port ${known.port}, ${known.restarts} restarts` : 'down';
+    const record = processes[app];
+    const state = isRunning(record)
+      ? `${describeProcess(record.pid)}, port ${record.port}, ${record.restarts} restarts`
+      : 'down';
     console.log(`  ${app.padEnd(20)} ${state}`);
   }
 }
 
-function describe(pid: number): string {
+function describeProcess(pid: number): string {
   const megabytes = readMemoryMegabytes(pid);
   return `process ${pid}${megabytes === undefined ? '' : `, ${megabytes} MB`}`;
 }
 
-/** Any response shows that the listener is up. Does not use fetch, which cannot trust our self-signed certificate. */
+/** Any response shows that the listener is up. Does not use fetch, which cannot trust a self-signed certificate. */
 async function describeResponse(url: string, ca?: Buffer): Promise<string> {
   const started = performance.now();
   const signal = AbortSignal.timeout(2000);
-  const live = `${url}/health/live`;
+  const liveUrl = `${url}/health/live`;
   try {
-    const request = url.startsWith('https:') ? https.get(live, { ca, signal }) : http.get(live, { signal });
+    const request = url.startsWith('https:') ? https.get(liveUrl, { ca, signal }) : http.get(liveUrl, { signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.destroy();
     return `answers (${Math.round(performance.now() - started)} ms)`;

@@ -1,8 +1,7 @@
 /**
- * The transformer of the demo's till (apps/pos-transformer): a separate process with a merchant's configuration file, as in a
- * store. It needs the keys of the demo's sites, so it starts after seeding, and it stops first.
+ * The transformer of the demo's till (apps/pos-transformer). As in a store, it is a separate process with a merchant's
+ * configuration file. It needs the keys of the demo's sites, so it starts last, and it is stopped first.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { findProcess, type ProcessRecord } from '../base/background-process.ts';
@@ -14,7 +13,7 @@ import type { Demo, DemoMerchant } from '../demo/seed.ts';
 import { programArguments, startProgram, stopProgram } from '../processes/programs.ts';
 import { pathsOf, type Ports, type Settings, urlOf } from '../settings/settings.ts';
 
-/** As in docker/pos-transformer.service. */
+/** The options of Node.js in docker/pos-transformer.service. */
 const SMALL_HEAP = ['--max-semi-space-size=2', '--max-old-space-size=64', '--v8-pool-size=1'];
 const READY_SECONDS = 30 * PATIENCE;
 const STOP_SECONDS = 15;
@@ -24,16 +23,12 @@ export function findTransformer(settings: Settings): ProcessRecord | undefined {
 }
 
 /** The URL for tills and displays: plain HTTP, as in a store; with `--lan` only on the network address. */
-export function transformerUrlOf(lan: string | undefined, { transformer }: Ports): string {
+export function transformerUrl(lan: string | undefined, { transformer }: Ports): string {
   return lan === undefined ? urlOf(transformer) : `http://${lan}:${transformer}`;
 }
 
-export function newTransformerKey(): string {
-  return `svc_transformer_${randomBytes(32).toString('base64url')}`;
-}
-
-/** The configuration of a store with the sites of one merchant; the facade uses the last site. */
-export function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
+/** The configuration of a store with the sites of one merchant; the transformer's facade uses the last site. */
+function transformerConfig(settings: Settings, { merchantId, sites }: DemoMerchant): object {
   return {
     apiUrl: urlOf(settings.ports.api),
     merchantId,
@@ -63,7 +58,7 @@ export async function startTransformer(settings: Settings, demo: Demo): Promise<
     logFile: paths.transformer.log,
     processFile: paths.transformer.process,
     details: {},
-    isReady: () => isReady(transformerUrlOf(settings.lan, settings.ports)),
+    isReady: () => isReady(transformerUrl(settings.lan, settings.ports)),
     readySeconds: READY_SECONDS,
   });
   return `ready, process ${pid}`;

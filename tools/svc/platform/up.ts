@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -10,9 +11,9 @@ import { createAdministrationApi } from '../demo/administration-api.ts';
 import { type Demo, DEMO_MERCHANTS, seed } from '../demo/seed.ts';
 import { createPartnerApi, seedPartner } from '../demo/seed-partner.ts';
 import { prepare } from '../install/prepare.ts';
-import { addressesOf, chooseLanAddress } from '../lan/lan-address.ts';
+import { chooseLanAddress, lanAddresses } from '../lan/lan-address.ts';
 import { findPostgres, stopPostgres } from '../postgres/postgres-process.ts';
-import { variablesOf } from '../processes/env-files.ts';
+import { appVariables } from '../processes/env-files.ts';
 import { formatLogLine } from '../processes/log-lines.ts';
 import { followLog } from '../processes/logs.ts';
 import { requireFreePorts } from '../processes/ports.ts';
@@ -20,16 +21,10 @@ import { SUPERVISED_APPS } from '../processes/processes.ts';
 import { findRabbitMq, stopRabbitMq } from '../rabbitmq/rabbitmq-process.ts';
 import { loadSecrets } from '../settings/secrets.ts';
 import { pathsOf, publicUrlOf, type Settings, urlOf } from '../settings/settings.ts';
-import { addresses, nextSteps, phoneInstructions } from './announcement.ts';
-import { acquirePlatformLock } from './down.ts';
+import { formatAddresses, nextSteps, phoneInstructions } from './announcement.ts';
+import { acquirePlatformLock, stopPlatform } from './down.ts';
 import { findServices, isHealthy, type Mode, type RunningServices, startServices, stopServices } from './services.ts';
-import {
-  findTransformer,
-  newTransformerKey,
-  startTransformer,
-  stopTransformer,
-  transformerUrlOf,
-} from './transformer.ts';
+import { findTransformer, startTransformer, stopTransformer, transformerUrl } from './transformer.ts';
 
 export interface UpOptions {
   readonly detach: boolean;
@@ -40,7 +35,7 @@ export interface UpOptions {
 
 /** Returns the exit code. */
 export async function up(configured: Settings, { detach, mode, lan }: UpOptions): Promise<number> {
-  const settings = lan === undefined ? configured : { ...configured, lan: lanAddress(configured, lan) };
+  const settings = lan === undefined ? configured : { ...configured, lan: resolveLanAddress(configured, lan) };
   const paths = pathsOf(settings);
   const lock = acquirePlatformLock(settings);
   try {
@@ -54,17 +49,19 @@ export async function up(configured: Settings, { detach, mode, lan }: UpOptions)
       const state = (await isHealthy(running.ports))
         ? 'already running'
         : 'already running, but not healthy: see ./svc status';
-      console.log(`Svc Payments is ${state}\n${addresses(running.ports, running.lan)}`);
+      console.log(`Svc Payments is ${state}\n${formatAddresses(running.ports, running.lan)}`);
       await printPhoneInstructions({ ...settings, ports: running.ports });
       return 0;
     }
     await stopTransformer(settings);
-    await stopServices(settings); // They may still run without their database.
-    await withRollback((undo) => start(settings, mode, undo));
+    await stopServices(settings); // They may still run although their database has stopped.
+    await withRollback((undo) => startPlatform(settings, mode, undo));
   } finally {
     lock.release();
   }
-  console.log(`\nSvc Payments is running\n${addresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`);
+  console.log(
+    `\nSvc Payments is running\n${formatAddresses(settings.ports, settings.lan)}\n\n${nextSteps(paths.demo)}`,
+  );
   await printPhoneInstructions(settings);
   return detach ? 0 : stayInForeground(settings);
 }
@@ -76,9 +73,9 @@ const MODE_DESCRIPTIONS: Readonly<Record<Mode, string>> = {
 };
 
 /** Prefers the address of the running platform, because a machine may have several. */
-function lanAddress(settings: Settings, wanted: string | true): string {
+function resolveLanAddress(settings: Settings, wanted: string | true): string {
   const running = findServices(settings)?.lan;
-  if (wanted === true && running !== undefined && addressesOf(networkInterfaces()).includes(running)) return running;
+  if (wanted === true && running !== undefined && lanAddresses(networkInterfaces()).includes(running)) return running;
   return chooseLanAddress(networkInterfaces(), wanted);
 }
 
@@ -87,7 +84,7 @@ async function printPhoneInstructions(settings: Settings): Promise<void> {
   console.log(await phoneInstructions(settings, settings.lan, process.stdout.isTTY));
 }
 
-/** Two platforms with one data folder would relay the same event logs. */
+/** Two platforms with one data folder would publish the same event logs twice. */
 function otherModeError({ mode, lan }: RunningServices): SvcError {
   const where = lan === undefined ? 'for this machine alone' : `on the network as well, at ${lan}`;
   return new SvcError(`this copy already runs ${MODE_DESCRIPTIONS[mode]}, ${where}`, {
@@ -95,30 +92,27 @@ function otherModeError({ mode, lan }: RunningServices): SvcError {
   });
 }
 
-/** Starts only the broker: the services reconnect by themselves. */
+/** Starts only the broker, because the services reconnect without a restart. */
 async function restartBroker(settings: Settings, running: RunningServices): Promise<void> {
   const paths = pathsOf(settings);
   if (!running.ownsBroker || findRabbitMq(paths.rabbitMq) !== undefined) return;
   const { startPlatformBroker } = await import('./database.ts');
-  await startPlatformBroker(
-    { ...settings, externalAmqpUrl: undefined },
-    loadSecrets(paths.secrets),
-    createSteps(),
-    running.mode,
-  );
-  await waitUntil(async () => ((await isHealthy(running.ports)) ? true : undefined), { withinSeconds: 30 });
+  const withoutExternal = { ...settings, externalAmqpUrl: undefined };
+  await startPlatformBroker(withoutExternal, loadSecrets(paths.secrets), createSteps(), running.mode);
+  await waitUntil(() => isHealthy(running.ports), { withinSeconds: 30 });
 }
 
+/** Functions that stop the parts of the platform which this start has started; the last one runs first. */
 type Undo = Array<() => Promise<unknown>>;
 
-async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
+async function startPlatform(settings: Settings, mode: Mode, undo: Undo): Promise<void> {
   const paths = pathsOf(settings);
   const { ports, lan } = settings;
   const isDistributed = mode === 'distributed';
   const hasBroker = mode !== 'embedded';
   const ownsBroker = hasBroker && settings.externalAmqpUrl === undefined;
-  const hasOwnBroker = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
-  const hasOwnServer = findPostgres(paths.postgres)?.port === ports.postgres;
+  const isBrokerRunning = findRabbitMq(paths.rabbitMq)?.port === ports.rabbitMq;
+  const isPostgresRunning = findPostgres(paths.postgres)?.port === ports.postgres;
   const publicPorts = {
     'the API': ports.api,
     'the gateway': ports.gateway,
@@ -129,25 +123,27 @@ async function start(settings: Settings, mode: Mode, undo: Undo): Promise<void> 
   await requireFreePorts({
     ...publicPorts,
     administration: ports.admin,
-    ...(hasOwnServer ? {} : { PostgreSQL: ports.postgres }),
+    ...(isPostgresRunning ? {} : { PostgreSQL: ports.postgres }),
     ...(isDistributed ? ports.alone : {}),
-    ...(ownsBroker && !hasOwnBroker ? { RabbitMQ: ports.rabbitMq } : {}),
+    ...(ownsBroker && !isBrokerRunning ? { RabbitMQ: ports.rabbitMq } : {}),
   });
   if (lan !== undefined) await requireFreePorts(publicPorts, lan);
 
   const steps = createSteps();
   await prepare(settings, steps, { build: true });
   if (lan !== undefined) await prepareCertificate(settings, lan, steps);
-  // Needs packages, so it is loaded after their installation.
+  // This module needs packages, so it is loaded after their installation.
   const { startDatabase, startPlatformBroker } = await import('./database.ts');
   const secrets = await startDatabase(settings, steps, () => undo.push(() => stopPostgres(paths.postgres)));
   if (hasBroker) {
-    if (ownsBroker && !hasOwnBroker) undo.push(() => stopRabbitMq(paths.rabbitMq));
+    if (ownsBroker && !isBrokerRunning) undo.push(() => stopRabbitMq(paths.rabbitMq));
     await startPlatformBroker(settings, secrets, steps, mode);
   }
   await steps.run('services', async () => {
     undo.push(() => stopServices(settings));
-    const variables = isDistributed ? { SVC_PATIENCE: String(PATIENCE) } : variablesOf(settings, secrets)['all-in-one'];
+    const variables = isDistributed
+      ? { SVC_PATIENCE: String(PATIENCE) }
+      : appVariables(settings, secrets)['all-in-one'];
     const { pid } = await startServices(settings, variables, { mode, ownsBroker });
     return isDistributed ? `ready, ${SUPERVISED_APPS.length} processes below ${pid}` : `ready, process ${pid}`;
   });
@@ -166,11 +162,11 @@ async function prepareCertificate(settings: Settings, lan: string, steps: Steps)
 }
 
 /** After a failure or an interruption, stops everything that this start has started. */
-async function withRollback(work: (undo: Undo) => Promise<void>): Promise<void> {
+async function withRollback(action: (undo: Undo) => Promise<void>): Promise<void> {
   const undo: Undo = [];
   const interruption = waitForSignal();
   try {
-    const signal = await Promise.race([work(undo), interruption.signal]);
+    const signal = await Promise.race([action(undo), interruption.signal]);
     if (signal !== undefined)
       throw new SvcError(`interrupted (${signal}); stopping what was started`, { exitCode: 130 });
   } catch (error) {
@@ -186,17 +182,17 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
   const { demo: file, tls } = pathsOf(settings);
   const { lan } = settings;
   const { api, gateway, shop, admin } = settings.ports;
-  const known = readJson(file) as Partial<Demo> | undefined;
+  const stored = readJson(file) as Partial<Demo> | undefined;
   const administration = createAdministrationApi(urlOf(admin), adminKey);
-  const merchants = await seed(administration, DEMO_MERCHANTS, known?.merchants ?? []);
-  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), known ?? {});
+  const merchants = await seed(administration, DEMO_MERCHANTS, stored?.merchants ?? []);
+  const { partner, customers } = await seedPartner(administration, createPartnerApi(urlOf(api)), stored ?? {});
   const demo: Demo = {
     apiUrl: publicUrlOf(lan, api),
     gatewayUrl: publicUrlOf(lan, gateway),
     shopUrl: publicUrlOf(lan, shop),
     adminUrl: urlOf(admin),
-    transformerUrl: transformerUrlOf(lan, settings.ports),
-    transformerApiKey: known?.transformerApiKey ?? newTransformerKey(),
+    transformerUrl: transformerUrl(lan, settings.ports),
+    transformerApiKey: stored?.transformerApiKey ?? `svc_transformer_${randomBytes(32).toString('base64url')}`,
     ...(lan === undefined ? {} : { certificateFile: tls.certificate }),
     adminKey,
     merchants,
@@ -209,33 +205,26 @@ async function writeDemo(settings: Settings, adminKey: string): Promise<string> 
 
 async function stayInForeground(settings: Settings): Promise<number> {
   const log = pathsOf(settings).servicesLog;
-  const done = new AbortController();
+  const logAbort = new AbortController();
   const interruption = waitForSignal();
   console.log('Logs follow; Ctrl-C stops everything.\n');
-  const following = followLog(log, statSync(log).size, (line) => console.log(formatLogLine(line)), done.signal);
-  const ended = waitUntil(() => (findServices(settings) === undefined || done.signal.aborted ? true : undefined), {
+  const following = followLog(log, statSync(log).size, (line) => console.log(formatLogLine(line)), logAbort.signal);
+  const ended = waitUntil(() => findServices(settings) === undefined || logAbort.signal.aborted, {
     withinSeconds: Number.POSITIVE_INFINITY,
     everyMilliseconds: 500,
   });
   const signal = await Promise.race([interruption.signal, ended.then(() => undefined)]);
   console.log(signal === undefined ? '\nThe services have ended' : '\nStopping');
-  done.abort();
+  logAbort.abort();
   await following;
-  const till = await stopTransformer(settings);
-  const services = await stopServices(settings);
-  const { rabbitMq } = pathsOf(settings);
-  if (findRabbitMq(rabbitMq) !== undefined) console.log(`  RabbitMQ   ${await stopRabbitMq(rabbitMq)}`);
-  console.log(
-    `  till       ${till}\n  services   ${services}\n  PostgreSQL ${await stopPostgres(pathsOf(settings).postgres)}`,
-  );
+  const services = await stopPlatform(settings);
   interruption.release();
   return signal === undefined && services === 'was not running' ? 1 : 0;
 }
 
 function waitForSignal(): { signal: Promise<NodeJS.Signals>; release: () => void } {
-  const signals: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  let listener: (signal: NodeJS.Signals) => void = () => undefined;
-  const signal = new Promise<NodeJS.Signals>((resolve) => (listener = resolve));
-  for (const name of signals) process.on(name, listener);
-  return { signal, release: () => signals.forEach((name) => process.off(name, listener)) };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  for (const name of names) process.on(name, resolve);
+  return { signal: promise, release: () => names.forEach((name) => process.off(name, resolve)) };
 }

@@ -1,6 +1,7 @@
 /**
- * Detects whether migrations are needed without loading the services, which takes two seconds. The comment of the database has a
- * digest of the migrations and the number that had run: a new database has no comment, and a restored backup has another number.
+ * Detects whether migrations are needed, without loading the services, which takes two seconds. The comment of the
+ * database contains a digest of the migrations and the number that have run. A new database has no comment. A restored
+ * backup has run another number.
  */
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
@@ -14,9 +15,9 @@ export function migrationsDigest(root: string): string {
   return createHash('sha256').update(files.sort().join('\n')).digest('hex');
 }
 
-export interface Databases {
+interface Databases {
   readonly superuserUrl: string;
-  /** Logins as the owner of each schema: a view of a schema may contain code, which must not run as the superuser. */
+  /** Logins as the schemas’ owners: a view may contain code of a service, which must not run as the superuser. */
   readonly ownerUrls: readonly string[];
 }
 
@@ -30,7 +31,7 @@ export async function isMigrated({ superuserUrl, ownerUrls }: Databases, digest:
     );
     return rows[0]?.comment;
   });
-  return comment === commentOf(digest, count);
+  return comment === formatComment(digest, count);
 }
 
 /** Call it after all migrations have run. */
@@ -39,7 +40,7 @@ export async function markMigrated({ superuserUrl, ownerUrls }: Databases, diges
   if (count === undefined) throw new Error('A schema has no table of migrations, although they have run.');
   await withClient(superuserUrl, async (client) => {
     const name = client.escapeIdentifier(client.database ?? '');
-    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(commentOf(digest, count))}`);
+    await client.query(`COMMENT ON DATABASE ${name} IS ${client.escapeLiteral(formatComment(digest, count))}`);
   });
 }
 
@@ -61,6 +62,6 @@ async function countMigrations(ownerUrls: readonly string[]): Promise<number | u
   return Number.isNaN(sum) ? undefined : sum;
 }
 
-function commentOf(digest: string, count: number): string {
+function formatComment(digest: string, count: number): string {
   return `Schemas of Svc Payments, ${count} migrations run by ./svc: ${digest}`;
 }

@@ -25,8 +25,8 @@ export function findPostgresBinaries(root: string): PostgresBinaries {
 }
 
 /**
- * An npm package cannot contain symbolic links, so an install script of the package creates those of the server's libraries.
- * This function replaces that script where npm's ignore-scripts is set.
+ * Creates the symbolic links of the server's libraries. An npm package cannot contain links, so an install script of
+ * the package creates them. This function does the same when npm's ignore-scripts is set.
  */
 function linkLibraries(folder: string): void {
   const list = join(folder, 'native', 'pg-symlinks.json');

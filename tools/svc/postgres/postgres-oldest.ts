@@ -11,7 +11,7 @@ export const OLDEST_POSTGRES = '15';
 const BIN = `/usr/lib/postgresql/${OLDEST_POSTGRES}/bin`;
 const PACKAGED_CLUSTER = `/var/lib/postgresql/${OLDEST_POSTGRES}/main`;
 
-/** Finds or installs the server's programs; else returns the reason as a text. */
+/** Finds or installs the server's programs. When that is impossible, it returns the reason as a text. */
 export async function ensureOldestPostgres(root: string, logFile: string): Promise<PostgresBinaries | string> {
   const binaries = { initdb: join(BIN, 'initdb'), postgres: join(BIN, 'postgres'), major: OLDEST_POSTGRES };
   const find = () => (isExecutable(binaries.postgres) && isExecutable(binaries.initdb) ? binaries : undefined);

@@ -1,6 +1,6 @@
 /** Finds the server of a data directory by its postmaster.pid, and stops it. Needs no package. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readText } from '../base/files.ts';
 import { readCommandLine } from '../base/process-identity.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { waitUntil } from '../base/wait-until.ts';
@@ -13,12 +13,12 @@ export interface RunningPostgres {
 const FAST_STOP_SECONDS = 20;
 const IMMEDIATE_STOP_SECONDS = 10;
 
-/** Undefined also when the process has ended, or when another process has its id now. */
+/** Undefined when no server runs: also when its file remains, and when another process now has its id. */
 export function findPostgres(directory: string): RunningPostgres | undefined {
   const lines = readPidFile(directory);
   const pid = Number(lines[0]);
-  const isOurs = `${readCommandLine(pid)} `.includes(`postgres -D ${directory} `);
-  return isOurs ? { pid, port: Number(lines[3]) } : undefined;
+  const isServer = `${readCommandLine(pid)} `.includes(`postgres -D ${directory} `);
+  return isServer ? { pid, port: Number(lines[3]) } : undefined;
 }
 
 export function hasStalePidFile(directory: string): boolean {
@@ -29,22 +29,17 @@ export function hasStalePidFile(directory: string): boolean {
 export async function stopPostgres(directory: string): Promise<string> {
   const running = findPostgres(directory);
   if (running === undefined) return 'was not running';
-  const isGone = () => (findPostgres(directory) === undefined ? true : undefined);
+  const hasEnded = () => findPostgres(directory) === undefined;
   process.kill(running.pid, 'SIGINT');
-  if ((await waitUntil(isGone, { withinSeconds: FAST_STOP_SECONDS })) === true) return 'stopped';
+  if (await waitUntil(hasEnded, { withinSeconds: FAST_STOP_SECONDS })) return 'stopped';
   process.kill(running.pid, 'SIGQUIT');
-  if ((await waitUntil(isGone, { withinSeconds: IMMEDIATE_STOP_SECONDS })) === true) {
+  if (await waitUntil(hasEnded, { withinSeconds: IMMEDIATE_STOP_SECONDS }))
     return `stopped without a checkpoint, after ${FAST_STOP_SECONDS} s`;
-  }
   throw new SvcError(`PostgreSQL (process ${running.pid}) does not stop`, {
     hint: `end it with kill -9 ${running.pid}`,
   });
 }
 
 function readPidFile(directory: string): string[] {
-  try {
-    return readFileSync(join(directory, 'postmaster.pid'), 'utf8').trim().split('\n');
-  } catch {
-    return [];
-  }
+  return readText(join(directory, 'postmaster.pid'))?.trim().split('\n') ?? [];
 }

@@ -1,11 +1,12 @@
 /**
- * PostgreSQL refuses to run as root, and containers often have no other user. When ./svc runs as root, it starts the server
+ * PostgreSQL refuses to run as root, and containers often have no other user. When ./svc runs as root, it starts the
+ * server in the first of these ways that works:
  *  1. in a user namespace that maps root to an ordinary user: needs no account, and root owns the files;
- *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter folders that
- *     only root can enter (PostgreSQL checks only its user id and the owner of its directory);
- *  3. as that user without the capability.
- * ./svc tests each way with the real binary and folder, because kernels, container runtimes and folder modes forbid different
- * things. This is not a security boundary: the server can read everything that root can.
+ *  2. without user namespaces (chroot, hardened containers) as `postgres` or `nobody`, with a capability to enter
+ *     folders that only root can enter (PostgreSQL checks only its user id and the owner of its directory);
+ *  3. as that user without the capability. ./svc tests each way with the real binary and folder: whether it works
+ *     depends on the kernel, the container runtime and the modes of folders. This is not a security boundary: the
+ *     server can read everything that root can.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,7 +15,7 @@ import { SvcError } from '../base/svc-error.ts';
 export interface PostgresUser {
   /** For progress and error lines. */
   readonly description: string;
-  /** The required owner of the data directory, as seen from this process. An earlier way of running may have changed it. */
+  /** The required owner of the data directory, as this process sees it. A start in another way may differ. */
   readonly uid: number;
   readonly gid: number;
   /** Words before the program and its arguments. */
@@ -53,13 +54,7 @@ export function listCandidates(rootGid: number, passwd: string): PostgresUser[] 
   return [
     namespace,
     ...accounts.flatMap((account) => ['dac_override', 'dac_read_search'].map((name) => withCapability(account, name))),
-    ...accounts.map((account) => ({
-      description: `as ${account.name}`,
-      uid: account.uid,
-      gid: account.gid,
-      prefix: [],
-      switchesAtSpawn: true,
-    })),
+    ...accounts.map(({ name, ...ids }) => ({ description: `as ${name}`, ...ids, prefix: [], switchesAtSpawn: true })),
   ];
 }
 
@@ -69,15 +64,15 @@ interface Account {
   readonly gid: number;
 }
 
-function withCapability(account: Account, capability: string): PostgresUser {
+function withCapability({ name, uid, gid }: Account, capability: string): PostgresUser {
   return {
-    description: `as ${account.name} with ${capability}`,
-    uid: account.uid,
-    gid: account.gid,
+    description: `as ${name} with ${capability}`,
+    uid,
+    gid,
     prefix: [
       'setpriv',
-      `--reuid=${account.uid}`,
-      `--regid=${account.gid}`,
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
       '--clear-groups',
       // Otherwise access(2), with which the server finds its own program, ignores the capability.
       '--securebits=+no_setuid_fixup',
@@ -89,13 +84,8 @@ function withCapability(account: Account, capability: string): PostgresUser {
 }
 
 function findAccount(name: string, passwd: string): Account[] {
-  const fields = passwd
-    .split('\n')
-    .map((line) => line.split(':'))
-    .find((columns) => columns[0] === name);
-  const uid = Number(fields?.[2]);
-  const gid = Number(fields?.[3]);
-  return fields !== undefined && uid > 0 && gid > 0 ? [{ name, uid, gid }] : [];
+  const [uid = 0, gid = 0] = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(passwd)?.slice(1).map(Number) ?? [];
+  return uid > 0 && gid > 0 ? [{ name, uid, gid }] : [];
 }
 
 /** Program, arguments and options for spawn. */
@@ -105,15 +95,16 @@ export function asUser(user: PostgresUser, program: string, args: readonly strin
     file: file ?? program,
     args: words,
     options: {
-      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, // without the caller's PGDATA, PGPORT and so on
+      env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C' }, // Not the caller's PGDATA, PGPORT and similar variables.
       ...(user.switchesAtSpawn ? { uid: user.uid, gid: user.gid } : {}),
     },
   };
 }
 
 /**
- * Starts the server in a folder without configuration. Exactly the error about the missing configuration shows that the server
- * found its program and libraries, and could enter the folder (`--version` checks none of that). Returns any other error.
+ * Starts the server in a folder without configuration. The error about the missing configuration is a success: it shows
+ * that the server found its program and libraries, and could enter the folder (`--version` would not show this).
+ * Returns any other error.
  */
 function findFailure(user: PostgresUser, postgres: string, folder: string): string | undefined {
   const script = 'cd "$1" && exec "$2" -C port -D "$1"';

@@ -13,15 +13,14 @@ import { findPostgres, stopPostgres } from './postgres-process.ts';
 import { provision } from './provision.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const secrets = completeSecrets(undefined, countingSecrets());
+const secrets = completeSecrets(undefined, createSecretGenerator());
 
-// These tests create, kill and recover durable servers, which takes longer on a busy disk.
-describe("PostgreSQL of the project's own", () => {
+describe('the PostgreSQL server of ./svc', () => {
   let folder: string;
   let plan: PostgresPlan;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // Mode 700; the space in the path is intended.
+    folder = mkdtempSync(join(tmpdir(), 'svc pg-')); // Mode 700. The path contains a space, to test that each path is quoted.
     plan = {
       root,
       directory: join(folder, 'postgres'),
@@ -37,19 +36,19 @@ describe("PostgreSQL of the project's own", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const urlOf = (service: (typeof SERVICES)[number]) =>
+  const serviceUrl = (service: (typeof SERVICES)[number]) =>
     `postgres://${roleOf(service)}:${secrets.rolePasswords[service]}@127.0.0.1:${plan.port}/svc`;
-  const ownerUrlOf = (service: (typeof SERVICES)[number]) =>
+  const ownerUrl = (service: (typeof SERVICES)[number]) =>
     `postgres://${ownerRoleOf(service)}:${secrets.ownerPasswords[service]}@127.0.0.1:${plan.port}/svc`;
 
-  it('is created and started, and found again by the next start', async () => {
+  it('is created by the first start, and found by the next', async () => {
     expect((await startPostgres(plan)).description).toMatch(/^created and started on/);
     const first = findPostgres(plan.directory);
     expect((await startPostgres(plan)).description).toMatch(/^runs on/);
     expect(findPostgres(plan.directory)).toEqual(first);
   });
 
-  it('keeps committed rows after a kill -9 of the server', async () => {
+  it('has all committed rows after it was killed with kill -9', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await query(superuserUrl, 'CREATE TABLE kept (id int); INSERT INTO kept VALUES (7)');
     process.kill(findPostgres(plan.directory)?.pid ?? 0, 'SIGKILL');
@@ -57,24 +56,24 @@ describe("PostgreSQL of the project's own", () => {
     expect(await query(superuserUrl, 'SELECT id FROM kept')).toEqual([{ id: 7 }]);
   });
 
-  it('starts although its stale process file has the id of another process, and does not stop that process', async () => {
+  it('starts although its stale process file contains the id of another process, which continues to run', async () => {
     await stopPostgres(plan.directory);
-    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    const otherProcess = spawn('sleep', ['600'], { stdio: 'ignore' });
     try {
       writeFileSync(
         join(plan.directory, 'postmaster.pid'),
-        `${stranger.pid}\n${plan.directory}\n1\n${plan.port}\n\n127.0.0.1\n 1 1\nready\n`,
+        `${otherProcess.pid}\n${plan.directory}\n1\n${plan.port}\n\n127.0.0.1\n 1 1\nready\n`,
       );
       expect(findPostgres(plan.directory)).toBeUndefined();
       expect((await startPostgres(plan)).description).toMatch(/^started on/);
-      expect(stranger.exitCode).toBeNull();
-      expect(stranger.signalCode).toBeNull();
+      expect(otherProcess.exitCode).toBeNull();
+      expect(otherProcess.signalCode).toBeNull();
     } finally {
-      stranger.kill('SIGKILL');
+      otherProcess.kill('SIGKILL');
     }
   });
 
-  it('moves to another port', async () => {
+  it('is started again when its port changes', async () => {
     const port = await findFreePort();
     await startPostgres({ ...plan, port });
     expect(findPostgres(plan.directory)?.port).toBe(port);
@@ -82,14 +81,14 @@ describe("PostgreSQL of the project's own", () => {
     expect(findPostgres(plan.directory)?.port).toBe(plan.port);
   });
 
-  it('makes requireFreePorts fail for its port', async () => {
+  it('listens on a port that requireFreePorts rejects', async () => {
     await startPostgres(plan);
     await expect(requireFreePorts({ 'the API': plan.port })).rejects.toThrow(
       new RegExp(`port ${plan.port} for the API .* is in use by`),
     );
   });
 
-  it('reports a wrong password', async () => {
+  it('rejects a wrong password with a reference to secrets.json', async () => {
     await startPostgres(plan);
     await expect(startPostgres({ ...plan, password: 'another-password-entirely' })).rejects.toThrow(/secrets\.json/);
   });
@@ -97,7 +96,7 @@ describe("PostgreSQL of the project's own", () => {
   it.each([
     ['a folder that is not a cluster', undefined, /no PG_VERSION/],
     ['a cluster of another major version', '15\n', /created by PostgreSQL 15/],
-  ])('rejects %s and does not change it', async (_what, version, message) => {
+  ])('is not started in %s, which does not change', async (_directory, version, message) => {
     const directory = join(folder, 'other');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (version !== undefined) writeFileSync(join(directory, 'PG_VERSION'), version);
@@ -109,24 +108,24 @@ describe("PostgreSQL of the project's own", () => {
     }
   });
 
-  it('reports why a damaged cluster does not start', async () => {
+  it('reports the reason when its cluster is damaged', async () => {
     await stopPostgres(plan.directory);
     const control = join(plan.directory, 'global', 'pg_control');
-    const whole = readFileSync(control);
-    writeFileSync(control, whole.subarray(0, 100));
+    const intact = readFileSync(control);
+    writeFileSync(control, intact.subarray(0, 100));
     await expect(startPostgres(plan)).rejects.toThrow(/did not start: .*pg_control/);
-    writeFileSync(control, whole);
+    writeFileSync(control, intact);
     await startPostgres(plan);
   });
 
-  it('gives each service a schema that no other can read, also when it runs again', async () => {
+  it('has a schema for each service that no other service can read, also after a second provisioning', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     await provision(superuserUrl, secrets);
-    expect(await query(urlOf('identity'), 'SHOW idle_in_transaction_session_timeout')).toEqual([
+    expect(await query(serviceUrl('identity'), 'SHOW idle_in_transaction_session_timeout')).toEqual([
       { idle_in_transaction_session_timeout: '10s' },
     ]);
-    await query(ownerUrlOf('identity'), 'CREATE TABLE keys (id int)');
+    await query(ownerUrl('identity'), 'CREATE TABLE keys (id int)');
     expect(
       await query(
         superuserUrl.replace(/postgres$/, 'svc'),
@@ -134,20 +133,20 @@ describe("PostgreSQL of the project's own", () => {
       ),
     ).toEqual([{ schemaname: 'identity' }]);
     for (const service of SERVICES.filter((name) => name !== 'identity')) {
-      for (const url of [urlOf(service), ownerUrlOf(service)])
+      for (const url of [serviceUrl(service), ownerUrl(service)])
         await expect(query(url, 'SELECT * FROM identity.keys')).rejects.toThrow(
           /permission denied for schema identity/,
         );
-      await expect(query(urlOf(service), 'CREATE TABLE public.mine (id int)')).rejects.toThrow(
+      await expect(query(serviceUrl(service), 'CREATE TABLE public.mine (id int)')).rejects.toThrow(
         /permission denied for schema public/,
       );
-      await expect(query(urlOf(service).replace(/svc$/, 'postgres'), 'SELECT 1')).rejects.toThrow(
+      await expect(query(serviceUrl(service).replace(/svc$/, 'postgres'), 'SELECT 1')).rejects.toThrow(
         /permission denied for database/,
       );
     }
   });
 
-  it('gives the data of a release whose services owned their tables to the owners, and the services read and write it', async () => {
+  it('changes the owner of tables that a service owned in an earlier release, and the service can still read and write them', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
     const role = roleOf('code-decoder');
@@ -158,54 +157,56 @@ describe("PostgreSQL of the project's own", () => {
        CREATE SEQUENCE numbers; CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1';
        INSERT INTO codes (code) VALUES ('kept')`,
     );
-    await query(urlOf('code-decoder'), 'CREATE TABLE mine ()');
+    await query(serviceUrl('code-decoder'), 'CREATE TABLE mine ()');
     await provision(superuserUrl, secrets);
     const insert = `INSERT INTO codes (code) VALUES ('new') RETURNING nr, nextval('numbers')::int AS number, one()`;
-    expect(await query(urlOf('code-decoder'), insert)).toEqual([{ nr: 2, number: 1, one: 1 }]);
-    expect(await query(urlOf('code-decoder'), 'SELECT code FROM codes ORDER BY nr')).toEqual([
+    expect(await query(serviceUrl('code-decoder'), insert)).toEqual([{ nr: 2, number: 1, one: 1 }]);
+    expect(await query(serviceUrl('code-decoder'), 'SELECT code FROM codes ORDER BY nr')).toEqual([
       { code: 'kept' },
       { code: 'new' },
     ]);
     for (const statement of ['DROP TABLE codes', 'ALTER TABLE codes ADD COLUMN more int', 'DROP FUNCTION one'])
-      await expect(query(urlOf('code-decoder'), statement)).rejects.toThrow('must be owner of');
-    await expect(query(urlOf('code-decoder'), 'TRUNCATE codes')).rejects.toThrow('permission denied');
-    await expect(query(urlOf('code-decoder'), 'CREATE TABLE more ()')).rejects.toThrow('permission denied for schema');
-    await query(ownerUrlOf('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
+      await expect(query(serviceUrl('code-decoder'), statement)).rejects.toThrow('must be owner of');
+    await expect(query(serviceUrl('code-decoder'), 'TRUNCATE codes')).rejects.toThrow('permission denied');
+    await expect(query(serviceUrl('code-decoder'), 'CREATE TABLE more ()')).rejects.toThrow(
+      'permission denied for schema',
+    );
+    await query(ownerUrl('code-decoder'), 'ALTER TABLE codes ADD COLUMN more int; DROP TABLE codes, mine');
   });
 
-  it('is migrated when its comment lists exactly these migrations, and no schema was dropped since', async () => {
+  it('counts as migrated when its comment contains these migrations, and no schema was dropped since', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
-    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrl) };
     const digest = migrationsDigest(root);
     expect(await isMigrated(databases, digest)).toBe(false);
-    for (const service of SERVICES) await query(ownerUrlOf(service), 'CREATE TABLE migrations ()');
+    for (const service of SERVICES) await query(ownerUrl(service), 'CREATE TABLE migrations ()');
     expect(await isMigrated(databases, digest)).toBe(false);
     await markMigrated(databases, digest);
     expect(await isMigrated(databases, digest)).toBe(true);
     expect(await isMigrated(databases, digest.replace(/.$/, 'x'))).toBe(false);
-    // As after a backup of an earlier release.
-    await query(ownerUrlOf('identity'), 'INSERT INTO migrations DEFAULT VALUES');
+    // A restored backup of an earlier release has another number of migrations.
+    await query(ownerUrl('identity'), 'INSERT INTO migrations DEFAULT VALUES');
     expect(await isMigrated(databases, digest)).toBe(false);
-    await query(ownerUrlOf('identity'), 'DROP TABLE migrations');
+    await query(ownerUrl('identity'), 'DROP TABLE migrations');
     expect(await isMigrated(databases, digest)).toBe(false);
   });
 
-  it('is checked as the owner of each schema, so that no code of a schema runs as the superuser', async () => {
+  it('runs the code of a schema as its owner, not as the superuser, when ./svc counts the migrations', async () => {
     const { superuserUrl } = await startPostgres(plan);
     await provision(superuserUrl, secrets);
-    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrlOf) };
+    const databases = { superuserUrl: superuserUrl.replace(/postgres$/, 'svc'), ownerUrls: SERVICES.map(ownerUrl) };
     for (const service of SERVICES)
-      await query(ownerUrlOf(service), 'DROP TABLE IF EXISTS migrations; CREATE TABLE migrations ()');
+      await query(ownerUrl(service), 'DROP TABLE IF EXISTS migrations; CREATE TABLE migrations ()');
     await query(
-      ownerUrlOf('identity'),
+      ownerUrl('identity'),
       `DROP TABLE migrations; CREATE TABLE seen (by name);
        CREATE FUNCTION spy() RETURNS SETOF int LANGUAGE plpgsql AS 'BEGIN INSERT INTO identity.seen VALUES (current_user); RETURN NEXT 1; END';
        CREATE VIEW migrations AS SELECT * FROM spy()`,
     );
     await markMigrated(databases, migrationsDigest(root));
     expect(await isMigrated(databases, migrationsDigest(root))).toBe(true);
-    expect(await query(ownerUrlOf('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity_owner' }]);
+    expect(await query(ownerUrl('identity'), 'SELECT DISTINCT by FROM seen')).toEqual([{ by: 'svc_identity_owner' }]);
   });
 });
 
@@ -220,7 +221,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-function countingSecrets(): () => string {
+function createSecretGenerator(): () => string {
   let count = 0;
   return () => `secret-number-${++count}-padded`;
 }

@@ -1,6 +1,7 @@
 /**
- * The PostgreSQL that ./svc starts: binaries of the npm package, a data directory below the data folder, only on the loopback
- * interface and with a password. It outlives this process, and restarts after a kill -9 or as another user (postgres-user.ts).
+ * The PostgreSQL server that ./svc starts. It uses the binaries of the npm package and a data directory below the data
+ * folder, listens only on the loopback interface, and requires a password. It outlives this process. It can be started
+ * again after a kill -9, and as another user (postgres-user.ts).
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -45,7 +46,7 @@ export interface StartedPostgres {
 
 /** Crash recovery takes seconds on a laptop, a minute on a slow disk. */
 const START_SECONDS = 120 * PATIENCE;
-/** No server can start until the backends of a killed server have ended. */
+/** A server cannot start before the backends of a killed server have ended. */
 const ORPHANS_SECONDS = 10;
 
 /** Starts the server of the directory, unless it already runs. */
@@ -58,7 +59,7 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   ) {
     return { superuserUrl, description: `runs on 127.0.0.1:${plan.port}` };
   }
-  if (running !== undefined) await stopPostgres(plan.directory); // It has another port, or does not respond.
+  if (running !== undefined) await stopPostgres(plan.directory); // It listens on another port, or does not respond.
 
   const binaries = plan.binaries ?? findPostgresBinaries(plan.root);
   const parent = join(plan.directory, '..');
@@ -69,35 +70,41 @@ export async function startPostgres(plan: PostgresPlan): Promise<StartedPostgres
   repairOwner(plan.directory, user);
   requireUsableDirectory(plan.directory, binaries);
   await launch(plan, binaries, user, superuserUrl);
-  const how = user.description === 'as this user' ? '' : `, ${user.description}`;
+  const suffix = user.description === 'as this user' ? '' : `, ${user.description}`;
   return {
     superuserUrl,
-    description: `${isNew ? 'created and ' : ''}started on 127.0.0.1:${plan.port}${how}`,
+    description: `${isNew ? 'created and ' : ''}started on 127.0.0.1:${plan.port}${suffix}`,
   };
 }
 
-/** Creates the cluster beside its final place and then renames it: a killed initdb leaves no incomplete cluster there. */
+/** Creates the cluster elsewhere and then renames it: a killed initdb must not leave an incomplete cluster. */
 function initialise(plan: PostgresPlan, binaries: PostgresBinaries, user: PostgresUser): void {
-  const draft = `${plan.directory}.new`;
+  const temporaryDirectory = `${plan.directory}.new`;
   const passwordFile = `${plan.directory}.password`;
-  rmSync(draft, { recursive: true, force: true });
-  mkdirSync(draft, { mode: 0o700 });
+  rmSync(temporaryDirectory, { recursive: true, force: true });
+  mkdirSync(temporaryDirectory, { mode: 0o700 });
   rmSync(passwordFile, { force: true });
   writeFileSync(passwordFile, plan.password, { mode: 0o600 });
-  if (process.getuid?.() === 0) for (const path of [draft, passwordFile]) chownSync(path, user.uid, user.gid);
+  if (process.getuid?.() === 0)
+    for (const path of [temporaryDirectory, passwordFile]) chownSync(path, user.uid, user.gid);
   try {
     const settings = ['-A', 'scram-sha-256', '--locale=C', '-E', 'UTF8', '-U', 'postgres', `--pwfile=${passwordFile}`];
     const durability = plan.durable ? [] : ['--no-sync'];
-    const { file, args, options } = asUser(user, binaries.initdb, ['-D', draft, ...settings, ...durability]);
+    const { file, args, options } = asUser(user, binaries.initdb, [
+      '-D',
+      temporaryDirectory,
+      ...settings,
+      ...durability,
+    ]);
     const result = spawnSync(file, args, { ...options, encoding: 'utf8', timeout: 120_000 });
     if (result.status !== 0) {
       const reason = (result.error?.message ?? findReason(result.stderr)) || `exit code ${result.status}`;
       throw new SvcError(`PostgreSQL's data directory ${plan.directory} could not be created: ${reason}`);
     }
-    renameSync(draft, plan.directory);
+    renameSync(temporaryDirectory, plan.directory);
   } finally {
     rmSync(passwordFile, { force: true });
-    rmSync(draft, { recursive: true, force: true });
+    rmSync(temporaryDirectory, { recursive: true, force: true });
   }
 }
 
@@ -143,19 +150,20 @@ async function launchOnce(
   user: PostgresUser,
   url: string,
 ): Promise<string | undefined> {
-  // Another process may have the id in the stale file now, and PostgreSQL would not start. To detect backends of the killed
-  // server that still run, PostgreSQL uses shared memory.
+  // If another process now had the id in a stale file, PostgreSQL would not start. The file is not needed to detect
+  // backends of the killed server that still run: for this PostgreSQL uses shared memory.
   if (hasStalePidFile(plan.directory)) rmSync(join(plan.directory, 'postmaster.pid'), { force: true });
   const { file, args, options } = asUser(user, binaries.postgres, ['-D', plan.directory, ...serverSettings(plan)]);
   const server = startInBackground(file, args, { ...options, cwd: '/', logFile: plan.logFile });
-  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
-  if (server.end() === undefined) await stopPostgres(plan.directory);
+  if (await waitUntilReady(url, plan, () => server.exitReason() !== undefined)) return undefined;
+  if (server.exitReason() === undefined) await stopPostgres(plan.directory);
   return findReason(server.output()) || `not ready within ${START_SECONDS} s, and no output`;
 }
 
 /**
- * Durability as in production (the defaults: fsync, full_page_writes, wal_level replica), so that crash tests and measurements
- * hold there too. No Unix socket: its path must not be longer than 107 bytes, and that of a data folder often is.
+ * The settings for durability are those of production (the defaults: fsync, full_page_writes, wal_level replica), so
+ * that crash tests and measurements are valid there too. There is no Unix socket, because its path is limited to 107
+ * bytes, and a data folder can have a longer path.
  */
 function serverSettings(plan: PostgresPlan): string[] {
   const settings = {
@@ -174,11 +182,8 @@ function serverSettings(plan: PostgresPlan): string[] {
 }
 
 async function waitUntilReady(url: string, plan: PostgresPlan, hasEnded: () => boolean): Promise<boolean> {
-  const ready = await waitUntil(async () => ((await isReady(url, plan)) ? true : hasEnded() ? false : undefined), {
-    withinSeconds: START_SECONDS,
-    everyMilliseconds: 25,
-  });
-  return ready === true;
+  const probe = async () => ((await isReady(url, plan)) ? 'ready' : hasEnded() && 'ended');
+  return (await waitUntil(probe, { withinSeconds: START_SECONDS, everyMilliseconds: 25 })) === 'ready';
 }
 
 async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
@@ -199,9 +204,9 @@ async function isReady(url: string, plan: PostgresPlan): Promise<boolean> {
   }
 }
 
-/** The line of the server's output with the reason why it ended. */
+/** The line of the server's output that contains the reason why it ended. */
 export function findReason(output: string): string {
-  // A server that is still recovering logs our connection attempts as FATAL too.
+  // During recovery, a server also logs the connection attempts of ./svc as FATAL.
   const lines = output.split('\n').filter((line) => line.trim() !== '' && !line.includes('the database system is'));
   // The lines after a full disk are only its consequences.
   const fullDisk = lines.find((line) => line.includes('No space left on device'));

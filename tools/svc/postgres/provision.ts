@@ -8,12 +8,13 @@ import { SERVICES } from '../settings/settings.ts';
 
 export const DATABASE = 'svc';
 
-/** The same file is used in production. */
+/** Production uses the same file. */
 const ROLES = join(import.meta.dirname, '../../../deploy/database/roles.sql');
 
 /**
- * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at each start,
- * which also covers a new service, a changed password, and data of releases without separate owners.
+ * Creates the database, and for each service a schema with its two roles. Every statement is idempotent and runs at
+ * each start. This also adds a new service, changes passwords, and updates the data of releases in which services owned
+ * their schema.
  */
 export async function provision(superuserUrl: string, secrets: Secrets): Promise<string> {
   await withClient(superuserUrl, async (server) => {
@@ -35,13 +36,13 @@ export async function provision(superuserUrl: string, secrets: Secrets): Promise
   return `database ${DATABASE}, a schema and two roles for each service`;
 }
 
-/** @throws SvcError when the work fails */
-export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** @throws SvcError when the action fails */
+export async function withClient<T>(url: string, action: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000, statement_timeout: 30_000 });
   client.on('error', () => undefined); // Without a listener, a lost connection would end the process.
   try {
     await client.connect();
-    return await work(client);
+    return await action(client);
   } catch (error) {
     throw new SvcError(`the database could not be set up: ${(error as Error).message}`, { cause: error });
   } finally {

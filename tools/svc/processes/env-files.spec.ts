@@ -6,18 +6,18 @@ import { urlsOfServices } from '../rabbitmq/rabbitmq-users.ts';
 import { completeSecrets } from '../settings/secrets.ts';
 import { readSettings, SERVICES } from '../settings/settings.ts';
 import {
+  appVariables,
   type BrokerAccess,
   formatEnvFile,
   ownerRoleOf,
-  ownerVariablesOf,
-  variablesOf,
+  ownerVariables,
   writeEnvFiles,
 } from './env-files.ts';
 
-const secrets = completeSecrets(undefined, countingSecrets());
+const secrets = completeSecrets(undefined, createSecretGenerator());
 
 describe('the environment files', () => {
-  it('have the same values when Node.js reads them', () => {
+  it('contain values that Node.js reads back unchanged', () => {
     const variables = {
       PLAIN: 'postgres://svc:a-b_c@127.0.0.1:7332/svc',
       PATH_WITH: '/home/me/My Shop #2/.data',
@@ -30,8 +30,8 @@ describe('the environment files', () => {
     expect(() => formatEnvFile({ SECRET: "a b'\nOTHER=1" })).toThrow(/SECRET/);
   });
 
-  it('give each service its own role and no other', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+  it('contain for each service the login of its own database role', () => {
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     const urls = Object.values(variables).flatMap(({ SVC_DATABASE_URL }) =>
       SVC_DATABASE_URL === undefined ? [] : [SVC_DATABASE_URL],
     );
@@ -41,24 +41,24 @@ describe('the environment files', () => {
     expect(variables['all-in-one']['SVC_DATABASE_URL']).toBeUndefined();
   });
 
-  it('give the password of a schema’s owner only to its migrations', () => {
-    const owners = ownerVariablesOf(readSettings('/repo', {}, '/'), secrets);
+  it('contain the password of a schema’s owner only in the files for migrations', () => {
+    const owners = ownerVariables(readSettings('/repo', {}, '/'), secrets);
     expect(Object.entries(owners).map(([service, values]) => [service, Object.keys(values)])).toEqual(
       SERVICES.map((service) => [service, ['SVC_DATABASE_URL']]),
     );
     for (const service of SERVICES) {
       const { username, password } = new URL(owners[service]['SVC_DATABASE_URL']!);
       expect([username, password]).toEqual([ownerRoleOf(service), secrets.ownerPasswords[service]]);
-      expect(JSON.stringify(variablesOf(readSettings('/repo', {}, '/'), secrets))).not.toContain(password);
+      expect(JSON.stringify(appVariables(readSettings('/repo', {}, '/'), secrets))).not.toContain(password);
     }
   });
 
-  it('give sealing keys to the services that seal, and the admin key to those with an administration API', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
-    const having = (name: string) =>
+  it('contain encryption keys of the services that encrypt secrets, and the admin key of those with an administration API', () => {
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
+    const appsWith = (name: string) =>
       Object.entries(variables).flatMap(([app, values]) => (name in values ? [app] : []));
-    expect(having('SVC_SEALING_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
-    expect(having('SVC_ADMIN_KEY')).toEqual(SERVICES.filter((service) => service !== 'demo-shop'));
+    expect(appsWith('SVC_SEALING_KEY')).toEqual(['identity', 'payment-processor', 'webhook-dispatcher']);
+    expect(appsWith('SVC_ADMIN_KEY')).toEqual(SERVICES.filter((service) => service !== 'demo-shop'));
   });
 
   it.each([
@@ -68,41 +68,39 @@ describe('the environment files', () => {
     ['SVC_DELIVERY_TIMEOUT_MS', 'webhook-dispatcher'],
     ['SVC_PAYMENTS_PER_MINUTE', 'hosted-gateway'],
     ['SVC_INVOICE_LIFETIME_SECONDS', 'code-decoder'],
-  ])('pass the variable %s of the caller only to %s', (name, app) => {
-    const variables = variablesOf(readSettings('/repo', { [name]: '250' }, '/'), secrets);
+  ])('contain the variable %s of the caller only in the file of %s', (name, app) => {
+    const variables = appVariables(readSettings('/repo', { [name]: '250' }, '/'), secrets);
     expect(
       Object.entries(variables)
         .filter(([, values]) => values[name] === '250')
-        .map(([having]) => having),
+        .map(([receiver]) => receiver),
     ).toEqual([app]);
   });
 
-  it('give the address of the broker only to the services', () => {
-    const having = (name: string, over?: BrokerAccess) =>
-      Object.entries(variablesOf(readSettings('/repo', {}, '/'), secrets, over)).flatMap(([app, values]) =>
+  it('contain the address of RabbitMQ and a login only for services that send messages', () => {
+    const appsWith = (name: string, broker?: BrokerAccess) =>
+      Object.entries(appVariables(readSettings('/repo', {}, '/'), secrets, broker)).flatMap(([app, values]) =>
         name in values ? [app] : [],
       );
     const amqpUrls = urlsOfServices('amqp://svc:x@127.0.0.1:7333', secrets.brokerPasswords);
     const users = Object.values(
-      variablesOf(readSettings('/repo', {}, '/'), secrets, { amqpUrls, behindFront: true }),
+      appVariables(readSettings('/repo', {}, '/'), secrets, { amqpUrls, isBehindFront: true }),
     ).flatMap(({ SVC_AMQP_URL: url }) => (url === undefined ? [] : [new URL(url)]));
     expect(new Set(users.map(({ username, password }) => `${username} ${password}`)).size).toBe(SERVICES.length - 1);
-    expect(having('SVC_AMQP_URL')).toEqual([]);
-    expect(having('SVC_AMQP_URL', { amqpUrls, behindFront: true })).toEqual(
+    expect(appsWith('SVC_AMQP_URL')).toEqual([]);
+    expect(appsWith('SVC_AMQP_URL', { amqpUrls, isBehindFront: true })).toEqual(
       SERVICES.filter((service) => service !== 'demo-shop'),
     );
-    // A service without a front must not trust the caller's own headers.
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: true })).toEqual(SERVICES);
-    expect(having('SVC_TRUSTED_PROXIES', { amqpUrls, behindFront: false })).toEqual([]);
+    // A service without a reverse proxy must not trust the caller's X-Forwarded headers.
+    expect(appsWith('SVC_TRUSTED_PROXIES', { amqpUrls, isBehindFront: true })).toEqual(SERVICES);
+    expect(appsWith('SVC_TRUSTED_PROXIES', { amqpUrls, isBehindFront: false })).toEqual([]);
   });
 
-  describe('of a platform that is served on the network', () => {
-    const { lan, alone } = {
-      lan: variablesOf({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets),
-      alone: variablesOf(readSettings('/repo', {}, '/'), secrets),
-    };
+  describe('of a platform with --lan', () => {
+    const lan = appVariables({ ...readSettings('/repo', {}, '/'), lan: '192.168.1.5' }, secrets);
+    const loopback = appVariables(readSettings('/repo', {}, '/'), secrets);
 
-    it('use the network address in all links for payers and partners', () => {
+    it('contain the network address in all links for payers and partners', () => {
       expect(lan['hosted-gateway']['SVC_GATEWAY_URL']).toBe('https://192.168.1.5:7301');
       expect(lan['code-decoder']['SVC_CODES_URL']).toBe('https://192.168.1.5:7301');
       expect(lan['payment-processor']).toMatchObject({
@@ -116,7 +114,7 @@ describe('the environment files', () => {
       expect(lan['simulated-acquirer']['SVC_ACQUIRER_PUBLIC_URL']).toBe('https://192.168.1.5:7304');
     });
 
-    it('use loopback addresses for requests between programs', () => {
+    it('contain loopback addresses for requests between programs', () => {
       expect(lan['payment-processor']['SVC_ACQUIRER_URL']).toBe('http://127.0.0.1:7304');
       expect(lan['demo-shop']).toMatchObject({
         SVC_GATEWAY_URL: 'http://127.0.0.1:7301',
@@ -124,15 +122,15 @@ describe('the environment files', () => {
       });
     });
 
-    it('let only the fronts and the page of the bank listen there', () => {
-      const having = Object.entries(lan).flatMap(([app, values]) => ('SVC_TLS_KEY_FILE' in values ? [app] : []));
-      expect(having.sort()).toEqual(['all-in-one', 'front', 'simulated-acquirer']);
-      expect(JSON.stringify(alone)).not.toMatch(/SVC_TLS|https:/);
+    it('let only the reverse proxy, all-in-one and the page of the bank listen on the network address', () => {
+      const listeners = Object.entries(lan).flatMap(([app, values]) => ('SVC_TLS_KEY_FILE' in values ? [app] : []));
+      expect(listeners.sort()).toEqual(['all-in-one', 'front', 'simulated-acquirer']);
+      expect(JSON.stringify(loopback)).not.toMatch(/SVC_TLS|https:/);
     });
   });
 
-  it('give the front the address of every service', () => {
-    const variables = variablesOf(readSettings('/repo', {}, '/'), secrets);
+  it('contain the address of every service for the reverse proxy', () => {
+    const variables = appVariables(readSettings('/repo', {}, '/'), secrets);
     for (const service of SERVICES)
       expect(Object.values(variables.front)).toContain(`http://127.0.0.1:${variables[service]['SVC_PORT']}`);
   });
@@ -144,16 +142,18 @@ describe('the environment files', () => {
       const folder = join(dataDir, 'env');
       expect(statSync(folder).mode & 0o777).toBe(0o700);
       expect(readdirSync(folder).sort()).toEqual(
-        Object.keys(variablesOf(readSettings('/repo', {}, '/'), secrets))
+        Object.keys(appVariables(readSettings('/repo', {}, '/'), secrets))
           .map((app) => `${app}.env`)
           .sort(),
       );
       for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
       expect(parseEnv(readFileSync(join(folder, 'all-in-one.env'), 'utf8'))['SVC_ENV_DIR']).toBe(folder);
-      const owners = join(dataDir, 'owner-env');
-      expect(readdirSync(owners).sort()).toEqual(SERVICES.map((service) => `${service}.env`).sort());
+      const ownerFolder = join(dataDir, 'owner-env');
+      expect(readdirSync(ownerFolder).sort()).toEqual(SERVICES.map((service) => `${service}.env`).sort());
       expect(
-        [owners, ...readdirSync(owners).map((file) => join(owners, file))].map((path) => statSync(path).mode & 0o777),
+        [ownerFolder, ...readdirSync(ownerFolder).map((file) => join(ownerFolder, file))].map(
+          (path) => statSync(path).mode & 0o777,
+        ),
       ).toEqual([0o700, ...SERVICES.map(() => 0o600)]);
     } finally {
       rmSync(dataDir, { recursive: true });
@@ -168,21 +168,21 @@ describe('the secrets', () => {
     expect(new Set(all).size).toBe(29);
   });
 
-  it('are kept, and only missing ones are generated', () => {
+  it('do not change when missing secrets are generated', () => {
     const { 'demo-shop': _new, ...olderRoles } = secrets.rolePasswords;
-    const completed = completeSecrets({ ...secrets, rolePasswords: olderRoles }, () => 'made-for-the-new-service');
+    const completed = completeSecrets({ ...secrets, rolePasswords: olderRoles }, () => 'secret-of-the-new-service');
     expect(completed).toEqual({
       ...secrets,
-      rolePasswords: { ...olderRoles, 'demo-shop': 'made-for-the-new-service' },
+      rolePasswords: { ...olderRoles, 'demo-shop': 'secret-of-the-new-service' },
     });
   });
 
-  it('that are damaged are rejected, not replaced', () => {
+  it('are rejected, not replaced, when one of them is damaged', () => {
     expect(() => completeSecrets({ ...secrets, postgresPassword: '' }, () => 'x')).toThrow(/secrets.json/);
   });
 });
 
-function countingSecrets(): () => string {
+function createSecretGenerator(): () => string {
   let count = 0;
   return () => `secret-number-${++count}-padded`;
 }

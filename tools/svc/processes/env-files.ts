@@ -7,6 +7,7 @@ import {
   FORWARDED_SETTINGS,
   pathsOf,
   publicUrlOf,
+  selectVariables,
   type Service,
   SERVICES,
   type Settings,
@@ -18,20 +19,20 @@ export type App = Service | 'simulated-acquirer' | 'all-in-one' | 'front';
 
 /** How the services communicate when RabbitMQ is used. */
 export interface BrokerAccess {
-  /** A service without an address is not connected. */
+  /** A service without an address does not connect to RabbitMQ. */
   readonly amqpUrls: Readonly<Partial<Record<Service, string>>>;
-  /** The front forwards all requests, with the caller's address in a header. */
-  readonly behindFront: boolean;
+  /** Whether the reverse proxy (apps/front) forwards all requests, with the caller's address in a header. */
+  readonly isBehindFront: boolean;
 }
 
 /**
- * Writes `<app>.env` for every app, and a separate folder for migrations, because no service may read the password of a schema's
- * owner. Only the user can read either folder.
+ * Writes `<app>.env` for every app. The variables for migrations are in a separate folder, because no service may read
+ * the password of a schema's owner. Only the user who runs ./svc can read these folders.
  */
 export function writeEnvFiles(settings: Settings, secrets: Secrets, broker?: BrokerAccess): void {
   const { env, ownerEnv } = pathsOf(settings);
-  writeFolder(env, variablesOf(settings, secrets, broker));
-  writeFolder(ownerEnv, ownerVariablesOf(settings, secrets));
+  writeFolder(env, appVariables(settings, secrets, broker));
+  writeFolder(ownerEnv, ownerVariables(settings, secrets));
 }
 
 function writeFolder(folder: string, files: Readonly<Record<string, Variables>>): void {
@@ -41,16 +42,15 @@ function writeFolder(folder: string, files: Readonly<Record<string, Variables>>)
     writeAtomically(join(folder, `${app}.env`), formatEnvFile(variables), OWNER_ONLY);
 }
 
-/** For the migrations of each service. */
-export function ownerVariablesOf({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
-  const variables = SERVICES.map((service): [Service, Variables] => {
-    const url = databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres);
-    return [service, { SVC_DATABASE_URL: url }];
+/** The variables for the migrations of each service. */
+export function ownerVariables({ ports }: Settings, { ownerPasswords }: Secrets): Record<Service, Variables> {
+  const createVariables = (service: Service): Variables => ({
+    SVC_DATABASE_URL: databaseUrlOf(ownerRoleOf(service), ownerPasswords[service], ports.postgres),
   });
-  return Object.fromEntries(variables) as Record<Service, Variables>;
+  return Object.fromEntries(SERVICES.map((name) => [name, createVariables(name)])) as Record<Service, Variables>;
 }
 
-export function variablesOf(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
+export function appVariables(settings: Settings, secrets: Secrets, broker?: BrokerAccess): Record<App, Variables> {
   const { ports, forwarded } = settings;
   const paths = pathsOf(settings);
   const base = {
@@ -64,7 +64,7 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
     SVC_SHOP_PORT: String(ports.shop),
     SVC_ADMIN_PORT: String(ports.admin),
   };
-  const own = ownVariablesOf(settings);
+  const specific = specificVariables(settings);
   const sealingKeys: Readonly<Partial<Record<Service, string>>> = secrets.sealingKeys;
   const services = SERVICES.map((name): [Service, Variables] => [
     name,
@@ -73,16 +73,16 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
       ...errorPages,
       SVC_DATABASE_URL: databaseUrlOf(roleOf(name), secrets.rolePasswords[name], ports.postgres),
       SVC_PORT: String(ports.alone[name]),
-      ...optional('SVC_AMQP_URL', broker?.amqpUrls[name]),
-      ...optional('SVC_TRUSTED_PROXIES', broker?.behindFront ? '127.0.0.1' : undefined),
-      ...optional('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
-      ...optional('SVC_SEALING_KEY', sealingKeys[name]),
-      ...own[name],
-      ...forwardedTo(name, forwarded),
+      ...optionalVariable('SVC_AMQP_URL', broker?.amqpUrls[name]),
+      ...optionalVariable('SVC_TRUSTED_PROXIES', broker?.isBehindFront ? '127.0.0.1' : undefined),
+      ...optionalVariable('SVC_ADMIN_KEY', name === 'demo-shop' ? undefined : secrets.adminKey),
+      ...optionalVariable('SVC_SEALING_KEY', sealingKeys[name]),
+      ...specific[name],
+      ...forwardedVariables(name, forwarded),
     },
   ]);
   const upstreams = SERVICES.map((name) => [`SVC_UPSTREAM_${schemaOf(name).toUpperCase()}`, urlOf(ports.alone[name])]);
-  const tls = tlsOf(settings);
+  const tls = tlsVariables(settings);
   return {
     ...(Object.fromEntries(services) as Record<Service, Variables>),
     'simulated-acquirer': {
@@ -91,19 +91,19 @@ export function variablesOf(settings: Settings, secrets: Secrets, broker?: Broke
       SVC_ACQUIRER_STORE: paths.acquirerStore,
       SVC_ACQUIRER_PUBLIC_URL: publicUrlOf(settings.lan, ports.acquirer),
       ...tls,
-      ...forwardedTo('simulated-acquirer', forwarded),
+      ...forwardedVariables('simulated-acquirer', forwarded),
     },
     'all-in-one': { ...base, ...errorPages, SVC_ENV_DIR: paths.env, ...listeners, ...tls },
     front: { ...base, ...errorPages, ...listeners, ...tls, ...(Object.fromEntries(upstreams) as Variables) },
   };
 }
 
-function optional(name: string, value: string | undefined): Variables {
+function optionalVariable(name: string, value: string | undefined): Variables {
   return value === undefined ? {} : { [name]: value };
 }
 
-/** Variables of single services. Links for payers and partners use the network address, programs the loopback address. */
-function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
+/** Variables of single services. Links for payers contain the network address, programs use loopback. */
+function specificVariables(settings: Settings): Readonly<Partial<Record<Service, Variables>>> {
   const { ports, lan } = settings;
   const gateway = publicUrlOf(lan, ports.gateway);
   return {
@@ -113,8 +113,8 @@ function ownVariablesOf(settings: Settings): Readonly<Partial<Record<Service, Va
       SVC_CODES_URL: gateway,
     },
     'hosted-gateway': { SVC_GATEWAY_URL: gateway, SVC_CODES_URL: gateway },
-    // Requests between the shop and the platform use loopback addresses: no certificate to trust, and the platform
-    // refuses to send notifications to a private network.
+    // The shop and the platform call each other at loopback addresses, for two reasons. The shop need not trust the
+    // self-signed certificate, and the platform refuses to send webhooks to a private network.
     'demo-shop': {
       SVC_GATEWAY_URL: urlOf(ports.gateway),
       SVC_PAYMENT_PAGES_URL: gateway,
@@ -142,17 +142,14 @@ function simulatedProvider(acquirerUrl: string): string {
   return JSON.stringify([provider]);
 }
 
-function tlsOf(settings: Settings): Variables {
+function tlsVariables(settings: Settings): Variables {
   if (settings.lan === undefined) return {};
   const { certificate, key } = pathsOf(settings).tls;
   return { SVC_TLS_LISTEN_ADDRESS: settings.lan, SVC_TLS_CERTIFICATE_FILE: certificate, SVC_TLS_KEY_FILE: key };
 }
 
-function forwardedTo(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
-  const prefixes = FORWARDED_SETTINGS[app] ?? [];
-  return Object.fromEntries(
-    Object.entries(forwarded).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix))),
-  );
+function forwardedVariables(app: keyof typeof FORWARDED_SETTINGS | Service, forwarded: Variables): Variables {
+  return selectVariables(forwarded, FORWARDED_SETTINGS[app] ?? []);
 }
 
 /** The PostgreSQL role of a service. */
@@ -182,8 +179,8 @@ export function formatEnvFile(variables: Variables): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The environment of a started program: the caller's, without the settings of ./svc, and these variables. */
+/** The environment of a started program: that of this process without the variables SVC_…, and these variables. */
 export function environmentFor(variables: Variables): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
-  return { ...Object.fromEntries(own), ...variables };
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_'));
+  return { ...Object.fromEntries(inherited), ...variables };
 }

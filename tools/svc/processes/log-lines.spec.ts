@@ -1,29 +1,29 @@
-import { formatLogLine, isFrom } from './log-lines.ts';
+import { formatLogLine, isLineOfService } from './log-lines.ts';
 
-const line = (entry: object) =>
-  JSON.stringify({ level: 30, time: 1_764_000_000_123, service: 'hosted-gateway', msg: 'session created', ...entry });
+const createLine = (fields: object) =>
+  JSON.stringify({ level: 30, time: 1_764_000_000_123, service: 'hosted-gateway', msg: 'session created', ...fields });
 
-describe('a readable log line', () => {
-  it('has time, level, service, message and the other fields', () => {
-    expect(formatLogLine(line({ sessionId: 'abc', amountCents: 12_500 }))).toBe(
+describe('formatLogLine', () => {
+  it('prints time, level, service, message and the other fields', () => {
+    expect(formatLogLine(createLine({ sessionId: 'abc', amountCents: 12_500 }))).toBe(
       '16:00:00.123 info  hosted-gateway     session created sessionId=abc amountCents=12500',
     );
   });
 
   it('accepts levels and times as strings', () => {
-    expect(formatLogLine(line({ level: 'warn', time: '2025-11-24T16:00:00.123Z' }))).toMatch(
+    expect(formatLogLine(createLine({ level: 'warn', time: '2025-11-24T16:00:00.123Z' }))).toMatch(
       /^16:00:00\.123 warn {2}hosted-gateway/,
     );
   });
 
-  it('shows an error with its stack', () => {
+  it('prints an error with its stack', () => {
     const err = {
       type: 'TypeError',
-      message: 'no such thing',
-      stack: 'TypeError: no such thing\n    at charge (charge.ts:3:1)',
+      message: 'amount is undefined',
+      stack: 'TypeError: amount is undefined\n    at charge (charge.ts:3:1)',
     };
-    expect(formatLogLine(line({ level: 50, err }))).toBe(
-      '16:00:00.123 error hosted-gateway     session created TypeError: no such thing\n    at charge (charge.ts:3:1)',
+    expect(formatLogLine(createLine({ level: 50, err }))).toBe(
+      '16:00:00.123 error hosted-gateway     session created TypeError: amount is undefined\n    at charge (charge.ts:3:1)',
     );
   });
 
@@ -32,14 +32,14 @@ describe('a readable log line', () => {
   });
 
   it('truncates long values', () => {
-    expect(formatLogLine(line({ body: 'x'.repeat(5000) })).length).toBeLessThan(400);
+    expect(formatLogLine(createLine({ body: 'x'.repeat(5000) })).length).toBeLessThan(400);
   });
 });
 
-describe('the lines of one service', () => {
-  it('are its own and those that are not JSON', () => {
-    expect(isFrom(line({}), 'hosted-gateway')).toBe(true);
-    expect(isFrom(line({}), 'identity')).toBe(false);
-    expect(isFrom('Segmentation fault', 'identity')).toBe(true);
+describe('isLineOfService', () => {
+  it('accepts the lines of the service, and all lines that are not JSON', () => {
+    expect(isLineOfService(createLine({}), 'hosted-gateway')).toBe(true);
+    expect(isLineOfService(createLine({}), 'identity')).toBe(false);
+    expect(isLineOfService('Segmentation fault', 'identity')).toBe(true);
   });
 });

@@ -21,23 +21,23 @@ export function formatLogLine(line: string): string {
   const error = typeof err === 'object' && err !== null ? (err as LogEntry) : undefined;
   const words = [
     formatTime(time),
-    (LEVELS[text(level)] ?? text(level)).padEnd(5),
-    serviceOf(entry).padEnd(18),
-    text(message),
-    context === undefined ? '' : `[${text(context)}]`,
-    ...Object.entries(fields).map(([name, value]) => `${name}=${shorten(text(value))}`),
-    error === undefined ? '' : `${text(error['type'] ?? 'Error')}: ${text(error['message'])}`,
+    (LEVELS[formatValue(level)] ?? formatValue(level)).padEnd(5),
+    findService(entry).padEnd(18),
+    formatValue(message),
+    context === undefined ? '' : `[${formatValue(context)}]`,
+    ...Object.entries(fields).map(([name, value]) => `${name}=${shorten(formatValue(value))}`),
+    error === undefined ? '' : `${formatValue(error['type'] ?? 'Error')}: ${formatValue(error['message'])}`,
   ];
-  const frames = text(error?.['stack'] ?? stack)
+  const frames = formatValue(error?.['stack'] ?? stack)
     .split('\n')
     .slice(1);
   return [words.filter((word) => word !== '').join(' '), ...frames.map((frame) => `    ${frame.trim()}`)].join('\n');
 }
 
-/** Lines that are not JSON belong to every service. */
-export function isFrom(line: string, service: string): boolean {
+/** Whether a line belongs to the service. A line that is not JSON belongs to every service. */
+export function isLineOfService(line: string, service: string): boolean {
   const entry = parseLogLine(line);
-  return entry === undefined || serviceOf(entry) === service;
+  return entry === undefined || findService(entry) === service;
 }
 
 function parseLogLine(line: string): LogEntry | undefined {
@@ -49,8 +49,8 @@ function parseLogLine(line: string): LogEntry | undefined {
   }
 }
 
-function serviceOf(entry: LogEntry): string {
-  return text(entry['service'] ?? entry['name'] ?? '-');
+function findService(entry: LogEntry): string {
+  return formatValue(entry['service'] ?? entry['name'] ?? '-');
 }
 
 function formatTime(time: unknown): string {
@@ -58,7 +58,7 @@ function formatTime(time: unknown): string {
   return Number.isNaN(date.getTime()) ? '--:--:--.---' : date.toISOString().slice(11, 23);
 }
 
-function text(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 

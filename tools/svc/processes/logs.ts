@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { lastLines } from '../base/files.ts';
 import { SvcError } from '../base/svc-error.ts';
 import { pathsOf, SERVICES, type Settings } from '../settings/settings.ts';
-import { formatLogLine, isFrom } from './log-lines.ts';
+import { formatLogLine, isLineOfService } from './log-lines.ts';
 
 const INITIAL_LINES = 200;
 
@@ -26,7 +26,7 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   const file = server ?? servicesLog;
   if (!existsSync(file) && !follow)
     throw new SvcError(`there is no log yet (${file})`, { hint: 'it is created by ./svc up' });
-  const isSelected = (line: string) => service === undefined || server !== undefined || isFrom(line, service);
+  const isSelected = (line: string) => service === undefined || server !== undefined || isLineOfService(line, service);
   const end = existsSync(file) ? statSync(file).size : 0;
   const lines = lastLines(file, INITIAL_LINES, isSelected);
   for (const line of lines) console.log(formatLogLine(line));
@@ -34,7 +34,7 @@ export async function showLogs(settings: Settings, service: string | undefined, 
   if (follow) await followLog(file, end, (line) => isSelected(line) && console.log(formatLogLine(line)));
 }
 
-/** Calls `onLine` for each line after a byte position until the signal aborts; continues after a rotation of the file. */
+/** Calls `onLine` for each line after a byte position until the signal aborts. Also follows a rotated log. */
 export async function followLog(
   file: string,
   startsAt: number,

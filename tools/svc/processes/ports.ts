@@ -7,8 +7,8 @@ const LOOPBACK = '127.0.0.1';
 /** @throws SvcError when another program listens on one of these ports */
 export async function requireFreePorts(ports: Readonly<Record<string, number>>, host = LOOPBACK): Promise<void> {
   for (const [use, port] of Object.entries(ports)) {
-    // Both, because on some systems a program can bind to loopback while another listens on all interfaces.
-    if (!(await isAnswering(host, port)) && (await canBind(host, port))) continue;
+    // Binding alone does not suffice: on some systems it succeeds while another program listens on all interfaces.
+    if (!(await isListening(host, port)) && (await bindPort(host, port).catch(() => undefined))) continue;
     throw new SvcError(`port ${port} for ${use} (${host}:${port}) is in use by another process`, {
       hint: `stop it (find it with lsof -i :${port}), or choose other ports with SVC_PORT_BASE, for example SVC_PORT_BASE=8300 ./svc up`,
     });
@@ -17,15 +17,11 @@ export async function requireFreePorts(ports: Readonly<Record<string, number>>, 
 
 /** A port of the loopback interface that is free at this moment. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, LOOPBACK);
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
+  return bindPort(LOOPBACK, 0);
 }
 
 /** Whether a program accepts connections at this address. */
-export async function isAnswering(host: string, port: number): Promise<boolean> {
+export async function isListening(host: string, port: number): Promise<boolean> {
   const socket = connect({ host, port });
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(1000) });
@@ -37,13 +33,11 @@ export async function isAnswering(host: string, port: number): Promise<boolean> 
   }
 }
 
-async function canBind(host: string, port: number): Promise<boolean> {
+/** Listens for a moment. Returns the port, which the system chooses for 0. */
+async function bindPort(host: string, port: number): Promise<number> {
   const server = createServer().listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch {
-    return false;
-  }
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
   await once(server.close(), 'close');
-  return true;
+  return address.port;
 }

@@ -1,4 +1,4 @@
-/** The child processes of the supervisor, in `run/processes.json`: ./svc status, ./svc down and tests read it. */
+/** The child processes of the supervisor, which it records in `run/processes.json` for other commands. */
 import { rmSync } from 'node:fs';
 import { isRunning, type ProcessRecord, stopProcess } from '../base/background-process.ts';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -10,7 +10,7 @@ export type SupervisedAppName = (typeof SUPERVISED_APPS)[number];
 
 export interface SupervisedProcess extends ProcessRecord {
   readonly port: number;
-  /** Since the supervisor started; planned and unplanned. */
+  /** The number of planned and unplanned restarts since the supervisor started. */
   readonly restarts: number;
 }
 
@@ -39,16 +39,16 @@ export function writeProcesses(file: string, processes: Processes): void {
   writeAtomically(file, `${JSON.stringify(processes, null, 2)}\n`, OWNER_ONLY);
 }
 
-/** Stops the processes of a killed supervisor, the front first. Returns their number. */
+/** Stops the processes of a killed supervisor, first the reverse proxy. Returns their number. */
 export async function stopOrphans(file: string): Promise<number> {
   const processes = readProcesses(file);
-  let stopped = 0;
+  let stoppedCount = 0;
   for (const app of [...SUPERVISED_APPS].reverse()) {
-    const known = processes[app];
-    if (!isRunning(known)) continue;
-    stopped++;
-    await stopProcess(known, STOP_SECONDS);
+    const record = processes[app];
+    if (!isRunning(record)) continue;
+    stoppedCount++;
+    await stopProcess(record, STOP_SECONDS);
   }
   rmSync(file, { force: true });
-  return stopped;
+  return stoppedCount;
 }

@@ -10,7 +10,7 @@ export function watchProcessors(): () => number {
   };
 }
 
-/** Milliseconds since the machine started, of all processors together. */
+/** Idle and total milliseconds since the machine started, summed over all processors. */
 function processorTimes(): { idle: number; all: number } {
   const times = cpus().map((cpu) => cpu.times);
   const idle = times.reduce((sum, time) => sum + time.idle, 0);

@@ -1,4 +1,4 @@
-/** The programs of the apps, which tools/bundle writes. */
+/** Starts and stops the programs of the apps, which tools/bundle creates. */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProcess, type ProcessRecord, startInBackground, stopProcess } from '../base/background-process.ts';
@@ -43,25 +43,24 @@ export async function startProgram(plan: ProgramPlan): Promise<ProcessRecord> {
   const started = startInBackground(process.execPath, plan.program, { cwd, env: environmentFor(variables), logFile });
   if (started.process !== undefined) {
     writeAtomically(processFile, `${JSON.stringify({ ...started.process, ...plan.details })}\n`, OWNER_ONLY);
-    const isReady = await waitUntil(
-      async () => ((await plan.isReady()) ? true : started.end() === undefined ? undefined : false),
-      { withinSeconds: readySeconds, everyMilliseconds: plan.readyPollMs ?? 50 },
-    );
-    // If it has ended, another process has answered on its port.
-    if (isReady === true && started.end() === undefined) return started.process;
+    const hasEnded = () => started.exitReason() !== undefined;
+    const isReadyOrEnded = async () => (await plan.isReady()) || hasEnded();
+    const limits = { withinSeconds: readySeconds, everyMilliseconds: plan.readyPollMs ?? 50 };
+    // If the program has ended, another process has responded on its port.
+    if ((await waitUntil(isReadyOrEnded, limits)) && !hasEnded()) return started.process;
   }
-  const end = started.end();
+  const exitReason = started.exitReason();
   await stopProgram(processFile, 15);
-  const failure = end === undefined ? `not ready within ${readySeconds} s` : 'ended while starting';
-  const reason = lastError(started.output()) ?? end ?? 'its log is empty';
+  const failure = exitReason === undefined ? `not ready within ${readySeconds} s` : 'ended while starting';
+  const reason = lastError(started.output()) ?? exitReason ?? 'its log is empty';
   throw new SvcError(`${plan.name} ${failure}: ${reason}`, { hint: `see the log, ${logFile}` });
 }
 
 /** Returns the outcome as a text. */
 export async function stopProgram(processFile: string, drainSeconds: number): Promise<string> {
-  const done = await stopProcess(findProcess(processFile), drainSeconds);
+  const outcome = await stopProcess(findProcess(processFile), drainSeconds);
   rmSync(processFile, { force: true });
-  return done;
+  return outcome;
 }
 
 /** The last line of a log that reports an error, or else its last line, formatted. */

@@ -19,7 +19,7 @@ describe('a supervised app', () => {
   let root: string;
   let app: SupervisedApp;
   let port: number;
-  let lines: string[];
+  let loggedMessages: string[];
   let changes: number;
 
   beforeEach(async () => {
@@ -29,9 +29,9 @@ describe('a supervised app', () => {
     port = await findFreePort();
     const envFile = join(root, 'identity.env');
     writeFileSync(envFile, formatEnvFile({ SVC_PORT: String(port) }));
-    lines = [];
+    loggedMessages = [];
     changes = 0;
-    const log = (_level: string, message: string) => lines.push(message);
+    const log = (_level: string, message: string) => loggedMessages.push(message);
     app = new SupervisedApp({
       app: 'identity',
       root,
@@ -50,12 +50,12 @@ describe('a supervised app', () => {
     rmSync(root, { recursive: true });
   });
 
-  it('receives its own variables and none of ./svc', async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/`);
-    expect(await answer.json()).toEqual({ variables: ['SVC_PORT'] });
+  it('receives only the variables of its environment file, not those of ./svc', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await response.json()).toEqual({ variables: ['SVC_PORT'] });
   });
 
-  it('is restarted and logged when it is killed', async () => {
+  it('is restarted when it is killed, and the supervisor logs it', async () => {
     const first = app.running;
     process.kill(first?.pid ?? 0, 'SIGKILL');
     const second = await waitUntil(() => (app.running?.restarts === 1 ? app.running : undefined), {
@@ -63,8 +63,8 @@ describe('a supervised app', () => {
     });
     expect(second?.pid).not.toBe(first?.pid);
     expect(await app.waitUntilReady()).toBe(true);
-    expect(lines).toEqual(['process ended unexpectedly; restarting it']);
-    expect(changes).toBe(3); // started, ended, started
+    expect(loggedMessages).toEqual(['process ended unexpectedly; restarting it']);
+    expect(changes).toBe(3); // It was started, ended, and was started again.
   });
 
   it('is ready again after a planned restart, which is not logged as a failure', async () => {
@@ -72,14 +72,14 @@ describe('a supervised app', () => {
     expect(await app.restart()).toBe(true);
     expect(app.running?.restarts).toBe(1);
     expect(isRunning(first)).toBe(false);
-    expect(lines).toEqual([]);
+    expect(loggedMessages).toEqual([]);
   });
 
-  it('stays down after a stop', async () => {
+  it('is not restarted after it was stopped', async () => {
     const first = app.running;
     await app.stop();
     expect(isRunning(first)).toBe(false);
     expect(app.running).toBeUndefined();
-    expect(lines).toEqual([]);
+    expect(loggedMessages).toEqual([]);
   });
 });

@@ -6,23 +6,23 @@ import { readProcesses, stopOrphans, SUPERVISED_APPS, writeProcesses } from './p
 import { restartDelayMs } from './supervised-app.ts';
 
 describe('the pause before a process is started again', () => {
-  it('doubles with every failure in a row, up to 5 s', () => {
+  it('doubles with every consecutive failure, up to 5 s', () => {
     expect([1, 2, 3, 4, 5, 50].map(restartDelayMs)).toEqual([500, 1000, 2000, 4000, 5000, 5000]);
   });
 });
 
 describe('the supervised processes', () => {
-  it('stop with the front first and the acquirer last', () => {
+  it('stop in this order: the reverse proxy, the services, the acquirer', () => {
     expect([...SUPERVISED_APPS].reverse()).toEqual(['front', ...[...SERVICES].reverse(), 'simulated-acquirer']);
   });
 
-  it('are not confused with later processes that have the same ids', async () => {
+  it('that have ended are ignored by stopOrphans, even if later processes have the same ids', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'svc-processes-'));
     const file = join(folder, 'processes.json');
     try {
-      const ended = { pid: process.pid, identity: 'of an ended process', port: 1, restarts: 0 };
-      writeProcesses(file, { identity: ended });
-      expect(readProcesses(file).identity).toEqual(ended);
+      const endedProcess = { pid: process.pid, identity: 'of an ended process', port: 1, restarts: 0 };
+      writeProcesses(file, { identity: endedProcess });
+      expect(readProcesses(file).identity).toEqual(endedProcess);
       expect(await stopOrphans(file)).toBe(0); // Otherwise it would stop the process of this test.
       expect(readProcesses(file)).toEqual({});
     } finally {

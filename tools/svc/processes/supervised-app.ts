@@ -1,4 +1,4 @@
-/** One app in its own process, with its own variables; the supervisor restarts it when it ends. */
+/** One app in its own process, with only its variables. The app is restarted when its process ends. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { PATIENCE } from '../base/patience.ts';
 import { findIdentity } from '../base/process-identity.ts';
 import { isReady, waitUntil } from '../base/wait-until.ts';
 import { environmentFor } from './env-files.ts';
-import { isAnswering } from './ports.ts';
+import { isListening } from './ports.ts';
 import type { SupervisedAppName, SupervisedProcess } from './processes.ts';
 
 export interface SupervisedAppPlan {
@@ -64,7 +64,7 @@ export class SupervisedApp {
     const child = spawn(process.execPath, program, {
       cwd: root,
       env: environmentFor(variables),
-      // It writes into the supervisor's log; the front also receives messages about restarts.
+      // The app writes into the supervisor's log. The reverse proxy also receives messages about restarts.
       stdio: app === 'front' ? ['ignore', 'inherit', 'inherit', 'ipc'] : ['ignore', 'inherit', 'inherit'],
     });
     this.child = child;
@@ -95,9 +95,10 @@ export class SupervisedApp {
     this.shouldRun = false;
     if (this.child === undefined) return;
     const exit = once(this.child, 'exit');
-    const done = await stopProcess(this.running, DRAIN_SECONDS);
+    const outcome = await stopProcess(this.running, DRAIN_SECONDS);
     await exit;
-    if (done.startsWith('killed')) this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
+    if (outcome.startsWith('killed'))
+      this.plan.log('warn', 'process did not end in time; killed', { app: this.plan.app });
   }
 
   /** A planned restart, which is not a failure. Returns whether the app became ready. */
@@ -110,11 +111,10 @@ export class SupervisedApp {
   }
 
   async waitUntilReady(): Promise<boolean> {
-    const isReady = async () => ((await this.isReady()) ? true : undefined);
-    return (await waitUntil(isReady, { withinSeconds: READY_SECONDS, everyMilliseconds: 50 })) === true;
+    return (await waitUntil(() => this.isReady(), { withinSeconds: READY_SECONDS })) === true;
   }
 
-  /** Sends a message to the front, and waits for a reply that matches. A disconnected front queues no requests. */
+  /** Sends a message to the reverse proxy and waits for a matching reply, unless the proxy is disconnected. */
   async sendMessage(message: object, isReply?: (reply: unknown) => boolean): Promise<void> {
     const { child } = this;
     if (child?.connected !== true) return;
@@ -122,7 +122,7 @@ export class SupervisedApp {
     const listen = (reply: unknown) => (hasReplied ||= isReply?.(reply) ?? true);
     child.on('message', listen);
     child.send(message, () => undefined);
-    await waitUntil(() => (hasReplied || !child.connected ? true : undefined), { withinSeconds: REPLY_SECONDS });
+    await waitUntil(() => hasReplied || !child.connected, { withinSeconds: REPLY_SECONDS });
     child.off('message', listen);
   }
 
@@ -130,7 +130,7 @@ export class SupervisedApp {
     if (this.child === undefined) return false;
     const { app, port } = this.plan;
     // These two are ready as soon as they listen.
-    if (app === 'front' || app === 'simulated-acquirer') return isAnswering('127.0.0.1', port);
+    if (app === 'front' || app === 'simulated-acquirer') return isListening('127.0.0.1', port);
     return isReady(`http://127.0.0.1:${port}`);
   }
 }

@@ -1,8 +1,9 @@
 /**
- * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: the background process of `./svc up --distributed`. It
- * starts the simulated acquirer, each service and the front in separate processes, and restarts those that end unexpectedly. It
- * stops the front first, so that no request is refused; then the services, which drain; then the acquirer, which the services may
- * still call. RabbitMQ and PostgreSQL are not its children: they outlive it, as in production.
+ * `node tools/svc/processes/supervisor.ts <data folder> <port base>`: the background process of `./svc up
+ * --distributed`. It starts the simulated acquirer, each service and the reverse proxy (`front`) in separate processes,
+ * and restarts those that end unexpectedly. It stops the reverse proxy first, so that no request reaches a stopped
+ * service; then the services, which drain; then the acquirer, which the services may still call. RabbitMQ and
+ * PostgreSQL are not its children: they outlive it, as in production.
  */
 import { join } from 'node:path';
 import { OWNER_ONLY, readJson, writeAtomically } from '../base/files.ts';
@@ -29,26 +30,26 @@ const log = (level: 'info' | 'warn', message: string, fields: object): void =>
 const apps = new Map<SupervisedAppName, SupervisedApp>();
 for (const app of SUPERVISED_APPS) {
   const envFile = join(paths.env, `${app}.env`);
-  const plan = { app, root, program: programArguments(root, app), envFile, port: portOf(app), log, onChange: write };
+  const plan = { app, root, program: programArguments(root, app), envFile, port: findPort(app), log, onChange: record };
   apps.set(app, new SupervisedApp(plan));
 }
 /** Restarts run one at a time. */
-let work: Promise<void> = Promise.resolve();
+let lastRestart: Promise<void> = Promise.resolve();
 let isStopping = false;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stopAll());
 process.on('SIGUSR2', () => {
-  work = work.then(handleRestartRequest);
+  lastRestart = lastRestart.then(handleRestartRequest);
 });
 for (const app of apps.values()) app.start();
 log('info', 'processes started', { apps: SUPERVISED_APPS });
 
-function portOf(app: SupervisedAppName): number {
+function findPort(app: SupervisedAppName): number {
   if (app === 'front') return settings.ports.api;
   return app === 'simulated-acquirer' ? settings.ports.acquirer : settings.ports.alone[app];
 }
 
-function write(): void {
+function record(): void {
   const processes = [...apps].map(([app, { running }]) => [app, running] as const);
   writeProcesses(paths.processes, Object.fromEntries(processes.filter(([, running]) => running !== undefined)));
 }
@@ -79,7 +80,7 @@ async function handleRestartRequest(): Promise<void> {
   writeOutcome(outcome);
 }
 
-/** The front queues requests for the app during its restart, so that none reaches a process that is closing. */
+/** The reverse proxy queues requests for the app during its restart: none reaches a stopping process. */
 async function withRequestsQueued(name: SupervisedAppName, restart: () => Promise<boolean>): Promise<boolean> {
   const front = apps.get('front');
   if (name === 'front' || name === 'simulated-acquirer') return restart();

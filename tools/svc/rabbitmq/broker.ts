@@ -1,4 +1,4 @@
-/** Chooses a RabbitMQ: the caller's, the machine's, a container, or one that ./svc installs. */
+/** Chooses the RabbitMQ server: the one at SVC_AMQP_URL, an installed one, a container, or one that ./svc installs. */
 import { spawnSync } from 'node:child_process';
 import { MESSAGING_SERVICES } from '../../../libs/contracts/src/service-messages.ts';
 import { SvcError } from '../base/svc-error.ts';
@@ -15,22 +15,23 @@ import { definitionsOf, urlsOfServices, vhostOf } from './rabbitmq-users.ts';
 export interface BrokerPlan extends RabbitMqPlan {
   readonly root: string;
   readonly aptLog: string;
-  /** amqp:// or amqps:// URL of the caller's RabbitMQ; ./svc then starts none. */
+  /** amqp:// or amqps:// URL of a RabbitMQ that ./svc does not start. */
   readonly externalUrl: string | undefined;
-  /** Its management API, with an administrator's login. */
+  /** The management API of that RabbitMQ, with an administrator's login. */
   readonly externalManagementUrl?: string | undefined;
   /** The passwords of the services' users; without them the services share one login. */
   readonly passwords?: Secrets['brokerPasswords'];
 }
 
 export interface StartedBroker extends StartedRabbitMq {
-  /** The URL for each service; the same for all when they share one login. */
+  /** The URL for each service. All are equal when the services share one login. */
   readonly urls: Readonly<Partial<Record<Service, string>>>;
 }
 
-const PACKAGED_BROKER = 'amqp://guest:guest@127.0.0.1:5672';
+/** The broker that the Debian package starts. */
+const DEBIAN_BROKER_URL = 'amqp://guest:guest@127.0.0.1:5672';
 
-/** Uses the caller's RabbitMQ, or starts one of ./svc unless it already runs. */
+/** Uses the RabbitMQ at the external URL, or else starts one unless it already runs. */
 export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
   const { externalUrl, externalManagementUrl, passwords } = plan;
   if (externalUrl !== undefined) {
@@ -43,19 +44,19 @@ export async function startBroker(plan: BrokerPlan): Promise<StartedBroker> {
     await importDefinitions(externalManagementUrl, definitionsOf({ vhost: vhostOf(externalUrl), passwords }));
     return { ...external, urls: urlsOfServices(externalUrl, passwords) };
   }
-  if (passwords === undefined) return withSharedLogin(await startOwn(plan));
+  if (passwords === undefined) return withSharedLogin(await startOwnBroker(plan));
   const administrator = { name: ADMINISTRATOR, password: plan.password };
   const definitions = `${JSON.stringify(definitionsOf({ vhost: '/', passwords, administrator }))}\n`;
-  const own = await startOwn({ ...plan, definitions });
-  return { ...own, urls: urlsOfServices(own.url, passwords) };
+  const started = await startOwnBroker({ ...plan, definitions });
+  return { ...started, urls: urlsOfServices(started.url, passwords) };
 }
 
-async function startOwn(plan: BrokerPlan): Promise<StartedRabbitMq> {
-  // A running container keeps its data, also when a server has been installed since.
+async function startOwnBroker(plan: BrokerPlan): Promise<StartedRabbitMq> {
+  // A container that already runs contains data, so it is used even if a server has been installed since.
   if (findRabbitMq(plan.directory)?.container !== undefined) return startRabbitMq(plan, 'container');
   const installed = findRabbitMqBinaries();
   if (installed !== undefined) return startRabbitMq(plan, installed);
-  return startRabbitMq(plan, hasContainerEngine() ? 'container' : await install(plan));
+  return startRabbitMq(plan, hasContainerEngine() ? 'container' : await installRabbitMq(plan));
 }
 
 function withSharedLogin(started: StartedRabbitMq): StartedBroker {
@@ -64,40 +65,34 @@ function withSharedLogin(started: StartedRabbitMq): StartedBroker {
 
 /** @param managementUrl http:// or https:// URL with an administrator's user and password */
 async function importDefinitions(managementUrl: string, definitions: object): Promise<void> {
-  const { origin, pathname, username, password, host } = asUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
+  const { origin, pathname, username, password, host } = parseUrl(managementUrl, 'SVC_RABBITMQ_MANAGEMENT_URL');
   const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
   const hint = "it must be the management API of the RabbitMQ in SVC_AMQP_URL, with an administrator's login";
-  let status: number;
-  try {
-    const response = await fetch(`${origin}${pathname.replace(/\/$/, '')}/api/definitions`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
-      body: JSON.stringify(definitions),
-      signal: AbortSignal.timeout(30_000),
-    });
-    await response.body?.cancel();
-    status = response.status;
-  } catch (error) {
-    throw new SvcError(`the management API on ${host} does not answer`, { hint, cause: error });
-  }
-  if (status >= 300)
-    throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, {
-      hint,
-    });
+  const { ok, status, body } = await fetch(`${origin}${pathname.replace(/\/$/, '')}/api/definitions`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${login}`, 'content-type': 'application/json' },
+    body: JSON.stringify(definitions),
+    signal: AbortSignal.timeout(30_000),
+  }).catch((cause: unknown) => {
+    throw new SvcError(`the management API on ${host} does not answer`, { hint, cause });
+  });
+  await body?.cancel();
+  if (ok) return;
+  throw new SvcError(`the management API on ${host} answered ${status} to the import of the services' users`, { hint });
 }
 
 /** Installs the server's programs when the machine has neither them nor a container engine. Returns the result as a text. */
 export async function ensureRabbitMq(plan: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<string> {
   if (findRabbitMqBinaries() !== undefined) return 'installed on this machine';
   if (hasContainerEngine()) return 'in a container';
-  await install(plan);
+  await installRabbitMq(plan);
   return 'installed now';
 }
 
 const AMQP_HINT = 'for example amqp://user:password@127.0.0.1:5672; without the variable ./svc starts a RabbitMQ';
 
 async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
-  const { protocol, host } = asUrl(url);
+  const { protocol, host } = parseUrl(url);
   if (protocol !== 'amqp:' && protocol !== 'amqps:')
     throw new SvcError('SVC_AMQP_URL must be an amqp:// or amqps:// URL', { hint: AMQP_HINT });
   const login = await tryLogin(url);
@@ -109,16 +104,13 @@ async function useExternalBroker(url: string): Promise<StartedRabbitMq> {
 }
 
 /** The URL may contain a password, so the error does not repeat it. */
-function asUrl(text: string, name = 'SVC_AMQP_URL'): URL {
-  try {
-    return new URL(text);
-  } catch {
-    throw new SvcError(`${name} is not a URL`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
-  }
+function parseUrl(text: string, name = 'SVC_AMQP_URL'): URL {
+  if (URL.canParse(text)) return new URL(text);
+  throw new SvcError(`${name} is not a URL`, name === 'SVC_AMQP_URL' ? { hint: AMQP_HINT } : {});
 }
 
-async function install({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
-  const wasAnswering = await tryLogin(PACKAGED_BROKER);
+async function installRabbitMq({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): Promise<RabbitMqBinaries> {
+  const loginBefore = await tryLogin(DEBIAN_BROKER_URL);
   const installed = await ensureInstalled({
     name: 'RabbitMQ',
     find: findRabbitMqBinaries,
@@ -128,7 +120,7 @@ async function install({ root, aptLog }: Pick<BrokerPlan, 'root' | 'aptLog'>): P
     hint: 'install rabbitmq-server (or Docker), or set SVC_AMQP_URL to a RabbitMQ',
   });
   // The package starts a broker on port 5672, with a well-known password.
-  if (wasAnswering === 'no answer')
+  if (loginBefore === 'no answer')
     spawnSync('invoke-rc.d', ['rabbitmq-server', 'stop'], { stdio: 'ignore', timeout: 60_000 });
   return installed;
 }

@@ -8,8 +8,8 @@ export interface RabbitMqBinaries {
 }
 
 /**
- * The server itself on Debian and Red Hat. The program of the same name on the PATH is a wrapper that switches to the packaged
- * broker's user and directories.
+ * The folder of the server on Debian and Red Hat. The program of the same name on the PATH is a wrapper that switches
+ * to the user and the directories of the package.
  */
 const PACKAGED = '/usr/lib/rabbitmq/bin';
 

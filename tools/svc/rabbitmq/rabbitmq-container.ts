@@ -20,9 +20,9 @@ export function hasContainerEngine(): boolean {
   return docker(['info', '--format', '{{.ServerVersion}}'], ENGINE_TIMEOUT_MS).status === 0;
 }
 
-/** Starts a new container for this directory; its data is in a volume with the same name. Returns that name. */
+/** Starts a new container for this directory, with its data in a volume of the same name. Returns the name. */
 export function startContainer(plan: ContainerPlan): string {
-  const name = nameOf(plan.directory);
+  const name = containerName(plan.directory);
   docker(['rm', '--force', name], ENGINE_TIMEOUT_MS); // The volume stays.
   const result = docker(containerArguments(name, plan), PULL_TIMEOUT_MS, {
     RABBITMQ_DEFAULT_USER: plan.user,
@@ -35,7 +35,7 @@ export function startContainer(plan: ContainerPlan): string {
   });
 }
 
-/** Replaces users and permissions while the broker runs. */
+/** Imports users and permissions into a running broker. */
 export function importIntoContainer(name: string, definitions: string | undefined): void {
   if (definitions === undefined) return;
   const args = ['exec', '--interactive', name, 'rabbitmqctl', 'import_definitions'];
@@ -46,11 +46,11 @@ export function importIntoContainer(name: string, definitions: string | undefine
   });
 }
 
-/** The host name must not change, because RabbitMQ's data directory contains it. The password is not in the arguments. */
+/** The host name is constant: the data directory contains it. The password is not among the arguments. */
 export function containerArguments(name: string, plan: Pick<ContainerPlan, 'port'>): string[] {
   const environment = ['RABBITMQ_DEFAULT_USER', 'RABBITMQ_DEFAULT_PASS'].flatMap((variable) => ['--env', variable]);
-  const where = ['--publish', `127.0.0.1:${plan.port}:5672`, '--volume', `${name}:/var/lib/rabbitmq`];
-  return ['run', '--detach', '--name', name, '--hostname', 'svc', ...where, ...environment, IMAGE];
+  const portAndVolume = ['--publish', `127.0.0.1:${plan.port}:5672`, '--volume', `${name}:/var/lib/rabbitmq`];
+  return ['run', '--detach', '--name', name, '--hostname', 'svc', ...portAndVolume, ...environment, IMAGE];
 }
 
 export function isContainerRunning(name: string): boolean {
@@ -63,7 +63,7 @@ export function stopContainer(name: string, withinSeconds: number): void {
 }
 
 /** Each copy of the platform has its own container. */
-function nameOf(directory: string): string {
+function containerName(directory: string): string {
   return `svc-rabbitmq-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}`;
 }
 

@@ -10,9 +10,10 @@ import { isContainerRunning, stopContainer } from './rabbitmq-container.ts';
 /** The content of `broker.json`. */
 export interface BrokerFile {
   readonly port: number;
-  /** Either a process of this machine or a container. */
+  /** The broker is either a process of this machine or a container. */
   readonly process?: ProcessRecord;
   readonly container?: string;
+  /** Erlang's name server for the process. */
   readonly epmd?: { readonly port: number; readonly process: ProcessRecord };
 }
 
@@ -23,38 +24,39 @@ export interface RunningRabbitMq {
   readonly port: number;
 }
 
-/** To flush quorum queues and transfer leaders; an idle broker takes about two seconds. */
+/** The time in which the broker flushes quorum queues and transfers leaders; an idle broker needs about two seconds. */
 const STOP_SECONDS = 30;
 
-export function brokerFileOf(directory: string): string {
+export function brokerFilePath(directory: string): string {
   return join(directory, 'broker.json');
 }
 
-/** Undefined also when the process has ended, or when another process has its id now. */
+/** Undefined when no broker runs: also when its file remains, and when another process now has its id. */
 export function findRabbitMq(directory: string): RunningRabbitMq | undefined {
-  const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
-  if (isRunning(known?.process)) return { pid: known.process.pid, container: undefined, port: known.port };
-  if (known?.container !== undefined && isContainerRunning(known.container))
-    return { pid: undefined, container: known.container, port: known.port };
+  const file = readJson(brokerFilePath(directory)) as BrokerFile | undefined;
+  if (isRunning(file?.process)) return { pid: file.process.pid, container: undefined, port: file.port };
+  if (file?.container !== undefined && isContainerRunning(file.container))
+    return { pid: undefined, container: file.container, port: file.port };
   return undefined;
 }
 
 /** Stops the broker and its name server. Returns the outcome as a text. */
 export async function stopRabbitMq(directory: string): Promise<string> {
-  const known = readJson(brokerFileOf(directory)) as BrokerFile | undefined;
+  const file = readJson(brokerFilePath(directory)) as BrokerFile | undefined;
   const container = findRabbitMq(directory)?.container;
   if (container !== undefined) stopContainer(container, STOP_SECONDS);
-  const done = container === undefined ? await stopProcess(known?.process, STOP_SECONDS) : 'container stopped';
-  if (isRunning(known?.process))
-    throw new SvcError(`RabbitMQ: ${done}`, { hint: `end it with kill -9 ${known.process.pid}` });
-  await stopEpmd(known?.epmd);
-  rmSync(brokerFileOf(directory), { force: true });
-  return done;
+  const outcome = container === undefined ? await stopProcess(file?.process, STOP_SECONDS) : 'container stopped';
+  if (isRunning(file?.process))
+    throw new SvcError(`RabbitMQ: ${outcome}`, { hint: `end it with kill -9 ${file.process.pid}` });
+  await stopEpmd(file?.epmd);
+  rmSync(brokerFilePath(directory), { force: true });
+  return outcome;
 }
 
 /**
- * Erlang's name server (epmd) outlives the broker, and a broker that loses it starts another one on the same port, which no file
- * records. Ours gets a signal; the other gets a request to end, which it accepts when no node is registered.
+ * Erlang's name server (epmd) outlives the broker. If it ends earlier, the broker starts another one on the same port,
+ * which no file records. This function sends a signal to the recorded process. It then requests the exit of an
+ * unrecorded one, which epmd accepts when no node is registered.
  */
 export async function stopEpmd(epmd: BrokerFile['epmd']): Promise<void> {
   if (epmd === undefined) return;

@@ -1,6 +1,7 @@
 /**
- * RabbitMQ's definitions: a user for each service with the permissions of `libs/contracts/src/service-messages.ts`, and the
- * objects that no service may create or delete. A repeated import updates passwords and permissions.
+ * RabbitMQ's definitions (JSON): a user for each service, with the permissions that follow from
+ * `libs/contracts/src/service-messages.ts`, and the exchanges and queues that no service may create or delete. A
+ * repeated import updates passwords and permissions.
  */
 import {
   MESSAGING_SERVICES,
@@ -15,7 +16,7 @@ import {
 
 export interface BrokerUsers {
   readonly vhost: string;
-  /** Without passwords the definitions contain no users: others create them. */
+  /** Without passwords the definitions contain no users: the operator of the broker creates them. */
   readonly passwords?: Readonly<Record<MessagingService, string>>;
   /** Required when a new broker loads the definitions at its start, because it then creates no default user. */
   readonly administrator?: { readonly name: string; readonly password: string };
@@ -36,7 +37,7 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   const deadLetters = MESSAGING_SERVICES.filter((service) => SERVICE_MESSAGES[service].consumes.length > 0);
   return {
     vhosts: [{ name: vhost }],
-    ...(passwords === undefined ? {} : { users: usersOf(passwords, vhost, administrator) }),
+    ...(passwords === undefined ? {} : { users: createUsers(passwords, vhost, administrator) }),
     permissions: [
       ...(administrator === undefined
         ? []
@@ -62,16 +63,16 @@ export function definitionsOf({ vhost, passwords, administrator }: BrokerUsers):
   };
 }
 
-/** Replaces the user and password of a URL by those of each service. */
+/** The URL for each service: `url` with the user and password of that service. */
 export function urlsOfServices(
   url: string,
   passwords: Readonly<Record<MessagingService, string>>,
 ): Record<MessagingService, string> {
   const urls = MESSAGING_SERVICES.map((service) => {
-    const own = new URL(url);
-    own.username = encodeURIComponent(brokerUserOf(service, vhostOf(url)));
-    own.password = encodeURIComponent(passwords[service]);
-    return [service, own.href] as const;
+    const serviceUrl = new URL(url);
+    serviceUrl.username = encodeURIComponent(brokerUserOf(service, vhostOf(url)));
+    serviceUrl.password = encodeURIComponent(passwords[service]);
+    return [service, serviceUrl.href] as const;
   });
   return Object.fromEntries(urls) as Record<MessagingService, string>;
 }
@@ -81,7 +82,7 @@ export function vhostOf(url: string): string {
   return path === '' || path === '/' ? '/' : decodeURIComponent(path.slice(1));
 }
 
-function usersOf(
+function createUsers(
   passwords: NonNullable<BrokerUsers['passwords']>,
   vhost: string,
   administrator: BrokerUsers['administrator'],

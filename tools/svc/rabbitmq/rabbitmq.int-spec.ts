@@ -11,17 +11,17 @@ import type { Secrets } from '../settings/secrets.ts';
 import { tryLogin } from './amqp-login.ts';
 import { type RabbitMqPlan, startRabbitMq } from './rabbitmq.ts';
 import { findRabbitMqBinaries, type RabbitMqBinaries } from './rabbitmq-binaries.ts';
-import { type BrokerFile, brokerFileOf, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
+import { type BrokerFile, brokerFilePath, findRabbitMq, stopRabbitMq } from './rabbitmq-process.ts';
 import { definitionsOf } from './rabbitmq-users.ts';
 
-describe("RabbitMQ of the project's own", () => {
+describe('the RabbitMQ server of ./svc', () => {
   let folder: string;
   let plan: RabbitMqPlan;
   let binaries: RabbitMqBinaries;
 
   beforeAll(async () => {
     const found = findRabbitMqBinaries();
-    if (found === undefined) throw new Error('there is no RabbitMQ here; ./svc test brings one');
+    if (found === undefined) throw new Error('RabbitMQ is not installed; ./svc test installs it');
     binaries = found;
     folder = mkdtempSync(join(tmpdir(), 'svc-rabbitmq-')); // Mode 700.
     plan = {
@@ -37,9 +37,9 @@ describe("RabbitMQ of the project's own", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const epmdOf = () => (readJson(brokerFileOf(plan.directory)) as BrokerFile).epmd;
+  const readEpmdRecord = () => (readJson(brokerFilePath(plan.directory)) as BrokerFile).epmd;
 
-  it('is created and started, and found again by the next start', async () => {
+  it('is created by the first start, and found by the next', async () => {
     await startRabbitMq(plan, binaries);
     const first = findRabbitMq(plan.directory);
     expect(first).toMatchObject({ port: plan.port, container: undefined });
@@ -56,55 +56,59 @@ describe("RabbitMQ of the project's own", () => {
     await expect(startRabbitMq({ ...plan, password: 'another-password' }, binaries)).rejects.toThrow(/secrets\.json/);
   });
 
-  it('keeps confirmed messages after a kill -9 and a move to another port', async () => {
-    const { url: before } = await startRabbitMq(plan, binaries);
-    await withChannel(before, async (channel) => void (await channel.assertQueue('kept', { durable: true })));
-    // RabbitMQ confirms a message after it is on disk, but a queue before it is: a clean stop writes the queue to disk.
+  it('has all confirmed messages after a kill -9 and a start on another port', async () => {
+    const { url: firstUrl } = await startRabbitMq(plan, binaries);
+    await withChannel(
+      firstUrl,
+      async (channel) => void (await channel.assertQueue('durable-queue', { durable: true })),
+    );
+    // RabbitMQ writes a message to disk before it confirms it, but confirms a new queue earlier. A clean stop writes
+    // the queue.
     await stopRabbitMq(plan.directory);
     const { url } = await startRabbitMq(plan, binaries);
     await withChannel(url, async (channel) => {
-      channel.sendToQueue('kept', Buffer.from('here'), { persistent: true });
+      channel.sendToQueue('durable-queue', Buffer.from('content'), { persistent: true });
       await channel.waitForConfirms();
     });
     process.kill(findRabbitMq(plan.directory)?.pid ?? 0, 'SIGKILL');
-    const moved = { ...plan, port: await findFreePort() };
-    const { url: movedUrl } = await startRabbitMq(moved, binaries);
-    expect(findRabbitMq(plan.directory)?.port).toBe(moved.port);
+    const movedPlan = { ...plan, port: await findFreePort() };
+    const { url: movedUrl } = await startRabbitMq(movedPlan, binaries);
+    expect(findRabbitMq(plan.directory)?.port).toBe(movedPlan.port);
     await withChannel(movedUrl, async (channel) => {
-      const message = await channel.get('kept', { noAck: true });
-      expect(message === false ? undefined : message.content.toString()).toBe('here');
+      const message = await channel.get('durable-queue', { noAck: true });
+      expect(message === false ? undefined : message.content.toString()).toBe('content');
     });
   });
 
-  it('restarts with changed users of the services, and keeps the messages in its queues', async () => {
+  it('restarts when the users of the services change, and its queues then contain the same messages', async () => {
     const passwords = Object.fromEntries(MESSAGING_SERVICES.map((name) => [name, `password-of-${name}`]));
     const users = { vhost: '/', administrator: { name: 'svc', password: plan.password } };
-    const definitionsWith = (own: typeof passwords) =>
-      JSON.stringify(definitionsOf({ ...users, passwords: own as Secrets['brokerPasswords'] }));
+    const definitionsWith = (servicePasswords: typeof passwords) =>
+      JSON.stringify(definitionsOf({ ...users, passwords: servicePasswords as Secrets['brokerPasswords'] }));
     const { url } = await startRabbitMq(plan, binaries);
     await withChannel(url, async (channel) => {
-      await channel.assertQueue('kept too', { durable: true });
-      channel.sendToQueue('kept too', Buffer.from('here'), { persistent: true });
+      await channel.assertQueue('queue of the users test', { durable: true });
+      channel.sendToQueue('queue of the users test', Buffer.from('content'), { persistent: true });
       await channel.waitForConfirms();
     });
     const definitions = definitionsWith(passwords);
     await startRabbitMq({ ...plan, definitions }, binaries);
-    const own = `amqp://svc-identity:password-of-identity@127.0.0.1:${plan.port}`;
-    expect([await tryLogin(url), await tryLogin(own)]).toEqual(['accepted', 'accepted']);
+    const identityUrl = `amqp://svc-identity:password-of-identity@127.0.0.1:${plan.port}`;
+    expect([await tryLogin(url), await tryLogin(identityUrl)]).toEqual(['accepted', 'accepted']);
     const first = findRabbitMq(plan.directory);
     await startRabbitMq({ ...plan, definitions }, binaries);
     expect(findRabbitMq(plan.directory)).toEqual(first);
     await startRabbitMq({ ...plan, definitions: definitionsWith({ ...passwords, identity: 'another' }) }, binaries);
-    expect(await tryLogin(own)).toBe('refused');
+    expect(await tryLogin(identityUrl)).toBe('refused');
     await withChannel(url, async (channel) => {
-      const message = await channel.get('kept too', { noAck: true });
-      expect(message === false ? undefined : message.content.toString()).toBe('here');
+      const message = await channel.get('queue of the users test', { noAck: true });
+      expect(message === false ? undefined : message.content.toString()).toBe('content');
     });
   });
 
-  it('continues to run without its name server, and leaves none running when it stops', async () => {
+  it('continues to run without its name server, and when it stops, no name server remains', async () => {
     const { url } = await startRabbitMq(plan, binaries);
-    const epmd = epmdOf();
+    const epmd = readEpmdRecord();
     process.kill(epmd?.process.pid ?? 0, 'SIGKILL');
     expect(await tryLogin(url)).toBe('accepted');
     const pid = findRabbitMq(plan.directory)?.pid ?? 0;
@@ -114,12 +118,12 @@ describe("RabbitMQ of the project's own", () => {
     expect(await tryLogin(url)).toBe('no answer');
 
     await startRabbitMq(plan, binaries);
-    const second = epmdOf();
+    const second = readEpmdRecord();
     await stopRabbitMq(plan.directory);
     expect(second === undefined || isAlive(second.process.pid, second.process.identity)).toBe(false);
   });
 
-  it('reports that its port is in use, and leaves nothing running', async () => {
+  it('reports that its port is in use, and does not run then', async () => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
     const { port } = holder.address() as AddressInfo;
@@ -132,15 +136,15 @@ describe("RabbitMQ of the project's own", () => {
   });
 });
 
-type Work = (
+type ChannelAction = (
   channel: Awaited<ReturnType<Awaited<ReturnType<typeof connect>>['createConfirmChannel']>>,
 ) => Promise<void>;
 
-async function withChannel(url: string, work: Work): Promise<void> {
+async function withChannel(url: string, action: ChannelAction): Promise<void> {
   const connection = await connect(url);
   connection.on('error', () => undefined); // The broker is killed on purpose.
   try {
-    await work(await connection.createConfirmChannel());
+    await action(await connection.createConfirmChannel());
   } finally {
     await connection.close();
   }

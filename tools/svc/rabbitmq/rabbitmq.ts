@@ -1,8 +1,8 @@
 /**
- * The RabbitMQ that ./svc starts: the machine's binaries, but its own directories, name server, cookie, ports, user and password,
- * only on the loopback interface. It runs as any user and beside other brokers, outlives this process, restarts after a kill -9,
- * and can move to another port: the node name, which the data directory contains, never changes, and in its own name server no
- * other node has that name.
+ * The RabbitMQ server that ./svc starts. It uses the installed binaries, but its own directories, name server, cookie,
+ * ports, user and password, and listens only on the loopback interface. It runs as any user and beside other brokers.
+ * It outlives this process, and can be started again after a kill -9 or on another port. The data directory contains
+ * the node name, so that name never changes. Its own name server keeps it apart from other nodes of the same name.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { findFreePort } from '../processes/ports.ts';
 import { tryLogin } from './amqp-login.ts';
 import type { RabbitMqBinaries } from './rabbitmq-binaries.ts';
 import { importIntoContainer, startContainer } from './rabbitmq-container.ts';
-import { type BrokerFile, brokerFileOf, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
+import { type BrokerFile, brokerFilePath, findRabbitMq, stopEpmd, stopRabbitMq } from './rabbitmq-process.ts';
 
 export interface RabbitMqPlan {
   readonly directory: string;
@@ -25,21 +25,21 @@ export interface RabbitMqPlan {
   /** The password of the user `svc`: letters, digits, - and _. */
   readonly password: string;
   readonly logFile: string;
-  /** JSON to import at each start (rabbitmq-users.ts); it must contain the user `svc`. */
+  /** JSON that the broker imports at each start (rabbitmq-users.ts). It must contain the user `svc`. */
   readonly definitions?: string;
 }
 
 export interface StartedRabbitMq {
-  /** amqp:// URL with user and password, for our own broker those of the administrator. */
+  /** amqp:// URL with user and password; for a broker that ./svc started, those of the administrator. */
   readonly url: string;
   readonly description: string;
 }
 
 export const ADMINISTRATOR = 'svc';
-/** In the broker's working directory. */
+/** A file in the broker's working directory. */
 const DEFINITIONS = 'definitions.json';
 const NODE_NAME = 'svc@localhost';
-/** Takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
+/** A start takes four seconds on two idle cores, longer on a busy machine or with queues to recover. */
 const START_SECONDS = 120 * PATIENCE;
 
 /** Starts the broker of the directory, unless it already runs. */
@@ -47,7 +47,7 @@ export async function startRabbitMq(
   plan: RabbitMqPlan,
   from: RabbitMqBinaries | 'container',
 ): Promise<StartedRabbitMq> {
-  const url = urlOf(plan);
+  const url = administratorUrl(plan);
   const running = findRabbitMq(plan.directory);
   // A process with other definitions restarts; a container imports new ones while it runs.
   if (running?.port === plan.port && (running.container !== undefined || hasDefinitions(plan))) {
@@ -57,7 +57,7 @@ export async function startRabbitMq(
       return { url, description: `runs on 127.0.0.1:${plan.port}` };
     }
   }
-  await stopRabbitMq(plan.directory); // It has another port, does not respond, or only its name server runs.
+  await stopRabbitMq(plan.directory); // It listens on another port, does not respond, or only its name server runs.
   mkdirSync(plan.directory, { recursive: true, mode: 0o700 });
   if (from === 'container') return startInContainer(plan, url);
   const failure = await launch(plan, from, url);
@@ -84,7 +84,7 @@ async function startInContainer(plan: RabbitMqPlan, url: string): Promise<Starte
 async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: string): Promise<string | undefined> {
   const ports = { epmd: await findFreePort(), distribution: await findFreePort() };
   writeConfiguration(plan);
-  const env = environmentOf(plan, binaries, ports);
+  const env = createEnv(plan, binaries, ports);
   const options = { cwd: plan.directory, env, logFile: plan.logFile };
   const epmdArguments = ['-address', '127.0.0.1', '-port', String(ports.epmd)];
   const epmd = startInBackground(binaries.epmd, epmdArguments, options);
@@ -93,15 +93,15 @@ async function launch(plan: RabbitMqPlan, binaries: RabbitMqBinaries, url: strin
   if (server.process === undefined || epmdFile === undefined) {
     await stopProcess(server.process, 0);
     await stopEpmd(epmdFile);
-    return server.end() ?? epmd.end() ?? 'it ended immediately';
+    return server.exitReason() ?? epmd.exitReason() ?? 'it ended immediately';
   }
   writeBrokerFile(plan.directory, { port: plan.port, process: server.process, epmd: epmdFile });
-  if (await waitUntilReady(url, plan, () => server.end() !== undefined)) return undefined;
-  return findReason(server.output()) ?? server.end() ?? `not ready within ${START_SECONDS} s`;
+  if (await waitUntilReady(url, plan, () => server.exitReason() !== undefined)) return undefined;
+  return findReason(server.output()) ?? server.exitReason() ?? `not ready within ${START_SECONDS} s`;
 }
 
 function writeBrokerFile(directory: string, file: BrokerFile): void {
-  writeAtomically(brokerFileOf(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
+  writeAtomically(brokerFilePath(directory), `${JSON.stringify(file)}\n`, OWNER_ONLY);
 }
 
 /** Rewrites all files at each start, except the cookie. The limits fit a laptop: at a limit RabbitMQ blocks publishers. */
@@ -132,10 +132,10 @@ function hasDefinitions({ directory, definitions }: RabbitMqPlan): boolean {
   return existsSync(file) && readFileSync(file, 'utf8') === definitions;
 }
 
-function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
+function createEnv(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { epmd: number; distribution: number }) {
   const { directory } = plan;
   const path = [process.env['PATH'] ?? '', dirname(binaries.epmd), '/usr/bin', '/bin'].join(':');
-  // Without the caller's settings for another RabbitMQ or Erlang.
+  // The caller's variables may be for another RabbitMQ or Erlang.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(RABBITMQ_|ERL_|SVC_|AMQP_)/.test(name));
   return {
     ...Object.fromEntries(inherited),
@@ -165,7 +165,7 @@ function environmentOf(plan: RabbitMqPlan, binaries: RabbitMqBinaries, ports: { 
 async function waitUntilReady(url: string, plan: RabbitMqPlan, hasEnded: () => boolean): Promise<boolean> {
   const result = await waitUntil(
     async () => {
-      if (hasEnded()) return 'ended'; // First, because another broker could answer on the port.
+      if (hasEnded()) return 'ended'; // Checked first, because another broker could respond on the port.
       const login = await tryLogin(url);
       return login === 'no answer' ? undefined : login;
     },
@@ -179,7 +179,7 @@ async function waitUntilReady(url: string, plan: RabbitMqPlan, hasEnded: () => b
   return result === 'accepted' && !hasEnded();
 }
 
-function urlOf(plan: RabbitMqPlan): string {
+function administratorUrl(plan: RabbitMqPlan): string {
   return `amqp://${ADMINISTRATOR}:${encodeURIComponent(plan.password)}@127.0.0.1:${plan.port}`;
 }
 
@@ -189,7 +189,7 @@ export async function removeRabbitMq(directory: string): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** The line of the broker's output with the reason why it ended. */
+/** The line of the broker's output that contains the reason why it ended. */
 export function findReason(output: string): string | undefined {
   if (/eaddrinuse/i.test(output)) return 'a port is in use (eaddrinuse)';
   const lines = stripVTControlCharacters(output)

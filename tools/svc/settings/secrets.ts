@@ -19,39 +19,39 @@ export interface Secrets {
   readonly ownerPasswords: Readonly<Record<Service, string>>;
   /** For the administration API: `svc_admin_` and 32 random bytes, base64url. */
   readonly adminKey: string;
-  /** 32 random bytes each, base64url: with these the services encrypt secrets at rest. */
+  /** The keys with which services encrypt stored secrets: 32 random bytes each, base64url. */
   readonly sealingKeys: Readonly<Record<(typeof SEALING_SERVICES)[number], string>>;
 }
 
-/** The secrets of this data folder, generated once: without them the stored data is lost. */
+/** The secrets of this data folder, generated only once: without them the stored data is unreadable. */
 export function loadSecrets(file: string): Secrets {
-  const known = readJson(file);
-  const secrets = completeSecrets(known, () => randomBytes(32).toString('base64url'));
-  if (JSON.stringify(known) !== JSON.stringify(secrets)) {
+  const stored = readJson(file);
+  const secrets = completeSecrets(stored, () => randomBytes(32).toString('base64url'));
+  if (JSON.stringify(stored) !== JSON.stringify(secrets)) {
     writeAtomically(file, `${JSON.stringify(secrets, null, 2)}\n`, OWNER_ONLY);
   }
   return secrets;
 }
 
 /** Generates only the missing secrets, for example those of a new service. */
-export function completeSecrets(known: unknown, generate: () => string): Secrets {
-  const stored = (known ?? {}) as Partial<Secrets>;
-  const keep = (value: unknown, prefix = '') => {
+export function completeSecrets(content: unknown, generate: () => string): Secrets {
+  const stored = (content ?? {}) as Partial<Secrets>;
+  const complete = (value: unknown, prefix = '') => {
     if (value === undefined) return prefix + generate();
     if (typeof value === 'string' && /^[\w-]{20,200}$/.test(value)) return value;
     throw new SvcError('secrets.json contains a secret that ./svc has not generated', {
       hint: 'restore it, or remove the whole data folder to start again',
     });
   };
-  const keepAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
-    Object.fromEntries(names.map((name) => [name, keep(values[name])])) as Record<Name, string>;
+  const completeAll = <Name extends string>(names: readonly Name[], values: Partial<Record<Name, unknown>> = {}) =>
+    Object.fromEntries(names.map((name) => [name, complete(values[name])])) as Record<Name, string>;
   return {
-    postgresPassword: keep(stored.postgresPassword),
-    rabbitMqPassword: keep(stored.rabbitMqPassword),
-    brokerPasswords: keepAll(MESSAGING_SERVICES, stored.brokerPasswords),
-    rolePasswords: keepAll(SERVICES, stored.rolePasswords),
-    ownerPasswords: keepAll(SERVICES, stored.ownerPasswords),
-    adminKey: keep(stored.adminKey, 'svc_admin_'),
-    sealingKeys: keepAll(SEALING_SERVICES, stored.sealingKeys),
+    postgresPassword: complete(stored.postgresPassword),
+    rabbitMqPassword: complete(stored.rabbitMqPassword),
+    brokerPasswords: completeAll(MESSAGING_SERVICES, stored.brokerPasswords),
+    rolePasswords: completeAll(SERVICES, stored.rolePasswords),
+    ownerPasswords: completeAll(SERVICES, stored.ownerPasswords),
+    adminKey: complete(stored.adminKey, 'svc_admin_'),
+    sealingKeys: completeAll(SEALING_SERVICES, stored.sealingKeys),
   };
 }

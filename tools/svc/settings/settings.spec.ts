@@ -1,6 +1,6 @@
 import { planPorts, readSettings, SERVICES } from './settings.ts';
 
-describe('the ports of a copy', () => {
+describe('the ports of a platform', () => {
   it('are offsets from SVC_PORT_BASE', () => {
     expect(planPorts('8300')).toMatchObject({
       api: 8300,
@@ -17,8 +17,8 @@ describe('the ports of a copy', () => {
   });
 
   it('are all different', () => {
-    const { alone, ...together } = planPorts(undefined);
-    const ports = [...Object.values(together), ...Object.values(alone)];
+    const { alone, ...others } = planPorts(undefined);
+    const ports = [...Object.values(others), ...Object.values(alone)];
     expect(ports).toHaveLength(8 + SERVICES.length);
     expect(new Set(ports).size).toBe(ports.length);
   });
@@ -27,13 +27,13 @@ describe('the ports of a copy', () => {
     expect(() => planPorts(base)).toThrow(/SVC_PORT_BASE must be a whole number/);
   });
 
-  it('stay below 65536 from the highest first port', () => {
+  it('stay below 65536 with the highest allowed SVC_PORT_BASE', () => {
     expect(planPorts('65502').rabbitMq).toBe(65_535);
   });
 });
 
 describe('the settings', () => {
-  it('put the data folder into the repository by default', () => {
+  it('use the folder .data of the repository by default', () => {
     expect(readSettings('/repo', {}, '/elsewhere').dataDir).toBe('/repo/.data');
   });
 
@@ -41,7 +41,7 @@ describe('the settings', () => {
     expect(readSettings('/repo', { SVC_DATA_DIR: 'copy 2' }, '/home/me').dataDir).toBe('/home/me/copy 2');
   });
 
-  it('forward the variables of the apps, and no others', () => {
+  it('forward only the variables of the apps', () => {
     const env = { SVC_ACQUIRER_LATENCY_MS: '50', SVC_LOG_LEVEL: 'debug', SVC_ADMIN_KEY: 'of the caller', PATH: '/bin' };
     expect(readSettings('/repo', env, '/').forwarded).toEqual({
       SVC_ACQUIRER_LATENCY_MS: '50',

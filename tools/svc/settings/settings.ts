@@ -26,7 +26,7 @@ export interface Ports {
   readonly postgres: number;
   /** AMQP of the RabbitMQ that ./svc starts. */
   readonly rabbitMq: number;
-  /** An app in its own process: behind the front, or started with `./svc nx serve <app>`. */
+  /** Each service when it runs in its own process: behind the reverse proxy, or started with `./svc nx serve <app>`. */
   readonly alone: Readonly<Record<Service, number>>;
 }
 
@@ -67,21 +67,18 @@ const HIGHEST_OFFSET = 33;
 const LOWEST_PORT = 1024;
 
 export function readSettings(root: string, env: NodeJS.ProcessEnv, cwd: string): Settings {
-  const dataDir =
-    env['SVC_DATA_DIR'] === undefined || env['SVC_DATA_DIR'] === ''
-      ? join(root, '.data')
-      : resolve(cwd, env['SVC_DATA_DIR']);
+  const dataDir = resolve(cwd, env['SVC_DATA_DIR'] || join(root, '.data'));
   if (/[\n\r\0']/.test(dataDir)) throw new SvcError(`SVC_DATA_DIR must not contain quotes or line breaks: ${dataDir}`);
-  const prefixes = ['SVC_LOG_LEVEL', ...Object.values(FORWARDED_SETTINGS).flat()];
-  const forwarded = Object.fromEntries(
-    Object.entries(env).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined && prefixes.some((prefix) => entry[0].startsWith(prefix)),
-    ),
-  );
-  const externalAmqpUrl = [env['SVC_AMQP_URL'], env['AMQP_URL']].find((url) => url !== undefined && url !== '');
+  const forwarded = selectVariables(env, ['SVC_LOG_LEVEL', ...Object.values(FORWARDED_SETTINGS).flat()]);
+  const externalAmqpUrl = env['SVC_AMQP_URL'] || env['AMQP_URL'] || undefined;
   const externalManagementUrl = env['SVC_RABBITMQ_MANAGEMENT_URL'] || undefined;
   return { root, dataDir, ports: planPorts(env['SVC_PORT_BASE']), externalAmqpUrl, externalManagementUrl, forwarded };
+}
+
+/** The variables whose names begin with one of these prefixes. */
+export function selectVariables(env: NodeJS.ProcessEnv, prefixes: readonly string[]): Record<string, string> {
+  const selected = Object.entries(env).filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)));
+  return Object.fromEntries(selected) as Record<string, string>;
 }
 
 /** Replaces the data folder by its real path, because command lines of running processes contain the real path. */
@@ -102,7 +99,7 @@ export function createDataDir(settings: Settings): Settings {
 }
 
 export function planPorts(base: string | undefined): Ports {
-  const first = base === undefined || base === '' ? DEFAULT_PORT_BASE : Number(base);
+  const first = Number(base || DEFAULT_PORT_BASE);
   const highest = 65_535 - HIGHEST_OFFSET;
   if (!Number.isInteger(first) || first < LOWEST_PORT || first > highest) {
     throw new SvcError(`SVC_PORT_BASE must be a whole number from ${LOWEST_PORT} to ${highest}, not "${base}"`);
