@@ -1,5 +1,5 @@
 import { Body, Controller, Header, HttpCode, Inject, Post, UseGuards } from '@nestjs/common';
-import { KeyOfPartner, type PartnerKey, PartnerKeyGuard } from '@svc/auth';
+import { CallingPartnerKey, type PartnerKey, PartnerKeyGuard } from '@svc/auth';
 import { type ServiceLoginAnswer, ServiceLoginRequest } from '@svc/contracts';
 import { LogInService } from './log-in-service.js';
 
@@ -18,7 +18,7 @@ export class ServiceLoginController {
   @Post('login')
   @HttpCode(200)
   @Header('cache-control', 'no-store')
-  logIn(@KeyOfPartner() key: PartnerKey, @Body() request: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
+  logIn(@CallingPartnerKey() key: PartnerKey, @Body() request: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
     return this.logInService.execute(key, request);
   }
 }

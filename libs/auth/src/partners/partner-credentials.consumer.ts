@@ -9,11 +9,11 @@ import {
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 import { publicKeyOf } from './token-key.js';
 
-/** Stores this service's copy of partners' credentials. Replay: the highest version of each row stays. */
+/** Stores this service's copy of partners' credentials. During an event replay, the highest version of each row is kept. */
 @Controller()
 export class PartnerCredentialsConsumer {
   @EventPattern(PartnerKeyChangedV1)
-  async keepPartnerKeys(events: EventEnvelope<PartnerKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onPartnerKeyChanged(events: EventEnvelope<PartnerKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: key, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_partner_keys', { key_id: key.keyId }, aggregateVersion, {
         organisation_id: key.organisationId,
@@ -24,9 +24,9 @@ export class PartnerCredentialsConsumer {
     }
   }
 
-  /** An unusable key becomes a dead letter here instead of an error at every token. */
+  /** Throws for an unusable key, so that its event becomes a dead letter. A stored unusable key would be an error for every token. */
   @EventPattern(TokenKeyChangedV1)
-  async keepTokenKeys(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onTokenKeyChanged(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
       publicKeyOf(payload.publicJwk);
       await upsertIfNewer(tx, 'known_token_keys', { kid: payload.publicJwk.kid }, aggregateVersion, {
