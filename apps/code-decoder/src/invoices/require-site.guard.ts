@@ -23,12 +23,12 @@ class RequireSiteGuard implements CanActivate {
   }
 }
 
-/** Controller decorator: only for merchants, on the path of one of their sites (A7). */
+/** Controller decorator: admits only merchants, on the path of one of their sites (A7). */
 export function ForSites(): ClassDecorator & MethodDecorator {
   return applyDecorators(UseGuards(MerchantKeyGuard, RequireSiteGuard));
 }
 
-/** Parameter decorator: the site of the path, checked by {@link ForSites}. */
+/** Parameter decorator: the site in the path, which {@link ForSites} has checked. */
 export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext): InvoiceOwner => {
   const { merchantId, siteId, mode } = merchantOf(context);
   if (siteId === undefined) throw new Error('@CallingSite() needs @ForSites().');
