@@ -20,7 +20,7 @@ import {
   type TestService,
   waitUntil,
 } from '@svc/testing';
-import { adminOf, aPartner, type Client, startIdentity } from '../test/identity.js';
+import { adminClient, createPartner, type Client, startIdentity } from '../test/identity.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 
 @Module({
@@ -59,7 +59,7 @@ beforeEach(async () => {
   });
   verifying = await startTestService(verifier, { clock, broker });
   identity = await startIdentity({ clock, broker });
-  admin = adminOf(identity);
+  admin = adminClient(identity);
 });
 afterEach(async () => {
   await identity.stop();
@@ -98,7 +98,7 @@ test('a revoked merchant key is rejected', async () => {
 });
 
 test('a revoked partner key is rejected', async () => {
-  const { organisationId, keyId, apiKey } = await aPartner(identity);
+  const { organisationId, keyId, apiKey } = await createPartner(identity);
   const look = () => verifying.service.app.get(PartnerCredentials).getPartnerKey(apiKey);
   await holdBack();
   expect(await look()).toMatchObject({ organisationId });

@@ -1,7 +1,7 @@
 import { hashApiKey } from '@svc/auth';
 import { PartnerKeyChangedV1 } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
-import { adminOf, type Client, startIdentity } from '../../test/identity.js';
+import { adminClient, type Client, startIdentity } from '../../test/identity.js';
 import { findOrganisations } from './organisation.repository.js';
 
 const PATH = '/admin/v1/organisations';
@@ -16,7 +16,7 @@ describe('organisations and their credentials', () => {
 
   beforeAll(async () => {
     identity = await startIdentity();
-    admin = adminOf(identity);
+    admin = adminClient(identity);
   });
   afterAll(() => identity.stop());
   beforeEach(async () => {

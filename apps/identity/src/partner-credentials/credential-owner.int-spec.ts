@@ -1,12 +1,12 @@
 import type { TestService } from '@svc/testing';
-import { adminOf, type Client, startIdentity } from '../../test/identity.js';
+import { adminClient, type Client, startIdentity } from '../../test/identity.js';
 
 let identity: TestService;
 let admin: Client;
 let organisations: readonly [string, string];
 beforeAll(async () => {
   identity = await startIdentity();
-  admin = adminOf(identity);
+  admin = adminClient(identity);
 });
 beforeEach(async () => {
   const newOrganisation = async (name: string): Promise<string> =>

@@ -4,10 +4,10 @@ import { httpClient, type TestService } from '@svc/testing';
 import { decodeProtectedHeader } from 'jose';
 import {
   ADMIN_KEY,
-  adminOf,
-  aPartner,
+  adminClient,
+  createPartner,
   type Client,
-  clientOf,
+  partnerClient,
   logIn,
   SEALING_KEY,
   startIdentity,
@@ -23,7 +23,7 @@ describe('the keys of identity tokens', () => {
   let admin: Client;
   beforeEach(async () => {
     identity = await startIdentity();
-    admin = adminOf(identity);
+    admin = adminClient(identity);
   });
   afterEach(() => identity.stop());
 
@@ -43,7 +43,7 @@ describe('the keys of identity tokens', () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid;
 
   it('rotate automatically: published ten minutes before use, withdrawn when the last token has expired', async () => {
-    const partner = await aPartner(identity);
+    const partner = await createPartner(identity);
     const first = kidOf(await logIn(identity, partner))!;
     identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);
     await Promise.all([look(), look(), look()]);
@@ -63,7 +63,7 @@ describe('the keys of identity tokens', () => {
     // The last token of the previous key, in its last valid millisecond.
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
     identity.clock.advance(-1_000);
-    expect((await clientOf(identity, partner, last)('POST', '/v1/auth/users', user)).status).toBe(201);
+    expect((await partnerClient(identity, partner, last)('POST', '/v1/auth/users', user)).status).toBe(201);
 
     identity.clock.advance(61_001);
     await look();
@@ -88,16 +88,16 @@ describe('the keys of identity tokens', () => {
   });
 
   it('are withdrawn after a leak: their tokens are rejected within a second, and a new key signs at once', async () => {
-    const partner = await aPartner(identity);
+    const partner = await createPartner(identity);
     const token = await logIn(identity, partner);
-    const call = clientOf(identity, partner, token);
+    const call = partnerClient(identity, partner, token);
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
     expect((await admin('DELETE', `${PATH}/${kidOf(token)!.toUpperCase()}`)).status).toBe(204);
     identity.clock.advance(1_000);
     expect((await call('POST', '/v1/auth/users', user)).status).toBe(401);
     const again = await logIn(identity, partner);
     expect(kidOf(again)).not.toBe(kidOf(token));
-    expect((await clientOf(identity, partner, again)('POST', '/v1/auth/users', user)).status).toBe(201);
+    expect((await partnerClient(identity, partner, again)('POST', '/v1/auth/users', user)).status).toBe(201);
     expect((await admin('DELETE', `${PATH}/${kidOf(token)}`)).status).toBe(404);
     expect((await admin('DELETE', `${PATH}/x`)).status).toBe(404);
   });

@@ -1,20 +1,20 @@
 /** A user, a customer and a login belong to one organisation and mode: the same email elsewhere is another user. */
 import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
-import { aPartner, type Client, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+import { createPartner, type Client, partnerClient, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
 
 let identity: TestService;
 let clients: readonly Client[];
 beforeAll(async () => {
   identity = await startIdentity();
-  const ours = await aPartner(identity);
+  const ours = await createPartner(identity);
   const partners: TestPartner[] = [
     ours,
-    await aPartner(identity, 'live', ours.organisationId),
-    await aPartner(identity),
+    await createPartner(identity, 'live', ours.organisationId),
+    await createPartner(identity),
   ];
   clients = await Promise.all(
-    partners.map(async (partner) => clientOf(identity, partner, await logIn(identity, partner))),
+    partners.map(async (partner) => partnerClient(identity, partner, await logIn(identity, partner))),
   );
 });
 afterAll(() => identity.stop());

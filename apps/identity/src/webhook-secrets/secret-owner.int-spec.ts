@@ -1,20 +1,20 @@
 import { newSealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1 } from '@svc/contracts';
 import { anEvent, type TestService } from '@svc/testing';
-import { adminOf, type Client, SEALING_KEY, startIdentity } from '../../test/identity.js';
-import { type TwoMerchants, twoMerchants } from '../../test/merchants.js';
+import { adminClient, type Client, SEALING_KEY, startIdentity } from '../../test/identity.js';
+import { type MerchantPaths, createTwoMerchants } from '../../test/merchants.js';
 
 let identity: TestService;
 let admin: Client;
-let two: TwoMerchants;
+let paths: MerchantPaths;
 beforeAll(async () => {
   identity = await startIdentity();
-  admin = adminOf(identity);
+  admin = adminClient(identity);
   const { publicJwk } = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
   await identity.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk }));
 });
 beforeEach(async () => {
-  two = await twoMerchants(identity);
+  paths = await createTwoMerchants(identity);
 });
 afterAll(() => identity.stop());
 
@@ -31,9 +31,9 @@ const listed = async (site: string): Promise<[string, boolean][]> =>
 test('a secret is listed and revoked only at its own site', async () => {
   const { site, sibling, foreign } = two.sites;
   const [own, siblings, others] = [await newSecret(site), await newSecret(sibling), await newSecret(foreign)];
-  for (const wrong of [sibling, foreign, two.misplaced])
+  for (const wrong of [sibling, foreign, paths.siteUnderOtherMerchant])
     expect((await admin('DELETE', `${wrong}/webhook-secrets/${own}`)).status).toBe(404);
-  expect((await admin('GET', `${two.misplaced}/webhook-secrets`)).status).toBe(404);
+  expect((await admin('GET', `${paths.siteUnderOtherMerchant}/webhook-secrets`)).status).toBe(404);
   expect([await listed(site), await listed(sibling), await listed(foreign)]).toEqual([
     [[own, false]],
     [[siblings, false]],
