@@ -18,7 +18,7 @@ import {
 } from './site.js';
 import { getSite, updateSite } from './site.repository.js';
 
-/** Changes settings of a site and publishes them; does nothing without a change. */
+/** Changes settings of a site and publishes them. Does nothing if all settings are equal. */
 @Injectable()
 export class ChangeSite {
   constructor(
