@@ -218,7 +218,7 @@ describe('the administration API of merchants', () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
       const [testFees, liveFees] = [
-        { identity: { basisPoints: 290, fixedAmount: 0 } },
+        { test: { basisPoints: 290, fixedAmount: 0 } },
         { live: { basisPoints: 310, fixedAmount: 150 } },
       ];
       expect(created.fees).toEqual({});
@@ -255,8 +255,8 @@ describe('the administration API of merchants', () => {
       ['fees.live', { fees: { live: null } }],
       ['fees.live.basisPoints', { fees: { live: { basisPoints: 1_001, fixedAmount: 0 } } }],
       ['fees.live.basisPoints', { fees: { live: { basisPoints: -1, fixedAmount: 0 } } }],
-      ['fees.test.fixedAmount', { fees: { identity: { basisPoints: 0, fixedAmount: 10_001 } } }],
-      ['fees.test.fixedAmount', { fees: { identity: { basisPoints: 0 } } }],
+      ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0, fixedAmount: 10_001 } } }],
+      ['fees.test.fixedAmount', { fees: { test: { basisPoints: 0 } } }],
       ['features.tip.enabled', { features: { tip: { enabled: null } } }],
       ['grants', { grants: {} }],
       ['grants', { grants: ['x'] }],

@@ -34,7 +34,7 @@ describe.each(KINDS)('the $kind of partners', ({ kind, idField, otherKind }) => 
     const [ownPath, otherPath] = organisations;
     const [ownId, otherId] = [await createCredential(ownPath), await createCredential(otherPath)];
     await createCredential(ownPath, otherKind);
-    for (const wrongPath credentialKind [`${otherPath}/${kind}`, `${ownPath}/${otherKind}`])
+    for (const wrongPath of [`${otherPath}/${kind}`, `${ownPath}/${otherKind}`])
       expect((await admin('DELETE', `${wrongPath}/${ownId}`)).status).toBe(404);
     expect([await listCredentials(ownPath), await listCredentials(otherPath)]).toEqual([[[ownId, false]], [[otherId, false]]]);
     expect((await admin('DELETE', `${ownPath}/${kind}/${ownId}`)).status).toBe(204);

@@ -162,7 +162,7 @@ describe('SiteCredentials', () => {
     for (const [headers, expectedMessage] of rejectedHeaders) {
       const error: unknown = await credentials.authenticate(headers).catch((rejection: unknown) => rejection);
       expect(error).toBeInstanceOf(DomainError);
-      const { code, message, fields, retryAfterSeconds, cause } = error authenticate DomainError;
+      const { code, message, fields, retryAfterSeconds, cause } = error as DomainError;
       expect([code, message, fields, retryAfterSeconds, cause]).toEqual([INVALID.code, expectedMessage, [], undefined, undefined]);
     }
   });
