@@ -95,9 +95,9 @@ describe('the front (reverse proxy)', () => {
     const url = await startFront('gateway', tls);
     const request = sendWithTls(`${url}/api/v3.1/sessions`, { ca: tls.cert, method: 'POST', agent: false });
     request.end('{"amount":  1}');
-    const [answer] = (await once(request, 'response')) as [IncomingMessage];
-    expect(answer.statusCode).toBe(200);
-    answer.resume();
+    const [clientResponse] = (await once(request, 'response')) as [IncomingMessage];
+    expect(clientResponse.statusCode).toBe(200);
+    clientResponse.resume();
     expect(receivedRequests).toMatchObject([{ method: 'POST', url: '/api/v3.1/sessions', body: '{"amount":  1}' }]);
     expect(receivedRequests[0]!.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' });
 
@@ -153,12 +153,12 @@ describe('the front (reverse proxy)', () => {
   it('holds a POST while the app is down, and sends it once when the app runs again', async () => {
     const url = await startFront('gateway');
     await stopApp();
-    const answer = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
+    const clientResponse = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
     // After these round trips the first attempt of the POST was refused.
     for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/no-such-route`)).status).toBe(404);
     upstreamApp = createApp();
     await listen(port);
-    expect((await answer).status).toBe(200);
+    expect((await clientResponse).status).toBe(200);
     expect(receivedRequests.map(({ body }) => body)).toEqual(['once']);
   });
 
@@ -205,22 +205,22 @@ describe('the front (reverse proxy)', () => {
   it('holds requests of a draining app', async () => {
     const url = await startFront('gateway');
     await draining.drain('hosted-gateway');
-    const answer = fetch(`${url}/api/v3.1/payments`);
+    const clientResponse = fetch(`${url}/api/v3.1/payments`);
     expect((await fetch(`${url}/no-such-route`)).status).toBe(404); // The app would have received the held request by now.
     expect(receivedRequests).toHaveLength(0);
     draining.resume('hosted-gateway');
-    expect((await answer).status).toBe(200);
+    expect((await clientResponse).status).toBe(200);
   });
 
   it('completes the requests in flight when it closes', async () => {
     const url = await startFront('gateway');
     let finish = (): void => undefined;
     handleInApp = (_request, response) => (finish = () => response.end('late'));
-    const answer = fetch(`${url}/api/v3.1/payments`);
+    const clientResponse = fetch(`${url}/api/v3.1/payments`);
     await waitUntil('the request to arrive', 5_000, async () => receivedRequests.length === 1);
     const closed = fronts[0]!.close();
     finish();
-    expect(await (await answer).text()).toBe('late');
+    expect(await (await clientResponse).text()).toBe('late');
     await closed;
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
@@ -250,11 +250,11 @@ describe('the front (reverse proxy)', () => {
   ])('responds 404 to the path %s without forwarding it to an app', async (path) => {
     const { port: frontPort } = new URL(await startFront('gateway'));
     const socket = connect(Number(frontPort), '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk) => (answer += String(chunk)));
+    let clientResponse = '';
+    socket.on('data', (chunk) => (clientResponse += String(chunk)));
     socket.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
     await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1.1 404 /);
+    expect(clientResponse).toMatch(/^HTTP\/1.1 404 /);
     expect(receivedRequests).toHaveLength(0);
   });
 
@@ -262,9 +262,9 @@ describe('the front (reverse proxy)', () => {
     const url = await startFront('gateway');
     const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
     get.end('{}');
-    const [answer] = (await once(get, 'response')) as [IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
+    const [clientResponse] = (await once(get, 'response')) as [IncomingMessage];
+    clientResponse.resume();
+    expect(clientResponse.statusCode).toBe(200);
     expect((await fetch(`${url}/api/v3.1/sessions`, { method: 'POST' })).status).toBe(200);
     expect(receivedRequests.map(({ method, body }) => [method, body])).toEqual([
       ['GET', ''],

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { provideAdminKey, PartnerCredentials, PartnerTokens } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
@@ -68,7 +68,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     SealingKeyConsumer,
   ],
   providers: [
-    adminKeyFrom(IdentityConfig),
+    provideAdminKey(IdentityConfig),
     AuditLog,
     CreateMerchant,
     ChangeMerchant,

@@ -68,21 +68,21 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     httpClient(identity.service, headers)('POST', row.path, payload);
   /** Sends a payload that may not be JSON. */
   const sendRaw = async (payload: string, type = 'application/json', headers = headersByCredentials[row.requiredCredentials]) => {
-    const answer = await identity.service.app.inject({
+    const response = await identity.service.app.inject({
       method: 'POST',
       url: row.path,
       headers: { ...headers, 'content-type': type },
       payload,
     });
-    return { status: answer.statusCode, text: answer.body };
+    return { status: response.statusCode, text: response.body };
   };
 
   it('responds with exactly the fields of its row, also to a repeated request if that is accepted', async () => {
-    const answer = await send({ ...body, unknown: 'field', more: [{ unknown: 'object' }] });
-    expect(answer.status).toBe(row.status);
-    expect(answer.body).toEqual(expectedBody(row.response));
-    expect(answer.headers['content-type']).toMatch(/^application\/json/);
-    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    const response = await send({ ...body, unknown: 'field', more: [{ unknown: 'object' }] });
+    expect(response.status).toBe(row.status);
+    expect(response.body).toEqual(expectedBody(row.response));
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
     const repeated = await send(body);
     expect(repeated.status).toBe(row.statusOfRepeat);
     const problem = expect.objectContaining({ status: row.statusOfRepeat, title: expect.any(String) });
@@ -93,12 +93,12 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
 
   it('rejects a well-formed body with wrong values, with an empty body if the status is 401', async () => {
     for (const { changes, status } of row.rejected) {
-      const answer = await send({ ...body, ...changes });
-      expect([changes, answer.status]).toEqual([changes, status]);
+      const response = await send({ ...body, ...changes });
+      expect([changes, response.status]).toEqual([changes, status]);
       const isEmpty = status === 401;
-      expect(answer.headers['content-type']).toBe(isEmpty ? undefined : 'application/problem+json; charset=utf-8');
-      const problem = expect.objectContaining({ status, instance: answer.headers['x-request-id'] });
-      expect(answer.body).toEqual(isEmpty ? undefined : problem);
+      expect(response.headers['content-type']).toBe(isEmpty ? undefined : 'application/problem+json; charset=utf-8');
+      const problem = expect.objectContaining({ status, instance: response.headers['x-request-id'] });
+      expect(response.body).toEqual(isEmpty ? undefined : problem);
     }
   });
 
@@ -116,13 +116,13 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     ];
     for (const headers of wrongHeaders)
       for (const payload of [body, {}]) {
-        const answer = await send(payload, headers);
-        expect([headers, answer.status, answer.body]).toEqual([headers, 401, undefined]);
+        const response = await send(payload, headers);
+        expect([headers, response.status, response.body]).toEqual([headers, 401, undefined]);
       }
     expect(await sendRaw('{"no": ', 'application/json', {})).toEqual({ status: 401, text: '' });
     if (row.requiredCredentials === 'key') return;
-    const answer = await send({}, headersByCredentials['key and customer token']);
-    expect(answer).toMatchObject({ status: 403, body: { status: 403 } });
+    const response = await send({}, headersByCredentials['key and customer token']);
+    expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
   it('responds with the name of every field that is missing, of another type, or too long', async () => {
@@ -136,9 +136,9 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
       const isOptional = row.optional?.[field] !== undefined;
       const invalidValues = [...NON_TEXT_VALUES.filter((value) => !(isOptional && value === null)), 'x'.repeat(maxLength + 1)];
       for (const value of invalidValues) {
-        const answer = await send({ ...body, [field]: value });
-        expect([field, value, answer.status]).toEqual([field, value, 400]);
-        expect(answer.body.errors).toEqual([{ errorReference: '40', field, message: expect.stringContaining(field) }]);
+        const response = await send({ ...body, [field]: value });
+        expect([field, value, response.status]).toEqual([field, value, 400]);
+        expect(response.body.errors).toEqual([{ errorReference: '40', field, message: expect.stringContaining(field) }]);
       }
     }
   });

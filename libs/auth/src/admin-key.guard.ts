@@ -13,7 +13,7 @@ import { DomainError } from '@svc/kernel';
 export const ADMIN_KEY = Symbol('AdminKey');
 
 /** Provides ADMIN_KEY from the variable SVC_ADMIN_KEY of a service's configuration. */
-export function adminKeyFrom<C extends { readonly SVC_ADMIN_KEY: string }>(config: Type<C>): FactoryProvider<string> {
+export function provideAdminKey<C extends { readonly SVC_ADMIN_KEY: string }>(config: Type<C>): FactoryProvider<string> {
   return { provide: ADMIN_KEY, inject: [config], useFactory: ({ SVC_ADMIN_KEY }: C) => SVC_ADMIN_KEY };
 }
 
@@ -39,7 +39,7 @@ export class AdminKeyGuard implements CanActivate {
 }
 
 /** The author of a change in the audit log: an id derived from the administration key, which grants no access itself. */
-export function adminActorOf(adminKey: string): string {
+export function adminActorId(adminKey: string): string {
   return `admin:${digest(adminKey).toString('hex').slice(0, 16)}`;
 }
 

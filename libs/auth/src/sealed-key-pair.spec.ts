@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { compactDecrypt, CompactEncrypt, importJWK, jwtVerify, SignJWT } from 'jose';
-import { newSealedKeyPair, newSealedTokenKey, openPrivateKey } from './sealed-key-pair.js';
+import { newSealedKeyPair, newSealedTokenKey, decryptPrivateKey } from './sealed-key-pair.js';
 
 const SEALING_KEY = randomBytes(32).toString('base64url');
 /** The error message of AES-GCM if the key, the kid or the ciphertext is not the original one. */
@@ -12,7 +12,7 @@ describe('a sealed key pair', () => {
     const encrypted = await new CompactEncrypt(Buffer.from('a secret'))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
       .encrypt(await importJWK({ ...publicJwk }, 'ECDH-ES'));
-    const { plaintext } = await compactDecrypt(encrypted, openPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY));
+    const { plaintext } = await compactDecrypt(encrypted, decryptPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY));
     expect(Buffer.from(plaintext).toString()).toBe('a secret');
   });
 
@@ -32,7 +32,7 @@ describe('a sealed key pair', () => {
 
   it('does not contain the private key as plain text in its sealed private key', async () => {
     const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
-    const { d } = openPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY).export({ format: 'jwk' });
+    const { d } = decryptPrivateKey('pair-1', sealedPrivateKey, SEALING_KEY).export({ format: 'jwk' });
     expect(d).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const raw = Buffer.from(sealedPrivateKey, 'base64');
     for (const plainKey of [d!, Buffer.from(d!, 'base64url')]) expect(raw.indexOf(plainKey)).toBe(-1);
@@ -46,17 +46,17 @@ describe('a sealed key pair', () => {
 
   it('cannot be decrypted with another sealing key, with the kid of another pair, or after a modification', async () => {
     const { sealedPrivateKey } = await newSealedKeyPair('pair-1', SEALING_KEY);
-    expect(() => openPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(
+    expect(() => decryptPrivateKey('pair-1', sealedPrivateKey, randomBytes(32).toString('base64url'))).toThrow(
       DECRYPTION_ERROR,
     );
-    expect(() => openPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow(DECRYPTION_ERROR);
+    expect(() => decryptPrivateKey('pair-2', sealedPrivateKey, SEALING_KEY)).toThrow(DECRYPTION_ERROR);
     const sealed = Buffer.from(sealedPrivateKey, 'base64');
     for (const position of [0, 12, 28, sealed.length - 1]) {
       const tampered = Buffer.from(sealed);
       tampered[position]! ^= 1;
-      expect(() => openPrivateKey('pair-1', tampered.toString('base64'), SEALING_KEY)).toThrow(DECRYPTION_ERROR);
+      expect(() => decryptPrivateKey('pair-1', tampered.toString('base64'), SEALING_KEY)).toThrow(DECRYPTION_ERROR);
     }
-    expect(() => openPrivateKey('pair-1', sealed.subarray(0, 20).toString('base64'), SEALING_KEY)).toThrow(
+    expect(() => decryptPrivateKey('pair-1', sealed.subarray(0, 20).toString('base64'), SEALING_KEY)).toThrow(
       'authentication tag',
     );
   });
@@ -77,7 +77,7 @@ test('a key pair that was stored by an earlier version can be decrypted: its for
     'I7fVb4eMcnZB9+Pc496b2dl0qXAArE9sF5mqVxtX59tNT8ANxCUOejDnFHqOyHdhoZEE7uyL+lrOJJKP',
   ].join('');
   const sealingKey = Buffer.alloc(32, 7).toString('base64url');
-  expect(openPrivateKey('pair-1', sealed, sealingKey).export({ format: 'jwk' })).toEqual({
+  expect(decryptPrivateKey('pair-1', sealed, sealingKey).export({ format: 'jwk' })).toEqual({
     kty: 'EC',
     crv: 'P-256',
     x: 'e60Sar16Ru94YjPbjJ3d_NLWFTbTKYUGjgk0EXPrJhA',
@@ -91,6 +91,6 @@ test('a token key signs a token that its public key verifies (A2)', async () => 
   expect(publicJwk).toMatchObject({ kty: 'EC', crv: 'P-256', kid: 'token-1', use: 'sig', alg: 'ES256' });
   const token = await new SignJWT({ sub: 'c-1' })
     .setProtectedHeader({ alg: 'ES256' })
-    .sign(openPrivateKey('token-1', sealedPrivateKey, SEALING_KEY));
+    .sign(decryptPrivateKey('token-1', sealedPrivateKey, SEALING_KEY));
   expect((await jwtVerify(token, await importJWK({ ...publicJwk }, 'ES256'))).payload.sub).toBe('c-1');
 });

@@ -37,7 +37,7 @@ async function generatePair<PublicJwk extends PublicKeyJwk | TokenKeyJwk>(
 }
 
 /** Decrypts the private key, for `jose`. Throws for another sealing key, another kid or a modified ciphertext. */
-export function openPrivateKey(
+export function decryptPrivateKey(
   kid: string,
   sealedPrivateKey: string,
   sealingKey: string,

@@ -181,8 +181,8 @@ test('a static code is decoded to the newest open invoice of its till, and is a 
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const tillCode = body.code as string;
   const decodedMerchant = async () => {
-    const answer = await decode(tillCode);
-    return answer.status === 200 ? (answer.body.invoice.amount as number) : answer.status;
+    const response = await decode(tillCode);
+    return response.status === 200 ? (response.body.invoice.amount as number) : response.status;
   };
   expect(await decodedMerchant()).toBe(404);
 

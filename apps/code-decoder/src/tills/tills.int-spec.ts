@@ -86,8 +86,8 @@ test('the command FindTillInvoice without a mode returns an invoice in the mode 
   const live = await decoder.createMerchant({ mode: 'live', merchantId: merchant.merchantId, siteId: merchant.siteId });
   const codes = new Map<Merchant, string>();
   for (const owner of [merchant, live]) {
-    const answer = await decoder.call('PUT', `${owner.path}/tills/TILL-9/code`, { headers: owner.headers });
-    codes.set(owner, (answer.body.code as string).slice(-20));
+    const response = await decoder.call('PUT', `${owner.path}/tills/TILL-9/code`, { headers: owner.headers });
+    codes.set(owner, (response.body.code as string).slice(-20));
   }
   const findInvoice = async (owner: Merchant) =>
     (await decoder.service.app.get(Commands).request(FindTillInvoiceV1, { code: codes.get(owner)! })).invoiceReference;

@@ -1,4 +1,4 @@
-import { hashApiKey, newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { hashApiKey, newSealedKeyPair, decryptPrivateKey, type SealedKeyPair } from '@svc/auth';
 import { ApiKeyChangedV1, SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
@@ -46,7 +46,7 @@ describe('the API keys of merchants and sites', () => {
   const decryptKey = async (sealed: string) => {
     const { plaintext } = await compactDecrypt(
       sealed,
-      openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY),
+      decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY),
     );
     return new TextDecoder().decode(plaintext);
   };
@@ -55,10 +55,10 @@ describe('the API keys of merchants and sites', () => {
     'a new %s key is returned once, and its hash and its encrypted form are published',
     async (kind) => {
       const path = kind === 'merchant' ? merchantKeys : siteKeys;
-      const answer = await admin('POST', path, { mode: 'live' });
-      expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-      const { keyId, apiKey } = answer.body;
-      expect(answer.body).toEqual({ keyId, apiKey, kind, mode: 'live', primary: true });
+      const response = await admin('POST', path, { mode: 'live' });
+      expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+      const { keyId, apiKey } = response.body;
+      expect(response.body).toEqual({ keyId, apiKey, kind, mode: 'live', primary: true });
       expect(apiKey).toMatch(new RegExp(`^svc_live_${kind}_[A-Za-z0-9_-]{43}$`));
 
       const owner = kind === 'site' ? { merchantId, siteId } : { merchantId };
@@ -171,8 +171,8 @@ describe('the API keys of merchants and sites', () => {
     const { keyId } = await createKey(merchantKeys);
     identity.clock.advance(1000);
     for (let i = 0; i < 2; i++) {
-      const answer = await admin('DELETE', `${merchantKeys}/${keyId.toUpperCase()}`);
-      expect([answer.status, answer.body]).toEqual([204, undefined]);
+      const response = await admin('DELETE', `${merchantKeys}/${keyId.toUpperCase()}`);
+      expect([response.status, response.body]).toEqual([204, undefined]);
     }
     const { keys, secrets } = await publishedEvents();
     expect(keys.map(({ payload, aggregateVersion }) => [aggregateVersion, payload.revoked])).toEqual([
@@ -202,19 +202,19 @@ describe('the API keys of merchants and sites', () => {
 
   it('have exactly one primary key after keys were created and revoked concurrently', async () => {
     const oldKeys = [await createKey(siteKeys), await createKey(siteKeys), await createKey(siteKeys)];
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...oldKeys.map(({ keyId }) => admin('DELETE', `${siteKeys}/${keyId}`)),
       admin('POST', siteKeys, { mode: 'test' }),
       admin('POST', siteKeys, { mode: 'test' }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 201, 201]);
+    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 201, 201]);
     expect(await listPrimaryKeyIds(siteKeys)).toHaveLength(1);
   });
 
   it('are limited to ten valid keys for each owner and mode', async () => {
     for (let i = 0; i < 9; i++) await createKey(siteKeys);
-    const answers = await Promise.all([1, 2].map(() => admin('POST', siteKeys, { mode: 'test' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    const responses = await Promise.all([1, 2].map(() => admin('POST', siteKeys, { mode: 'test' })));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409]);
     expect(await admin('POST', siteKeys, { mode: 'live' })).toMatchObject({ status: 201 });
     await admin('DELETE', `${siteKeys}/${(await listKeys(siteKeys)).at(-1).keyId}`);
     expect(await admin('POST', siteKeys, { mode: 'test' })).toMatchObject({ status: 201 });
@@ -224,8 +224,8 @@ describe('the API keys of merchants and sites', () => {
     'are not created by a request with the body %j, which has no valid mode',
     async (body) => {
       for (const path of [siteKeys, merchantKeys]) {
-        const answer = await admin('POST', path, body);
-        expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
+        const response = await admin('POST', path, body);
+        expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
       }
     },
   );
@@ -247,8 +247,8 @@ describe('the API keys of merchants and sites', () => {
       ['DELETE', `${siteKeys}/${UNKNOWN_ID}`],
       ['DELETE', `${siteKeys}/x`],
     ] as const) {
-      const answer = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
-      expect([method, path, answer.status]).toEqual([method, path, 404]);
+      const response = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
+      expect([method, path, response.status]).toEqual([method, path, 404]);
     }
     expect(await listKeys(siteKeys)).toMatchObject([{ revoked: false }]);
     expect(await listKeys(merchantKeys)).toMatchObject([{ revoked: false }]);

@@ -169,7 +169,7 @@ describe('the audit log', () => {
   });
 
   it.each(['x', '-1', '1.5', '1&after=2'])('rejects %j as the query parameter "after"', async (after) => {
-    const answer = await admin('GET', `/admin/v1/audit-log?after=${after}`);
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
+    const response = await admin('GET', `/admin/v1/audit-log?after=${after}`);
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 });

@@ -1,5 +1,5 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
-import { adminActorOf } from '@svc/auth';
+import { adminActorId } from '@svc/auth';
 
 /** The author and the request of a change, for the audit log (A10). */
 export interface ChangeAuthor {
@@ -12,5 +12,5 @@ export interface ChangeAuthor {
 /** Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the administration key. */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
   const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
-  return { actor: adminActorOf(String(request.headers['x-admin-key'])), requestId: request.id };
+  return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };
 });

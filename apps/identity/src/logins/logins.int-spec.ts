@@ -33,10 +33,10 @@ const verify = async (token: string) => {
 
 describe('POST /v1/auth/service/login', () => {
   it('responds with a token that the published keys verify', async () => {
-    const answer = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    const { identityToken } = answer.body;
-    expect(answer.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
+    const response = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = response.body;
+    expect(response.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
 
     const { payload, protectedHeader } = await verify(identityToken);
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(UUID) });
@@ -83,12 +83,12 @@ describe('POST /v1/auth/service/login', () => {
       [{}, undefined],
     ];
     for (const [body, key] of rejectedRequests) {
-      const answer = await httpClient(identity.service, key === undefined ? {} : { 'x-api-key': key })(
+      const response = await httpClient(identity.service, key === undefined ? {} : { 'x-api-key': key })(
         'POST',
         '/v1/auth/service/login',
         body,
       );
-      expect([body, key, answer.status, answer.body]).toEqual([body, key, 401, undefined]);
+      expect([body, key, response.status, response.body]).toEqual([body, key, 401, undefined]);
     }
   });
 
@@ -133,9 +133,9 @@ describe('the API of users and customers', () => {
   const login = (email: string, password: string) => call('POST', '/v1/auth/customers/login', { email, password });
 
   it('creates one user for each email of an organisation, regardless of upper and lower case', async () => {
-    const answer = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
-    expect(answer).toMatchObject({ status: 201 });
-    expect(answer.body).toEqual({ userId: expect.stringMatching(UUID) });
+    const response = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
+    expect(response).toMatchObject({ status: 201 });
+    expect(response.body).toEqual({ userId: expect.stringMatching(UUID) });
     const repeated = await call('POST', '/v1/auth/users', { email: 'thandi@example.COM', password: 'another password' });
     expect(repeated).toMatchObject({ status: 409, body: { errors: [{ field: 'email' }] } });
     const other = await createPartner(identity);
@@ -151,10 +151,10 @@ describe('the API of users and customers', () => {
   it('registers a user as a customer once', async () => {
     const userId = await createUser('thandi@example.com', { firstName: 'Thandi', lastName: 'Nkosi' });
     const register = () => call('POST', '/v1/auth/customers/register', { userId });
-    const answers = await Promise.all(Array.from({ length: 5 }, register));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 201]);
-    const body = answers[0]!.body as Record<string, string>;
-    for (const answer of [...answers, await register()]) expect(answer.body).toEqual(body);
+    const responses = await Promise.all(Array.from({ length: 5 }, register));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 201]);
+    const body = responses[0]!.body as Record<string, string>;
+    for (const response of [...responses, await register()]) expect(response.body).toEqual(body);
     expect(body).toEqual({
       customerReference: expect.stringMatching(UUID),
       userId,
@@ -174,10 +174,10 @@ describe('the API of users and customers', () => {
 
   it('logs a customer in with the email in upper or lower case and with blanks', async () => {
     const { customerReference } = await createCustomer('thandi@example.com', { firstName: 'Thandi' });
-    const answer = await login(' THANDI@example.com', PASSWORD);
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    const { identityToken } = answer.body;
-    expect(answer.body).toEqual({
+    const response = await login(' THANDI@example.com', PASSWORD);
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = response.body;
+    expect(response.body).toEqual({
       identityToken,
       tokenType: 'Bearer',
       expiresIn: 900,
@@ -220,9 +220,9 @@ describe('the API of users and customers', () => {
       await login('no address', PASSWORD),
     ];
     const withoutRequestHeaders = ({ headers: { 'x-request-id': _, date: __, ...headers } }: (typeof responses)[number]) => headers;
-    for (const answer of responses) {
-      expect([answer.status, answer.body]).toEqual([401, undefined]);
-      expect(withoutRequestHeaders(answer)).toEqual(withoutRequestHeaders(responses[0]!));
+    for (const response of responses) {
+      expect([response.status, response.body]).toEqual([401, undefined]);
+      expect(withoutRequestHeaders(response)).toEqual(withoutRequestHeaders(responses[0]!));
     }
   });
 
@@ -244,8 +244,8 @@ describe('the API of users and customers', () => {
       for (const password of lastPasswords) statuses.push((await login(email, password)).status);
       expect(statuses).toEqual(kind === 'known' ? [200, 401] : [401]);
       for (const password of [PASSWORD, 'wrong password']) {
-        const answer = await login(email.toUpperCase(), password);
-        expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
+        const response = await login(email.toUpperCase(), password);
+        expect(response).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
       }
       identity.clock.advance(11 * 60_000 - 1);
       expect((await login(email, PASSWORD)).status).toBe(429);
@@ -258,8 +258,8 @@ describe('the API of users and customers', () => {
 
   it('checks only five of twenty passwords that are sent concurrently for one email', async () => {
     await createCustomer('thandi@example.com');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
-    const statuses = answers.map(({ status }) => status);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
@@ -268,11 +268,11 @@ describe('the API of users and customers', () => {
     identity.clock.advance(15 * 60_000);
     const createClient = async () => partnerClient(identity, partner, await logIn(identity, partner));
     const client = await createClient();
-    const answers = [];
+    const responses = [];
     for (let i = 0; i < 101; i++)
-      answers.push(await client('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
-    expect(answers.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
-    expect(answers[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
+      responses.push(await client('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
+    expect(responses.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
+    expect(responses[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
     // Customers of another organisation are not locked out, even from the same address, which may be that of a proxy.
     const otherPartner = await createPartner(identity);
     const otherClient = partnerClient(identity, otherPartner, await logIn(identity, otherPartner));
@@ -291,10 +291,10 @@ describe('the API of users and customers', () => {
 
 test('the kid of a token is the id of a published key', async () => {
   const { kid } = decodeProtectedHeader(await logIn(identity, partner));
-  const answer = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
-  expect(answer.headers['cache-control']).toBe('public, max-age=300');
+  const response = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
+  expect(response.headers['cache-control']).toBe('public, max-age=300');
   const coordinate = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
-  expect(answer.body).toEqual({
+  expect(response.body).toEqual({
     keys: [{ kty: 'EC', crv: 'P-256', x: coordinate, y: coordinate, kid, use: 'sig', alg: 'ES256' }],
   });
 });

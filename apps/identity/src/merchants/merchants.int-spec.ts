@@ -42,19 +42,19 @@ describe('the administration API of merchants', () => {
     ['too long', { name: 'x'.repeat(101) }],
     ['a text with a control character', { name: 'a\u0000b' }],
   ])('rejects a new merchant whose name is %s', async (_, body) => {
-    const answer = await admin('POST', MERCHANTS, body);
-    expect(answer).toMatchObject({
+    const response = await admin('POST', MERCHANTS, body);
+    expect(response).toMatchObject({
       status: 400,
       body: { status: 400, errors: [{ errorReference: '40', field: 'name' }] },
     });
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.body.instance).toBe(answer.headers['x-request-id']);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.body.instance).toBe(response.headers['x-request-id']);
   });
 
   it('rejects a body that is not JSON', async () => {
     const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' };
-    const answer = await identity.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
-    expect([answer.statusCode, answer.json()]).toEqual([
+    const response = await identity.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
+    expect([response.statusCode, response.json()]).toEqual([
       400,
       expect.objectContaining({ detail: 'The body is not valid JSON.' }),
     ]);
@@ -127,8 +127,8 @@ describe('the administration API of merchants', () => {
   });
 
   it.each(['x', '-1', '1.5', '', '1&after=2'])('rejects %j as the query parameter "after"', async (after) => {
-    const answer = await admin('GET', `${MERCHANTS}?after=${after}`);
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
+    const response = await admin('GET', `${MERCHANTS}?after=${after}`);
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 
   it('responds 401 with an empty body to any request without the administration key, even if the request is invalid', async () => {
@@ -162,8 +162,8 @@ describe('the administration API of merchants', () => {
         ['DELETE', `${merchantPath}/sites/${siteId}/webhook-secrets/${id}`],
         ['GET', '/admin/v1/audit-log'],
       ] as const) {
-        const answer = await unauthorisedClient(method, path, method === 'GET' || method === 'DELETE' ? undefined : { name: '' });
-        expect([method, path, answer.status, answer.body]).toEqual([method, path, 401, undefined]);
+        const response = await unauthorisedClient(method, path, method === 'GET' || method === 'DELETE' ? undefined : { name: '' });
+        expect([method, path, response.status, response.body]).toEqual([method, path, 401, undefined]);
       }
     }
   });
@@ -185,9 +185,9 @@ describe('the administration API of merchants', () => {
         tip: { enabled: true },
       };
       const grants = [{ organisationId, vouchers: true, externalPayments: false }];
-      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { ...features, more: 1 }, grants });
-      expect(answer).toMatchObject({ status: 200 });
-      expect(answer.body).toMatchObject({ features, grants });
+      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { ...features, more: 1 }, grants });
+      expect(response).toMatchObject({ status: 200 });
+      expect(response.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
       const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {} };
@@ -266,9 +266,9 @@ describe('the administration API of merchants', () => {
       ['name', { name: null, features: {} }],
     ])('are not changed by a request with an invalid value of %s: %j', async (field, body, fields = [field]) => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
-      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
-      expect(answer.status).toBe(400);
-      expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual(fields);
+      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
+      expect(response.status).toBe(400);
+      expect(response.body.errors.map((error: { field: string }) => error.field)).toEqual(fields);
       expect(await publishedMerchants(merchantId)).toHaveLength(1);
     });
 

@@ -65,10 +65,10 @@ describe('organisations and their credentials', () => {
   });
 
   it('have API keys, which are returned only once and published with their hash when they are created and revoked', async () => {
-    const answer = await admin('POST', `${organisationPath}/keys`, { mode: 'live' });
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { keyId, apiKey } = answer.body;
-    expect(answer.body).toEqual({ keyId, apiKey, kind: 'partner', mode: 'live' });
+    const response = await admin('POST', `${organisationPath}/keys`, { mode: 'live' });
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { keyId, apiKey } = response.body;
+    expect(response.body).toEqual({ keyId, apiKey, kind: 'partner', mode: 'live' });
     expect(apiKey).toMatch(/^svc_live_partner_[A-Za-z0-9_-]{43}$/);
     const view = { keyId, mode: 'live', prefix: apiKey.slice(0, 'svc_live_partner_'.length + 6), revoked: false };
     const createdUTCDate = identity.clock.nowISO();
@@ -87,9 +87,9 @@ describe('organisations and their credentials', () => {
   });
 
   it('have API tokens, which are returned only once and are not published', async () => {
-    const answer = await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' });
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { tokenId, apiToken } = answer.body;
+    const response = await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' });
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { tokenId, apiToken } = response.body;
     expect(apiToken).toMatch(/^svc_test_token_[A-Za-z0-9_-]{43}$/);
     expect((await admin('GET', `${organisationPath}/api-tokens`)).body.apiTokens).toMatchObject([
       { tokenId, revoked: false },
@@ -108,9 +108,9 @@ describe('organisations and their credentials', () => {
 
   it('have at most ten valid credentials of each kind and mode, even if more are created concurrently', async () => {
     const createKey = () => admin('POST', `${organisationPath}/keys`, { mode: 'test' });
-    const answers = await Promise.all(Array.from({ length: 12 }, createKey));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    const responses = await Promise.all(Array.from({ length: 12 }, createKey));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(2);
     expect((await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' })).status).toBe(201);
     expect((await admin('POST', `${organisationPath}/keys`, { mode: 'live' })).status).toBe(201);
   });

@@ -71,9 +71,9 @@ async function createPartner() {
   const token: string = login.body.identityToken;
   const requestStatus = async (replica: RunningService, apiKey: string): Promise<number> => {
     const headers = { 'x-api-key': apiKey, authorization: `Bearer ${token}` };
-    const answer = await fetch(`${await replica.app.getUrl()}/v1/caller`, { headers });
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(`${await replica.app.getUrl()}/v1/caller`, { headers });
+    await response.body?.cancel();
+    return response.status;
   };
   const statusesOfReplicas = async (apiKey: string) =>
     new Set(await Promise.all(replicas.map((replica) => requestStatus(replica, apiKey))));

@@ -1,4 +1,4 @@
-import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
+import { newSealedKeyPair, decryptPrivateKey } from '@svc/auth';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { seal } from './seal.js';
 
@@ -11,10 +11,10 @@ describe('seal', () => {
     const sealed = await seal('whsec_c2VjcmV0', reader.publicJwk);
 
     expect(decodeProtectedHeader(sealed)).toMatchObject({ alg: 'ECDH-ES', enc: 'A256GCM', kid: 'reader' });
-    const decrypted = await compactDecrypt(sealed, openPrivateKey('reader', reader.sealedPrivateKey, SEALING_KEY));
+    const decrypted = await compactDecrypt(sealed, decryptPrivateKey('reader', reader.sealedPrivateKey, SEALING_KEY));
     expect(new TextDecoder().decode(decrypted.plaintext)).toBe('whsec_c2VjcmV0');
     await expect(
-      compactDecrypt(sealed, openPrivateKey('stranger', otherReader.sealedPrivateKey, SEALING_KEY)),
+      compactDecrypt(sealed, decryptPrivateKey('stranger', otherReader.sealedPrivateKey, SEALING_KEY)),
     ).rejects.toMatchObject({ code: 'ERR_JWE_DECRYPTION_FAILED' });
   });
 

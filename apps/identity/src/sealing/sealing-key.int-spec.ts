@@ -34,8 +34,8 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
       [`${merchantPath}/keys`, { mode: 'test' }],
       [`${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP' }],
     ] as const) {
-      const answer = await admin('POST', path, body);
-      expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { status: 503 } });
+      const response = await admin('POST', path, body);
+      expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { status: 503 } });
     }
     expect((await admin('GET', `${merchantPath}/keys`)).body.keys).toEqual([]);
     expect((await admin('GET', merchantPath)).body.sites).toEqual([]);

@@ -9,7 +9,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
-import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, webhookUrlRules } from './site.js';
 import { countSitesOfMerchant, insertSite, MAX_SITES_PER_MERCHANT } from './site.repository.js';
 
 /** A new site, with its webhook secrets, which are shown only once. */
@@ -34,7 +34,7 @@ export class CreateSite {
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, requested: SiteSettings): Promise<CreatedSite> {
-    const settings = normaliseSiteSettings(requested, urlRulesOf(this.config));
+    const settings = normaliseSiteSettings(requested, webhookUrlRules(this.config));
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       if ((await countSitesOfMerchant(tx, merchantId)) >= MAX_SITES_PER_MERCHANT) {

@@ -1,5 +1,5 @@
 import { DomainError, type MerchantUrlRules } from '@svc/kernel';
-import { normaliseSiteSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, webhookUrlRules } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -70,12 +70,12 @@ describe('normaliseSiteSettings', () => {
   });
 });
 
-describe('urlRulesOf', () => {
+describe('webhookUrlRules', () => {
   it.each([
     ['development', true],
     ['production', false],
   ])('returns for the environment %s that HTTP to loopback addresses is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
-    expect(urlRulesOf({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
+    expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
   });
 });
 

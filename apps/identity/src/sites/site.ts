@@ -42,18 +42,18 @@ export function normaliseSiteSettings(requested: SiteSettings, urlRules: Merchan
 }
 
 /** The rules for the webhookUrl of a site. They are those of a session's notificationUrl. */
-export function urlRulesOf({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
+export function webhookUrlRules({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
   return { allowLoopbackHttp: SVC_ENVIRONMENT === 'development' };
 }
 
 /** Copies only the settings of a site. */
-export function settingsOf(site: SiteSettings): SiteSettings {
+export function pickSettings(site: SiteSettings): SiteSettings {
   const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled } = site;
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
 export function toSiteView(site: SiteView): SiteView {
-  return { siteId: site.siteId, ...settingsOf(site) };
+  return { siteId: site.siteId, ...pickSettings(site) };
 }
 
 /** The event for other services. */

@@ -1,4 +1,4 @@
-import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { newSealedKeyPair, decryptPrivateKey, type SealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1, SigningSecretChangedV1, SiteChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
@@ -39,7 +39,7 @@ describe('the administration API of sites', () => {
       .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
 
   it('creates sites with ids from 5001 that require a key by default, and publishes them', async () => {
-    const answer = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
+    const response = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
     const site = {
       siteId: 5001,
       name: 'Shop',
@@ -49,16 +49,16 @@ describe('the administration API of sites', () => {
       keylessMode: 'test',
       webhookEnabled: false,
     };
-    expect(answer).toMatchObject({ status: 201 });
-    expect(answer.body).toEqual({ ...site, webhookUrl: null, webhookSecrets: expect.anything() });
+    expect(response).toMatchObject({ status: 201 });
+    expect(response.body).toEqual({ ...site, webhookUrl: null, webhookSecrets: expect.anything() });
     expect(await publishedVersions(5001)).toEqual([{ merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 }]);
     expect((await admin('GET', merchantPath)).body.sites).toEqual([{ ...site, webhookUrl: null }]);
   });
 
   it('creates a webhook secret of each mode with a site, returns the secrets once and publishes them encrypted', async () => {
-    const answer = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { siteId, webhookSecrets } = answer.body;
+    const response = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' });
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { siteId, webhookSecrets } = response.body;
     const payloadsOfSite = <T extends { payload: { siteId?: number } }>(events: T[]): T['payload'][] =>
       events.map(({ payload }) => payload).filter((payload) => payload.siteId === siteId);
     const signing = payloadsOfSite(await identity.published(SigningSecretChangedV1));
@@ -70,7 +70,7 @@ describe('the administration API of sites', () => {
     expect(metadata).toEqual(
       signing.map(({ secretId, mode }) => ({ secretId, mode, merchantId, siteId, revoked: false })),
     );
-    const privateKey = openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
+    const privateKey = decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
     for (const { mode, sealed } of signing) {
       const { plaintext } = await compactDecrypt(sealed, privateKey);
       expect(new TextDecoder().decode(plaintext)).toBe(webhookSecrets[mode]);
@@ -116,9 +116,9 @@ describe('the administration API of sites', () => {
     ['webhookUrl', { webhookUrl: 7 }],
     ['webhookEnabled', { webhookEnabled: 'true' }],
   ])('rejects a new site with an invalid %s: %j', async (field, fields) => {
-    const answer = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields });
-    expect(answer).toMatchObject({ status: 400 });
-    expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
+    const response = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1', ...fields });
+    expect(response).toMatchObject({ status: 400 });
+    expect(response.body.errors.map((error: { field: string }) => error.field)).toEqual([field]);
     expect((await admin('GET', merchantPath)).body.sites).toEqual([]);
   });
 
@@ -129,11 +129,11 @@ describe('the administration API of sites', () => {
   });
 
   it('creates one site for each reference of a merchant, even if requests are concurrent', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [1, 2, 3].map(() => admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP-1' })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
-    const conflict = answers.find(({ status }) => status === 409)!;
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+    const conflict = responses.find(({ status }) => status === 409)!;
     expect(conflict.body.errors).toMatchObject([{ field: 'siteReference' }]);
 
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
@@ -147,13 +147,13 @@ describe('the administration API of sites', () => {
   it('changes only the fields and the site of the request, and publishes the next version', async () => {
     const site = await createSite();
     const otherSite = await createSite({ siteReference: 'SHOP-2' });
-    const answer = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, {
+    const response = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, {
       requireApiKey: false,
       allowedHosts: ['LOCALHOST'],
     });
     const changed = { ...site, requireApiKey: false, allowedHosts: ['localhost'] };
-    expect(answer).toMatchObject({ status: 200 });
-    expect(answer.body).toEqual(changed);
+    expect(response).toMatchObject({ status: 200 });
+    expect(response.body).toEqual(changed);
     expect(await publishedVersions(site.siteId)).toMatchObject([
       { ...toEventPayload(site), aggregateVersion: 1 },
       { ...toEventPayload(changed), aggregateVersion: 2 },
@@ -196,22 +196,22 @@ describe('the administration API of sites', () => {
     ['webhookEnabled', { webhookEnabled: null }],
   ])('rejects a change with an invalid %s: %j', async (field, change) => {
     const site = await createSite();
-    const answer = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, change);
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field }] } });
+    const response = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, change);
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field }] } });
     expect((await admin('GET', merchantPath)).body.sites).toEqual([site]);
   });
 
   it('rejects a change that removes the last allowed host of a site with requireApiKey false', async () => {
     const site = await createSite({ requireApiKey: false, allowedHosts: ['shop.example'] });
-    const answer = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, { allowedHosts: [] });
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
+    const response = await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, { allowedHosts: [] });
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'allowedHosts' }] } });
   });
 
   it('rejects a change to the siteReference of another site', async () => {
     await createSite();
     const second = await createSite({ siteReference: 'SHOP-2' });
-    const answer = await admin('PATCH', `${merchantPath}/sites/${second.siteId}`, { siteReference: 'SHOP-1' });
-    expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'siteReference' }] } });
+    const response = await admin('PATCH', `${merchantPath}/sites/${second.siteId}`, { siteReference: 'SHOP-1' });
+    expect(response).toMatchObject({ status: 409, body: { errors: [{ field: 'siteReference' }] } });
   });
 
   it('applies and publishes each of several concurrent changes', async () => {
@@ -242,9 +242,9 @@ describe('the administration API of sites', () => {
        SELECT $1, 'Till', 'TILL-' || i, true, '[]', 'test', $2, 1 FROM generate_series(1, 999) AS i`,
       [merchantId, identity.clock.now()],
     );
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['X', 'Y'].map((siteReference) => admin('POST', `${merchantPath}/sites`, { name: 'Till', siteReference })),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409]);
   });
 });

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { openPrivateKey } from '@svc/auth';
+import { decryptPrivateKey } from '@svc/auth';
 import {
   type Mode,
   SCOPES_OF,
@@ -70,7 +70,7 @@ export class SignToken {
     const key = signingKeyAt(keys ??  [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     if (this.decrypted?.kid !== key.kid) {
-      const privateKey = openPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+      const privateKey = decryptPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
       this.decrypted = { kid: key.kid, privateKey };
     }
     return this.decrypted;

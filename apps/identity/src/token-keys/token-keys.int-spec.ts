@@ -77,9 +77,9 @@ describe('the keys of identity tokens', () => {
 
   it('rotate at the request of an administrator, with an audit entry, but not while a next key exists', async () => {
     const [firstKid] = await readPublishedKids();
-    const answer = await admin('POST', PATH);
-    expect(answer).toMatchObject({ status: 201, body: { state: 'next' } });
-    const { kid, signsFromUTCDate } = answer.body;
+    const response = await admin('POST', PATH);
+    expect(response).toMatchObject({ status: 201, body: { state: 'next' } });
+    const { kid, signsFromUTCDate } = response.body;
     expect(Date.parse(signsFromUTCDate) - identity.clock.now().getTime()).toBe(PUBLISH_AHEAD_MS);
     expect(await admin('POST', PATH)).toMatchObject({ status: 409 });
     expect(await readPublishedKids()).toEqual([kid, firstKid]);

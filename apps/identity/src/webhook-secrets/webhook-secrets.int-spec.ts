@@ -1,4 +1,4 @@
-import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { newSealedKeyPair, decryptPrivateKey, type SealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1, SigningSecretChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
@@ -36,10 +36,10 @@ describe('the webhook secrets of a site', () => {
   const listNewSecrets = async () => (await admin('GET', secretsPath)).body.secrets.slice(0, -2);
 
   it('are created in test mode by default, returned only once, and published encrypted', async () => {
-    const answer = await admin('POST', secretsPath);
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { secretId, webhookSecret } = answer.body;
-    expect(answer.body).toEqual({ secretId, webhookSecret, mode: 'test' });
+    const response = await admin('POST', secretsPath);
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { secretId, webhookSecret } = response.body;
+    expect(response.body).toEqual({ secretId, webhookSecret, mode: 'test' });
     expect(Buffer.from(webhookSecret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
 
     const [event, ...furtherEvents] = await signingSecretEvents();
@@ -56,7 +56,7 @@ describe('the webhook secrets of a site', () => {
       primary: false,
       revoked: false,
     });
-    const privateKey = openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
+    const privateKey = decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
     const { plaintext } = await compactDecrypt(sealed, privateKey);
     expect(new TextDecoder().decode(plaintext)).toBe(webhookSecret);
 
@@ -68,8 +68,8 @@ describe('the webhook secrets of a site', () => {
     const first = (await admin('POST', secretsPath, { mode: 'live' })).body;
     const second = (await admin('POST', secretsPath, { mode: 'live' })).body;
     for (let i = 0; i < 2; i++) {
-      const answer = await admin('DELETE', `${secretsPath}/${first.secretId}`);
-      expect([answer.status, answer.body]).toEqual([204, undefined]);
+      const response = await admin('DELETE', `${secretsPath}/${first.secretId}`);
+      expect([response.status, response.body]).toEqual([204, undefined]);
     }
     expect(await listNewSecrets()).toMatchObject([
       { secretId: second.secretId, mode: 'live', revoked: false },
@@ -94,14 +94,14 @@ describe('the webhook secrets of a site', () => {
   });
 
   it('are limited to five valid ones in a mode, even if more are created concurrently', async () => {
-    const answers = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secretsPath, { mode: 'test' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
+    const responses = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secretsPath, { mode: 'test' })));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
     expect(await admin('POST', secretsPath, { mode: 'live' })).toMatchObject({ status: 201 });
   });
 
   it('are not created by a request with an unknown mode', async () => {
-    const answer = await admin('POST', secretsPath, { mode: 'both' });
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
+    const response = await admin('POST', secretsPath, { mode: 'both' });
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
     expect(await signingSecretEvents()).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { hashApiKey, isApiKeyShaped, keyProblem, newApiKey } from './api-key.js';
+import { hashApiKey, hasApiKeyFormat, describeKeyProblem, newApiKey } from './api-key.js';
 
 describe('an API key', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('an API key', () => {
     const prefix = `svc_${mode}_${kind}_`;
     expect(apiKey.startsWith(prefix)).toBe(true);
     expect(Buffer.from(apiKey.slice(prefix.length), 'base64url')).toHaveLength(32);
-    expect(isApiKeyShaped(apiKey)).toBe(true);
+    expect(hasApiKeyFormat(apiKey)).toBe(true);
   });
 
   it('is different each time one is generated', () => {
@@ -39,7 +39,7 @@ describe('an API key', () => {
     `svc_test_site_${random}\n`,
     `svc_test_site_${random.slice(1)}+`,
   ])('does not have the format of %j', (text) => {
-    expect(isApiKeyShaped(text)).toBe(false);
+    expect(hasApiKeyFormat(text)).toBe(false);
   });
 
   it.each([
@@ -61,6 +61,6 @@ describe('an API key', () => {
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
     ],
   ])('sent as %j is rejected with the message: %s', (header, message) => {
-    expect(keyProblem(header, ['site', 'merchant'])).toBe(message);
+    expect(describeKeyProblem(header, ['site', 'merchant'])).toBe(message);
   });
 });

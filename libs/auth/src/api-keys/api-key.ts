@@ -17,7 +17,7 @@ export function hashApiKey(apiKey: string): string {
 }
 
 /** Whether the text has the format of an API key. Other texts are rejected without a database query. */
-export function isApiKeyShaped(text: unknown): text is string {
+export function hasApiKeyFormat(text: unknown): text is string {
   return typeof text === 'string' && API_KEY_PATTERN.test(text);
 }
 
@@ -27,7 +27,7 @@ export function isApiKeyShaped(text: unknown): text is string {
  *
  * @param kinds kinds of keys that are accepted
  */
-export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
+export function describeKeyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
   if (apiKey === undefined || apiKey === '') return 'The header x-api-key is missing.';
   if (typeof apiKey !== 'string') return 'The header x-api-key was sent more than once.';
   if (apiKey.startsWith('whsec_')) return 'x-api-key has a webhook secret: send the API key.';
@@ -35,7 +35,7 @@ export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): strin
   const kind = /^svc_(?:test|live)_([a-z]+)_/.exec(apiKey)?.[1];
   if (kind !== undefined && !kinds.some((each) => each === kind))
     return `x-api-key has the key of a ${kind}: send one of ${acceptedKinds}.`;
-  if (!isApiKeyShaped(apiKey))
+  if (!hasApiKeyFormat(apiKey))
     return `x-api-key has no key: one of ${acceptedKinds} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
   return `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${acceptedKinds}.`;
 }

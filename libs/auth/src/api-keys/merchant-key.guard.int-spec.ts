@@ -54,8 +54,8 @@ async function publishKey(siteId?: number, { merchantId = MERCHANT, mode = 'test
 }
 /** The merchant that the guard admitted, or the status of the error. */
 async function getCaller(path: string, headers: Record<string, string>) {
-  const answer = await service.service.app.inject({ method: 'GET', url: `/merchants/${path}caller`, headers });
-  return answer.statusCode === 200 ? (JSON.parse(answer.body) as AuthenticatedMerchant) : answer.statusCode;
+  const response = await service.service.app.inject({ method: 'GET', url: `/merchants/${path}caller`, headers });
+  return response.statusCode === 200 ? (JSON.parse(response.body) as AuthenticatedMerchant) : response.statusCode;
 }
 const keyHeader = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 

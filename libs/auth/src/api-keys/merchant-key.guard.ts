@@ -2,7 +2,7 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import type { Mode } from '@svc/contracts';
 import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+import { hashApiKey, hasApiKeyFormat, describeKeyProblem } from './api-key.js';
 
 /** The data that a key of a merchant or site may read and change on the path of its request. */
 export interface AuthenticatedMerchant {
@@ -55,7 +55,7 @@ export class MerchantKeyGuard implements CanActivate {
     const apiKey = apiKeyOf(request);
     const key = await this.findKey(apiKey, siteId);
     // The response has no body (C5); the log has the reason.
-    if (!key) throw new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['merchant', 'site']) });
+    if (!key) throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
       .map(([field]) => ({ field, message: `${field} must be a number` }));
@@ -73,7 +73,7 @@ export class MerchantKeyGuard implements CanActivate {
   }
 
   private async findKey(apiKey: unknown, siteId: unknown): Promise<KeyRow | undefined> {
-    if (!isApiKeyShaped(apiKey)) return undefined;
+    if (!hasApiKeyFormat(apiKey)) return undefined;
     const [row] = await this.dataSource.query<KeyRow[]>(
       `SELECT k.key_id AS "keyId", k.mode, k.merchant_id AS "merchantId", k.site_id AS "siteId", s.site_id IS NOT NULL AS "siteExists"
          FROM known_api_keys k LEFT JOIN known_sites s ON s.merchant_id = k.merchant_id AND s.site_id = $2
@@ -88,11 +88,11 @@ function apiKeyOf({ headers }: MerchantRequest): unknown {
   return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1];
 }
 
-export function merchantOf(context: ExecutionContext): AuthenticatedMerchant {
+export function getAuthenticatedMerchant(context: ExecutionContext): AuthenticatedMerchant {
   const { merchant } = context.switchToHttp().getRequest<MerchantRequest>();
   if (!merchant) throw new Error('MerchantKeyGuard has not run.');
   return merchant;
 }
 
 /** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} admitted. */
-export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => merchantOf(context));
+export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => getAuthenticatedMerchant(context));

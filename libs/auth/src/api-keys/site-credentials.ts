@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, isNumericId, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+import { hashApiKey, hasApiKeyFormat, describeKeyProblem } from './api-key.js';
 
 /** The authenticated caller of the hosted gateway: a site of a merchant. */
 export interface AuthenticatedSite {
@@ -54,7 +54,7 @@ export class SiteCredentials {
     const createError = (): DomainError => new DomainError('credentials.invalid', { message: describeProblem(headers) });
     if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw createError();
     // A wrong key is always a 401, even if the site requires no key (A8).
-    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw createError();
+    if (apiKey !== undefined && !hasApiKeyFormat(apiKey)) throw createError();
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
 
     const site = await this.siteCache.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
@@ -93,5 +93,5 @@ function describeProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialH
   }
   return apiKey === undefined
     ? 'There is no such site, or it needs its key in the header x-api-key.'
-    : keyProblem(apiKey, ['site', 'merchant']);
+    : describeKeyProblem(apiKey, ['site', 'merchant']);
 }

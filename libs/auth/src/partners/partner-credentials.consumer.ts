@@ -7,7 +7,7 @@ import {
   TokenKeyChangedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
-import { publicKeyOf } from './token-key.js';
+import { importPublicKey } from './token-key.js';
 
 /** Stores this service's copy of partners' credentials. During an event replay, the highest version of each row is kept. */
 @Controller()
@@ -28,7 +28,7 @@ export class PartnerCredentialsConsumer {
   @EventPattern(TokenKeyChangedV1)
   async onTokenKeyChanged(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      publicKeyOf(payload.publicJwk);
+      importPublicKey(payload.publicJwk);
       await upsertIfNewer(tx, 'known_token_keys', { kid: payload.publicJwk.kid }, aggregateVersion, {
         public_jwk: JSON.stringify(payload.publicJwk),
         withdrawn: payload.withdrawn,

@@ -3,8 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from '../api-keys/api-key.js';
-import { publicKeyOf } from './token-key.js';
+import { hashApiKey, hasApiKeyFormat, describeKeyProblem } from '../api-keys/api-key.js';
+import { importPublicKey } from './token-key.js';
 
 /** A partner's API key, and the organisation that owns it. */
 export interface PartnerKey {
@@ -31,8 +31,8 @@ export class PartnerCredentials {
   /** Throws `credentials.invalid` for a key that is unknown, revoked, or not a partner's. */
   async getPartnerKey(apiKey: unknown): Promise<PartnerKey> {
     const createError = (): DomainError =>
-      new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['partner']) });
-    if (!isApiKeyShaped(apiKey)) throw createError();
+      new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['partner']) });
+    if (!hasApiKeyFormat(apiKey)) throw createError();
     const hash = hashApiKey(apiKey);
     const found = await this.partnerKeys.find(hash, async () => {
       const [row] = await this.dataSource.query<PartnerKey[]>(
@@ -54,7 +54,7 @@ export class PartnerCredentials {
         `SELECT public_jwk AS "publicJwk" FROM known_token_keys WHERE kid = $1 AND NOT withdrawn`,
         [kid],
       );
-      return row && publicKeyOf(row.publicJwk);
+      return row && importPublicKey(row.publicJwk);
     });
   }
 }

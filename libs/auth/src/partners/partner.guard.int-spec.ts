@@ -106,16 +106,16 @@ describe('PartnerGuard', () => {
   const signBearerToken = async (changes: JWTPayload = {}, signingKey = tokenKey) => `Bearer ${await signToken(changes, signingKey)}`;
 
   it('admits a partner with its API key and an identity token', async () => {
-    const answer = await call(await signBearerToken());
-    expect(answer).toMatchObject({ status: 200 });
-    expect(answer.body).toEqual({ organisationId, mode: 'test' });
+    const response = await call(await signBearerToken());
+    expect(response).toMatchObject({ status: 200 });
+    expect(response.body).toEqual({ organisationId, mode: 'test' });
     expect((await call(await signBearerToken(), apiKey, '/caller/customers')).status).toBe(200);
   });
 
   it('admits a partner in live mode with a live key and a live token', async () => {
     const { apiKey: live } = await publishPartnerKey({ mode: 'live' });
-    const answer = await call(await signBearerToken({ mode: 'live' }), live);
-    expect([answer.status, answer.body]).toEqual([200, { organisationId, mode: 'live' }]);
+    const response = await call(await signBearerToken({ mode: 'live' }), live);
+    expect([response.status, response.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
   it('rejects a token with an unknown mode when it verifies the token, before the mode of the key is compared', async () => {
@@ -130,8 +130,8 @@ describe('PartnerGuard', () => {
     const sub = randomUUID();
     const customer = await signBearerToken({ sub, typ: 'customer', scope: SCOPES_OF.customer.join(' ') });
     expect((await call(customer)).body).toMatchObject({ customerReference: sub });
-    const answer = await call(customer, apiKey, '/caller/customers');
-    expect(answer).toMatchObject({ status: 403, body: { status: 403 } });
+    const response = await call(customer, apiKey, '/caller/customers');
+    expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
   const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -213,8 +213,8 @@ describe('PartnerGuard', () => {
     ['is longer than 4 096 characters', () => signBearerToken({ more: 'x'.repeat(5_000) })],
   ];
   it.each(invalidTokens)('responds 401 without a body to a token that %s', async (_, createAuthorization) => {
-    const answer = await call(await createAuthorization());
-    expect([answer.status, answer.body, answer.headers['content-type']]).toEqual([401, undefined, undefined]);
+    const response = await call(await createAuthorization());
+    expect([response.status, response.body, response.headers['content-type']]).toEqual([401, undefined, undefined]);
     // Afterwards the service still accepts a valid token.
     expect((await call(await signBearerToken())).status).toBe(200);
   });
@@ -233,8 +233,8 @@ describe('PartnerGuard', () => {
     ];
     for (const wrongKey of keys) {
       for (const authorization of [await signBearerToken(), undefined]) {
-        const answer = await call(authorization, wrongKey);
-        expect([wrongKey, answer.status, answer.body]).toEqual([wrongKey, 401, undefined]);
+        const response = await call(authorization, wrongKey);
+        expect([wrongKey, response.status, response.body]).toEqual([wrongKey, 401, undefined]);
       }
     }
   });
@@ -315,8 +315,8 @@ describe('PartnerGuard', () => {
   it('responds 500, not 401, when its own tables are unavailable', async () => {
     const authorization = await signBearerToken();
     await service.superuser.query(`ALTER TABLE known_token_keys RENAME TO renamed_token_keys`);
-    const answer = await call(authorization);
-    expect(answer.status).toBe(500);
+    const response = await call(authorization);
+    expect(response.status).toBe(500);
     await service.superuser.query(`ALTER TABLE renamed_token_keys RENAME TO known_token_keys`);
   });
 });
