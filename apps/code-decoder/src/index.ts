@@ -18,7 +18,8 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
-  // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by events.
+  // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by
+  // events.
   gatherMs: 20,
   migrations: [
     Credentials1763500000010,

@@ -50,7 +50,10 @@ test('a replica with an empty database is ready only after it has all existing s
 
   // The first replica starts with identity and receives the events as they happen.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
-  const firstReplica = await services.start(codeDecoderService, await services.environment(codeDecoderService, settings));
+  const firstReplica = await services.start(
+    codeDecoderService,
+    await services.environment(codeDecoderService, settings),
+  );
   await waitUntil('the first replica to be ready', 20_000, () => isReady(firstReplica));
   expect(await requestTillCode(firstReplica, 399)).toBe(201);
 

@@ -3,7 +3,10 @@ import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator'
 
 const UPSTREAM_URL = { protocols: ['http'], require_tld: false, require_protocol: true };
 
-/** Configuration of the front (the reverse proxy). The variable of an upstream is `SVC_UPSTREAM_` and the app's folder name in capitals. */
+/**
+ * Configuration of the front (the reverse proxy). The variable of an upstream is `SVC_UPSTREAM_` and the app's folder
+ * name in capitals.
+ */
 export class FrontConfig extends TlsListenerConfig {
   /** Address to listen on. Any address but loopback exposes the platform to the network. */
   @IsOptional()

@@ -12,15 +12,15 @@ interface AppState {
 }
 
 /**
- * Drains an app before a restart: new requests wait here, and requests in flight complete. Without draining, a request could be sent
- * on a connection that the app is closing, and it would be unknown whether the app executed the request.
+ * Drains an app before a restart: new requests wait here, and requests in flight complete. Without draining, a request
+ * could be sent on a connection that the app is closing, and it would be unknown whether the app executed the request.
  */
 export class AppDraining {
   private readonly apps = new Map<string, AppState>();
 
   /**
-   * Waits until the app is not draining, but at most {@link MAX_WAIT_MS}. Returns a function that the caller must call when the
-   * request has completed.
+   * Waits until the app is not draining, but at most {@link MAX_WAIT_MS}. Returns a function that the caller must call
+   * when the request has completed.
    */
   async enter(app: string): Promise<() => void> {
     const state = this.getState(app);
@@ -34,7 +34,9 @@ export class AppDraining {
     };
   }
 
-  /** Holds new requests of the app. Resolves when no request is in flight, but after {@link MAX_DRAIN_MS} at the latest. */
+  /**
+   * Holds new requests of the app. Resolves when no request is in flight, but after {@link MAX_DRAIN_MS} at the latest.
+   */
   async drain(app: string): Promise<void> {
     const state = this.getState(app);
     if (!state.paused) {

@@ -99,14 +99,19 @@ describe('the front (reverse proxy)', () => {
     expect(clientResponse.statusCode).toBe(200);
     clientResponse.resume();
     expect(receivedRequests).toMatchObject([{ method: 'POST', url: '/api/v3.1/sessions', body: '{"amount":  1}' }]);
-    expect(receivedRequests[0]!.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' });
+    expect(receivedRequests[0]!.headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'https',
+    });
 
     const plainHttpResponse = fetch(url.replace('https:', 'http:'));
     await expect(plainHttpResponse).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   });
 
   it('disconnects a client that does not complete the TLS handshake', async () => {
-    const { port: tlsPort } = new URL(await startFront('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }));
+    const { port: tlsPort } = new URL(
+      await startFront('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }),
+    );
     const socket = connect(Number(tlsPort), '127.0.0.1');
     await once(socket, 'connect');
     socket.on('error', () => undefined).resume();
@@ -165,8 +170,8 @@ describe('the front (reverse proxy)', () => {
   it('responds 503 in the error format of the host when the app stays down', async () => {
     await stopApp();
     const [gateway, admin] = await Promise.all(
-      [`${await startFront('gateway')}/api/v3.1/payments`, `${await startFront('admin')}/admin/v1/merchants`].map((url) =>
-        fetch(url),
+      [`${await startFront('gateway')}/api/v3.1/payments`, `${await startFront('admin')}/admin/v1/merchants`].map(
+        (url) => fetch(url),
       ),
     );
     expect([gateway!.status, gateway!.headers.get('retry-after')]).toEqual([503, '1']);
@@ -180,7 +185,8 @@ describe('the front (reverse proxy)', () => {
 
   it('retries a GET once after a lost connection, and never a POST', async () => {
     const url = await startFront('gateway');
-    handleInApp = (request, response) => (receivedRequests.length === 1 ? request.socket.destroy() : response.end('second time'));
+    handleInApp = (request, response) =>
+      receivedRequests.length === 1 ? request.socket.destroy() : response.end('second time');
     expect(await (await fetch(`${url}/api/v3.1/payments`)).text()).toBe('second time');
     receivedRequests = [];
     handleInApp = (request) => request.socket.destroy();

@@ -1,7 +1,8 @@
 /**
- * A reverse proxy for all hosts of the platform. It forwards each request over HTTP to the app that has the route in the route table
- * (`libs/contracts/src/routes.ts`). It does not authenticate requests, cache responses or change bodies. Only
- * `./svc up --distributed` runs it. Compose and Kubernetes use other proxies, whose rules are generated from the same table (deploy/).
+ * A reverse proxy for all hosts of the platform. It forwards each request over HTTP to the app that has the route in
+ * the route table (`libs/contracts/src/routes.ts`). It does not authenticate requests, cache responses or change
+ * bodies. Only `./svc up --distributed` runs it. Compose and Kubernetes use other proxies, whose rules are generated
+ * from the same table (deploy/).
  */
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
@@ -25,18 +26,22 @@ export interface Front {
   readonly tls?: TlsOptions | undefined;
 }
 
-/** Same limits as the listener of all-in-one. A client that sends very slowly must not occupy a file descriptor for long. */
+/**
+ * Same limits as the listener of all-in-one. A client that sends very slowly must not occupy a file descriptor for
+ * long.
+ */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 5_000;
 /**
- * The front buffers a body until the app has responded, so that it can send the request again after a restart of the app. The limit
- * is twice that of the apps (C6), so that a body slightly above the limit of the apps gets the error of the app.
+ * The front buffers a body until the app has responded, so that it can send the request again after a restart of the
+ * app. The limit is twice that of the apps (C6), so that a body slightly above the limit of the apps gets the error of
+ * the app.
  */
 const MAX_BODY_BYTES = 512 * 1024;
 /**
- * The longest time without a byte from the app, before and during the response. `POST /v1/payments` responds within about 20 s (P6),
- * and event streams send a heartbeat every 15 s. The duration of a whole response is not limited.
+ * The longest time without a byte from the app, before and during the response. `POST /v1/payments` responds within
+ * about 20 s (P6), and event streams send a heartbeat every 15 s. The duration of a whole response is not limited.
  */
 const UPSTREAM_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2_000;
@@ -71,7 +76,8 @@ export function newFront(front: Front): FastifyInstance {
   void fastify.register(replyFrom, {
     disableRequestLogging: true,
     disableCache: true,
-    // The server begins to close before the requests in flight have completed. Closing must not destroy their connections to the apps.
+    // The server begins to close before the requests in flight have completed. Closing must not destroy their
+    // connections to the apps.
     destroyAgent: false,
     undici: {
       connections: MAX_UPSTREAM_CONNECTIONS,
@@ -97,7 +103,8 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
-    // The route table needs the path exactly as the client sent it. Fastify's router would normalise it, so it only gets '/'.
+    // The route table needs the path exactly as the client sent it. Fastify's router would normalise it, so it only
+    // gets '/'.
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
@@ -107,14 +114,17 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
 /** Open event streams. Such a response has no end: a shutdown closes it, and the client connects again. */
 type Streams = Set<FastifyReply['raw']>;
 
-/** Whether the response is an event stream. The Accept header of the request does not show it, because some clients send no type there. */
+/**
+ * Whether the response is an event stream. The Accept header of the request does not show it, because some clients send
+ * no type there.
+ */
 function isEventStream(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
 }
 
 /**
- * On shutdown, requests in flight may complete within {@link SHUTDOWN_TIMEOUT_MS}, and then their connections are closed. The caller
- * adds event streams to the returned set. These are closed immediately on shutdown.
+ * On shutdown, requests in flight may complete within {@link SHUTDOWN_TIMEOUT_MS}, and then their connections are
+ * closed. The caller adds event streams to the returned set. These are closed immediately on shutdown.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
   let isClosing = false;
@@ -180,7 +190,8 @@ function forward(
   const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
   return reply.from(`${upstream}${path}`, {
     queryString: () => query.join('?'),
-    // With this content type the library sends the bytes unchanged; `buildForwardedHeaders` restores the type that the client sent.
+    // With this content type the library sends the bytes unchanged; `buildForwardedHeaders` restores the type that the
+    // client sent.
     ...(body ? { body, contentType: 'application/octet-stream' } : {}),
     rewriteRequestHeaders: (_request, headers) =>
       buildForwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
@@ -222,7 +233,8 @@ function buildForwardedHeaders(
   }
   const { host } = request.headers;
   if (host !== undefined) headers['host'] = host;
-  // The instrumentation of the HTTP client adds `traceparent` with the span of the front. A second value would make the header invalid.
+  // The instrumentation of the HTTP client adds `traceparent` with the span of the front. A second value would make the
+  // header invalid.
   if (trace.getActiveSpan()) for (const name of ['traceparent', 'tracestate']) delete headers[name];
   headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
   headers['x-forwarded-proto'] = isTls ? 'https' : 'http';

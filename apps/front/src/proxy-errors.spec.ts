@@ -18,7 +18,9 @@ test.each([
   ['an address that the library cannot parse', { statusCode: 400 }, 404],
   ['a body that is too large', { statusCode: 413 }, 413],
   ['any other error', new Error('x'), 502],
-])('the error "%s" (%p) is sent to the client with the status %d', (_description, error, status) => expect(classifyProxyError(error).status).toBe(status));
+])('the error "%s" (%p) is sent to the client with the status %d', (_description, error, status) =>
+  expect(classifyProxyError(error).status).toBe(status),
+);
 
 test('the configuration has an upstream for every app of the route table', () => {
   const config = Object.assign(new FrontConfig(), {
@@ -53,7 +55,8 @@ test.each(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', ''])(
 );
 
 test('error codes are found in up to four nested causes, and the search also ends for circular causes', () => {
-  const nested = (depth: number): unknown => (depth === 0 ? errorWithCode('ECONNREFUSED') : { cause: nested(depth - 1) });
+  const nested = (depth: number): unknown =>
+    depth === 0 ? errorWithCode('ECONNREFUSED') : { cause: nested(depth - 1) };
   expect([wasNeverSent(nested(4)), wasNeverSent(nested(5))]).toEqual([true, false]);
   const circular: { cause?: unknown } = {};
   circular.cause = circular;

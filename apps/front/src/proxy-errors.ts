@@ -53,7 +53,10 @@ function collectErrorCodes(error: unknown, depth = 0): string[] {
   if (typeof error !== 'object' || error === null || depth > 4) return [];
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
   const causes: unknown[] = [cause, ...(Array.isArray(errors) ? (errors as unknown[]) : [])];
-  return [...(typeof code === 'string' ? [code] : []), ...causes.flatMap((nested) => collectErrorCodes(nested, depth + 1))];
+  return [
+    ...(typeof code === 'string' ? [code] : []),
+    ...causes.flatMap((nested) => collectErrorCodes(nested, depth + 1)),
+  ];
 }
 
 /** Sends the error in the format of the host. */

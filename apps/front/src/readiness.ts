@@ -1,6 +1,8 @@
 const READINESS_TIMEOUT_MS = 3_000;
 
-/** Queries every app. The platform is ready when every app is ready (`GET /health/ready` of the administration host). */
+/**
+ * Queries every app. The platform is ready when every app is ready (`GET /health/ready` of the administration host).
+ */
 export async function checkReadiness(
   upstreams: ReadonlyMap<string, string>,
 ): Promise<{ ready: boolean; services: Record<string, string> }> {

@@ -89,7 +89,8 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // PartnerGuard needs these providers. In other services they read copies of identity's data, here views of its own tables.
+    // PartnerGuard needs these providers. In other services they read copies of identity's data, here views of its own
+    // tables.
     PartnerCredentials,
     PartnerTokens,
     LogInService,

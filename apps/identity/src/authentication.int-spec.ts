@@ -67,7 +67,11 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   const send = (payload: object, headers = headersByCredentials[row.requiredCredentials]) =>
     httpClient(identity.service, headers)('POST', row.path, payload);
   /** Sends a payload that may not be JSON. */
-  const sendRaw = async (payload: string, type = 'application/json', headers = headersByCredentials[row.requiredCredentials]) => {
+  const sendRaw = async (
+    payload: string,
+    type = 'application/json',
+    headers = headersByCredentials[row.requiredCredentials],
+  ) => {
     const response = await identity.service.app.inject({
       method: 'POST',
       url: row.path,
@@ -134,11 +138,16 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     );
     for (const [field, maxLength] of Object.entries({ ...row.required, ...row.optional })) {
       const isOptional = row.optional?.[field] !== undefined;
-      const invalidValues = [...NON_TEXT_VALUES.filter((value) => !(isOptional && value === null)), 'x'.repeat(maxLength + 1)];
+      const invalidValues = [
+        ...NON_TEXT_VALUES.filter((value) => !(isOptional && value === null)),
+        'x'.repeat(maxLength + 1),
+      ];
       for (const value of invalidValues) {
         const response = await send({ ...body, [field]: value });
         expect([field, value, response.status]).toEqual([field, value, 400]);
-        expect(response.body.errors).toEqual([{ errorReference: '40', field, message: expect.stringContaining(field) }]);
+        expect(response.body.errors).toEqual([
+          { errorReference: '40', field, message: expect.stringContaining(field) },
+        ]);
       }
     }
   });
@@ -150,7 +159,10 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     const tooDeeplyNested = 'The body has too many parts or is nested too deeply.';
     expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooDeeplyNested } });
     for (const payload of ['', '{'])
-      expect(await sendRaw(payload)).toEqual({ status: 400, text: expect.stringContaining('The body is not valid JSON.') });
+      expect(await sendRaw(payload)).toEqual({
+        status: 400,
+        text: expect.stringContaining('The body is not valid JSON.'),
+      });
     const notAnObject = expect.stringContaining('The body must be a JSON object.');
     for (const payload of ['[]', 'null', '"text"', '7'])
       expect([payload, await sendRaw(payload)]).toEqual([payload, { status: 400, text: notAnObject }]);
@@ -167,7 +179,9 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
       ['POST', `${row.path}/${'x'.repeat(10_000)}`],
     ] as const;
     for (const [method, path] of unknownRoutes)
-      expect((await httpClient(identity.service, headersByCredentials[row.requiredCredentials])(method, path)).status).toBe(404);
+      expect(
+        (await httpClient(identity.service, headersByCredentials[row.requiredCredentials])(method, path)).status,
+      ).toBe(404);
   });
 });
 
@@ -212,8 +226,13 @@ describe('a failed customer login (A5)', () => {
       ['nobody@example.com', PASSWORD],
       ['no address', 'wrong password'],
     ] as const) {
-      // Periodic jobs of the service may execute statements during a login. The cheapest of three logins is one without them.
-      const measurements = [await measureLogin(email, password), await measureLogin(email, password), await measureLogin(email, password)];
+      // Periodic jobs of the service may execute statements during a login. The cheapest of three logins is one without
+      // them.
+      const measurements = [
+        await measureLogin(email, password),
+        await measureLogin(email, password),
+        await measureLogin(email, password),
+      ];
       costs.push(measurements.reduce((cheapest, cost) => (cost.statements < cheapest.statements ? cost : cheapest)));
     }
     const [first] = costs;

@@ -1,4 +1,7 @@
-/** Revocations are published even while a transaction in another database of the server holds back the relay of identity (A6). */
+/**
+ * Revocations are published even while a transaction in another database of the server holds back the relay of identity
+ * (A6).
+ */
 import { Module } from '@nestjs/common';
 import {
   CredentialBounds1763500000011,
@@ -68,11 +71,16 @@ afterEach(async () => {
   olderTransaction = undefined;
 });
 
-/** Waits until the credential is rejected, at most the 5 s of A6. Before each check, the clock passes the cache time of a second. */
+/**
+ * Waits until the credential is rejected, at most the 5 s of A6. Before each check, the clock passes the cache time of
+ * a second.
+ */
 const waitUntilRejected = (credential: string, verify: () => Promise<unknown>) =>
   waitUntil(`${credential} to be rejected`, 5_000, async () => {
     verifierService.clock.advance(1_000);
-    const result = await verify().catch((error: { code?: string }) => error.code === 'credentials.invalid' && 'rejected');
+    const result = await verify().catch(
+      (error: { code?: string }) => error.code === 'credentials.invalid' && 'rejected',
+    );
     return result === undefined || result === 'rejected';
   });
 
@@ -147,7 +155,9 @@ test('the revocation of a webhook secret reaches webhook-dispatcher', async () =
 test('a heartbeat is published directly, like a revocation, and is not stored in the event log', async () => {
   await holdBackRelay();
   await identity.service.app.get(SendHeartbeat).runOnce();
-  const [row] = await verifierService.dataSource.query<{ sentAt: Date }[]>('SELECT sent_at AS "sentAt" FROM heartbeats');
+  const [row] = await verifierService.dataSource.query<{ sentAt: Date }[]>(
+    'SELECT sent_at AS "sentAt" FROM heartbeats',
+  );
   expect(row!.sentAt.toISOString()).toBe(identity.clock.nowISO());
   expect(await identity.published(CredentialsHeartbeatV1)).toEqual([]);
 });

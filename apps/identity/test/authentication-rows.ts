@@ -21,7 +21,10 @@ export interface AuthenticationRow {
   /** Status of the same request when it is sent again. */
   readonly statusOfRepeat: number;
   /** Changes of the body after which it is well-formed but rejected, with the status. A 401 has no body. */
-  readonly rejected: readonly { readonly changes: Readonly<Record<string, string>>; readonly status: 401 | 404 | 409 }[];
+  readonly rejected: readonly {
+    readonly changes: Readonly<Record<string, string>>;
+    readonly status: 401 | 404 | 409;
+  }[];
 }
 
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';

@@ -7,7 +7,9 @@ import { identityService } from '../src/index.js';
 export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
-/** Starts identity with a new database. webhook-dispatcher has not yet published the key that encrypts secrets for it. */
+/**
+ * Starts identity with a new database. webhook-dispatcher has not yet published the key that encrypts secrets for it.
+ */
 export function startIdentityWithoutSealingKey({
   env = {},
   ...options
@@ -19,8 +21,8 @@ export function startIdentityWithoutSealingKey({
 }
 
 /**
- * Starts identity with a new database and an encryption key of webhook-dispatcher, so that sites and keys can be created. A test may
- * deliver another encryption key, which replaces this one.
+ * Starts identity with a new database and an encryption key of webhook-dispatcher, so that sites and keys can be
+ * created. A test may deliver another encryption key, which replaces this one.
  */
 export async function startIdentity(options: TestServiceOptions = {}): Promise<TestService> {
   const identity = await startIdentityWithoutSealingKey(options);
@@ -46,7 +48,11 @@ export interface TestPartner {
   readonly apiToken: string;
 }
 
-/** Creates the credentials of a partner. @param existingOrganisationId adds them to this organisation instead of a new one */
+/**
+ * Creates a partner with credentials of one mode.
+ *
+ * @param existingOrganisationId adds the credentials to this organisation instead of a new one
+ */
 export async function createPartner(
   identity: TestService,
   mode: 'test' | 'live' = 'test',

@@ -13,12 +13,15 @@ import { DomainError } from '@svc/kernel';
 export const ADMIN_KEY = Symbol('AdminKey');
 
 /** Provides ADMIN_KEY from the variable SVC_ADMIN_KEY of a service's configuration. */
-export function provideAdminKey<C extends { readonly SVC_ADMIN_KEY: string }>(config: Type<C>): FactoryProvider<string> {
+export function provideAdminKey<C extends { readonly SVC_ADMIN_KEY: string }>(
+  config: Type<C>,
+): FactoryProvider<string> {
   return { provide: ADMIN_KEY, inject: [config], useFactory: ({ SVC_ADMIN_KEY }: C) => SVC_ADMIN_KEY };
 }
 
 /**
- * Admits a request whose header `x-admin-key` contains the administration key (A10). Keys of partners and merchants are rejected.
+ * Admits a request whose header `x-admin-key` contains the administration key (A10). Keys of partners and merchants are
+ * rejected.
  *
  * @throws credentials.invalid
  */
@@ -38,7 +41,9 @@ export class AdminKeyGuard implements CanActivate {
   }
 }
 
-/** The author of a change in the audit log: an id derived from the administration key, which grants no access itself. */
+/**
+ * The author of a change in the audit log: an id derived from the administration key, which grants no access itself.
+ */
 export function adminActorId(adminKey: string): string {
   return `admin:${digest(adminKey).toString('hex').slice(0, 16)}`;
 }

@@ -1,4 +1,7 @@
-/** A service that receives no heartbeat from identity logs an error, and continues to verify keys with its stored credentials (A2). */
+/**
+ * A service that receives no heartbeat from identity logs an error, and continues to verify keys with its stored
+ * credentials (A2).
+ */
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
 import { MESSAGING_LOG, type MessagingLog } from '@svc/messaging';
@@ -99,7 +102,10 @@ test('after a restart, an old stored heartbeat causes no error in the first 30 s
 });
 
 test('if heartbeats arrive late or out of order, the age is that of the newest one', async () => {
-  const createHeartbeat = () => ({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
+  const createHeartbeat = () => ({
+    ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}),
+    occurredAt: mainApi.clock.nowISO(),
+  });
   const olderHeartbeat = createHeartbeat();
   mainApi.clock.advance(10_000);
   const newerHeartbeat = createHeartbeat();

@@ -43,8 +43,9 @@ export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleIn
 }
 
 /**
- * For every service that stores credentials from identity. If no heartbeats arrive, identity may be down, or its revocations may not
- * reach this service. The service then logs an error, and continues to verify requests with the stored credentials (A2).
+ * For every service that stores credentials from identity. If no heartbeats arrive, identity may be down, or its
+ * revocations may not reach this service. The service then logs an error, and continues to verify requests with the
+ * stored credentials (A2).
  */
 @Module({
   controllers: [CredentialsHeartbeatConsumer],

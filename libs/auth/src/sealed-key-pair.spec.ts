@@ -39,7 +39,10 @@ describe('a sealed key pair', () => {
   });
 
   it('is different each time one is generated, even with the same kid', async () => {
-    const [first, second] = [await newSealedKeyPair('pair-1', SEALING_KEY), await newSealedKeyPair('pair-1', SEALING_KEY)];
+    const [first, second] = [
+      await newSealedKeyPair('pair-1', SEALING_KEY),
+      await newSealedKeyPair('pair-1', SEALING_KEY),
+    ];
     expect(first.publicJwk.x).not.toBe(second.publicJwk.x);
     expect(first.sealedPrivateKey.slice(0, 16)).not.toBe(second.sealedPrivateKey.slice(0, 16));
   });

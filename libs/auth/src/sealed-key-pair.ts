@@ -3,17 +3,22 @@ import type { PublicKeyJwk, TokenKeyJwk } from '@svc/contracts';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
 
 /**
- * A key pair whose private key only this service uses. Other services encrypt data with the public key, or verify signatures with
- * it. The private key is sealed, that is stored encrypted (AES-256-GCM) with the sealing key from the environment, so that a copy of
- * the database is not enough to decrypt or to sign.
+ * A key pair whose private key only this service uses. Other services encrypt data with the public key, or verify
+ * signatures with it. The private key is sealed, that is stored encrypted (AES-256-GCM) with the sealing key from the
+ * environment, so that a copy of the database is not enough to decrypt or to sign.
  */
 export interface SealedKeyPair<PublicJwk = PublicKeyJwk> {
   readonly publicJwk: PublicJwk;
-  /** base64: 12 bytes nonce, 16 bytes tag, ciphertext of the private JWK. The kid is the additional authenticated data. */
+  /**
+   * base64: 12 bytes nonce, 16 bytes tag, ciphertext of the private JWK. The kid is the additional authenticated data.
+   */
   readonly sealedPrivateKey: string;
 }
 
-/** Generates a pair for encryption. `kid` is the permanent id of the pair: use a UUID. `sealingKey` is 32 bytes as base64url. */
+/**
+ * Generates a pair for encryption. `kid` is the permanent id of the pair: use a UUID. `sealingKey` is 32 bytes as
+ * base64url.
+ */
 export async function newSealedKeyPair(kid: string, sealingKey: string): Promise<SealedKeyPair> {
   return generatePair({ kid, use: 'enc', alg: 'ECDH-ES' }, sealingKey);
 }

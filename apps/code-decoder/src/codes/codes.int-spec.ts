@@ -235,7 +235,10 @@ test.each(['silent', 'broken'])(
   'a code of a provider that is %s is a 503 with Retry-After, while our own codes are still decoded',
   async (failure) => {
     const { code } = await decoder.createInvoice(merchant);
-    const [providerResponse, ownResponse] = await Promise.all([decode(`https://pay.simulated-provider.example/${failure}`), decode(code)]);
+    const [providerResponse, ownResponse] = await Promise.all([
+      decode(`https://pay.simulated-provider.example/${failure}`),
+      decode(code),
+    ]);
     expect([providerResponse.status, providerResponse.headers['retry-after']]).toEqual([503, '2']);
     expect(ownResponse.status).toBe(200);
   },

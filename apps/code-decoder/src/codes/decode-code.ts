@@ -15,8 +15,8 @@ import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * Decodes a code (D1 to D5). It first looks for codes that this platform issued, in this service's own tables, so that they are
- * decoded even if all other services are down. Then it queries the third-party providers.
+ * Decodes a code (D1 to D5). It first looks for codes that this platform issued, in this service's own tables, so that
+ * they are decoded even if all other services are down. Then it queries the third-party providers.
  */
 @Injectable()
 export class DecodeCode {

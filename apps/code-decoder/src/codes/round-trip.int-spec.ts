@@ -30,7 +30,9 @@ const lineItem = fc
     sku: optional(text(100)),
     unitPrice: fc.integer({ min: 0, max: 100_000_000_000 }),
     categories: optional(fc.array(text(100), { maxLength: 10 })),
-    quantity: optional(fc.double({ min: -1_000_000, max: 1_000_000, noNaN: true }).filter((quantity) => quantity !== 0)),
+    quantity: optional(
+      fc.double({ min: -1_000_000, max: 1_000_000, noNaN: true }).filter((quantity) => quantity !== 0),
+    ),
     isPriceText: fc.boolean(),
   })
   .filter(({ productCode, sku }) => productCode !== undefined || sku !== undefined)
@@ -56,9 +58,14 @@ const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** Creates the invoice and decodes its code. */
 async function createAndDecode(request: Record<string, unknown>): Promise<DecodeResponse> {
-  const created = await decoder.call('POST', `${merchant.path}/invoices`, { headers: merchant.headers, payload: request });
+  const created = await decoder.call('POST', `${merchant.path}/invoices`, {
+    headers: merchant.headers,
+    payload: request,
+  });
   expect([created.status, created.body?.errors]).toEqual([201, undefined]);
-  const { status, body } = await decoder.call('GET', codePath(created.body.code as string), { headers: partnerHeaders });
+  const { status, body } = await decoder.call('GET', codePath(created.body.code as string), {
+    headers: partnerHeaders,
+  });
   expect(status).toBe(200);
   return body as DecodeResponse;
 }
@@ -67,7 +74,6 @@ test('a decoded invoice has exactly the values that the till sent, with any comb
   const testedMembers = { present: new Set<string>(), absent: new Set<string>() };
   await fc.assert(
     fc.asyncProperty(invoice, async (request) => {
-
       const { merchant: decodedMerchant, invoice: decoded } = await createAndDecode(request);
       const { externalReference, lineItems, ...rest } = request;
       const { invoiceReference, state, ...sentMembers } = decoded;
@@ -118,7 +124,8 @@ test('the response to any code is a documented error, never an internal error', 
     }),
     { numRuns: 400, seed: 20_261_121 },
   );
-  for (const status of [400, 404, 422]) expect([status, (countByStatus.get(status) ?? 0) >= 20]).toEqual([status, true]);
+  for (const status of [400, 404, 422])
+    expect([status, (countByStatus.get(status) ?? 0) >= 20]).toEqual([status, true]);
 });
 
 test('500 line items with names in four scripts are returned in order', async () => {

@@ -20,7 +20,11 @@ export class CloseInvoice {
     const invoice = await this.invoices.findByExternalReference(owner, externalReference);
     if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
     if (invoice.closedAt !== null) return;
-    const payable = await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);
+    const payable = await this.commands.request(
+      ClosePayableV1,
+      { payable: createPayableDescriptor(invoice) },
+      PAYABLE_TIMEOUT_MS,
+    );
     await this.invoices.applyPayableChanges([{ payable, at: this.clock.nowISO() }]);
   }
 }

@@ -3,18 +3,28 @@ import { ClosePayableV1, type CreateInvoiceRequest, OpenPayableV1 } from '@svc/c
 import { Clock, DomainError, newOwnCode, newUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CodeDecoderConfig } from '../config.js';
-import { computeFingerprint, invoiceState, normaliseLineItem, createPayableDescriptor, type StoredInvoice } from './invoice.js';
+import {
+  computeFingerprint,
+  invoiceState,
+  normaliseLineItem,
+  createPayableDescriptor,
+  type StoredInvoice,
+} from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
 /** Timeout for a response of payment-processor. After it the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
-/** Attempts if concurrent requests have the same externalReference. In each attempt, at least one of these requests succeeds. */
+/**
+ * Attempts if concurrent requests have the same externalReference. In each attempt, at least one of these requests
+ * succeeds.
+ */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Creates an invoice that can be paid and decoded as soon as `execute` returns (D6). It opens the payable before it stores the
- * invoice, so that no invoice is visible that cannot be paid. If the process ends between the two steps, the payable expires unused,
- * because its id was never published. If payment-processor does not respond, it throws `service.not-ready` and creates nothing.
+ * Creates an invoice that can be paid and decoded as soon as `execute` returns (D6). It opens the payable before it
+ * stores the invoice, so that no invoice is visible that cannot be paid. If the process ends between the two steps, the
+ * payable expires unused, because its id was never published. If payment-processor does not respond, it throws
+ * `service.not-ready` and creates nothing.
  */
 @Injectable()
 export class CreateInvoice {
@@ -26,8 +36,9 @@ export class CreateInvoice {
   ) {}
 
   /**
-   * If an open invoice has the same externalReference, an identical request returns that invoice, and a different request replaces it.
-   * Throws `payment.in-progress` or `payable.paid` if the invoice cannot be replaced because of its payment.
+   * If an open invoice has the same externalReference, an identical request returns that invoice, and a different
+   * request replaces it. Throws `payment.in-progress` or `payable.paid` if the invoice cannot be replaced because of
+   * its payment.
    */
   async execute(
     owner: InvoiceOwner,
@@ -45,7 +56,8 @@ export class CreateInvoice {
       const invoice = this.newInvoice(owner, request, fingerprint);
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
       if (await this.invoices.create(invoice)) return { invoice, replayed: false };
-      // A concurrent request with this externalReference stored its invoice first. Close the payable of this one, which is not visible.
+      // A concurrent request with this externalReference stored its invoice first. Close the payable of this one, which
+      // is not visible.
       await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {
@@ -57,7 +69,10 @@ export class CreateInvoice {
   private async openPayable(invoice: StoredInvoice, invoiceToReplace: StoredInvoice | undefined): Promise<void> {
     const { replaced } = await this.commands.request(
       OpenPayableV1,
-      { payable: createPayableDescriptor(invoice), ...(invoiceToReplace ? { replaces: createPayableDescriptor(invoiceToReplace) } : {}) },
+      {
+        payable: createPayableDescriptor(invoice),
+        ...(invoiceToReplace ? { replaces: createPayableDescriptor(invoiceToReplace) } : {}),
+      },
       PAYABLE_TIMEOUT_MS,
     );
     if (replaced) await this.invoices.applyPayableChanges([{ payable: replaced, at: this.clock.nowISO() }]);
@@ -89,7 +104,10 @@ export class CreateInvoice {
   }
 }
 
-/** Whether there is no payable to close. The payable of an expired invoice is still open and must be closed before it is replaced. */
+/**
+ * Whether there is no payable to close. The payable of an expired invoice is still open and must be closed before it is
+ * replaced.
+ */
 function isMissingOrClosed(invoice: StoredInvoice | undefined): boolean {
   return invoice === undefined || invoice.closedAt !== null;
 }

@@ -105,7 +105,9 @@ describe('the code', () => {
     const names: unknown[] = [];
     for (const merchant of merchants) {
       const { code } = await decoder.createInvoice(merchant);
-      names.push((await decoder.call('GET', codePath(code), { headers: partnerHeaders.test })).body.merchant.merchantName);
+      names.push(
+        (await decoder.call('GET', codePath(code), { headers: partnerHeaders.test })).body.merchant.merchantName,
+      );
     }
     expect(names).toEqual(['Name of a site', 'Name of another site', 'Name of another merchant']);
   });
@@ -138,13 +140,16 @@ describe('the code', () => {
     await decoder.createInvoice(owner, { siteReference: 'TILL-3' });
     const liveInvoice = await decoder.createInvoice(live);
     expect([await decodeReference(code, 'test'), await decodeReference(otherTill, 'test')]).toEqual([404, 404]);
-    expect([await decodeReference(liveCode, 'live'), await decodeReference(liveCode, 'test'), await decodeReference(code, 'live')]).toEqual([
-      liveInvoice.reference,
-      404,
-      404,
-    ]);
+    expect([
+      await decodeReference(liveCode, 'live'),
+      await decodeReference(liveCode, 'test'),
+      await decodeReference(code, 'live'),
+    ]).toEqual([liveInvoice.reference, 404, 404]);
     const { reference } = await decoder.createInvoice(owner);
-    expect([await decodeReference(code, 'test'), await decodeReference(liveCode, 'live')]).toEqual([reference, liveInvoice.reference]);
+    expect([await decodeReference(code, 'test'), await decodeReference(liveCode, 'live')]).toEqual([
+      reference,
+      liveInvoice.reference,
+    ]);
     // Now both modes have an open invoice at this till.
     expect([await decodeReference(code, 'live'), await decodeReference(liveCode, 'test')]).toEqual([404, 404]);
   });

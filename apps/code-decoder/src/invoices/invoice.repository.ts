@@ -43,8 +43,8 @@ export class InvoiceRepository {
   ) {}
 
   /**
-   * Writes the invoice and its event in one statement. Returns false, and writes nothing, if the site has another open or reserved
-   * invoice with this externalReference.
+   * Writes the invoice and its event in one statement. Returns false, and writes nothing, if the site has another open
+   * or reserved invoice with this externalReference.
    */
   async create(invoice: StoredInvoice): Promise<boolean> {
     const event = this.events.envelope({
@@ -92,9 +92,10 @@ export class InvoiceRepository {
   }
 
   /**
-   * The open or reserved invoice with this externalReference, or the newest one if none is open or reserved. To return always the
-   * newest would be wrong: the clocks of replicas differ, so a replacement may have an earlier time than the replaced invoice. A till
-   * may use the same reference for years, therefore each half of the query reads at most one row.
+   * The open or reserved invoice with this externalReference, or the newest one if none is open or reserved. To return
+   * always the newest would be wrong: the clocks of replicas differ, so a replacement may have an earlier time than the
+   * replaced invoice. A till may use the same reference for years, therefore each half of the query reads at most one
+   * row.
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -121,8 +122,9 @@ export class InvoiceRepository {
   }
 
   /**
-   * The newest open invoice at the till of this static code (D5). If `mode` is undefined, the mode of the till's code is used.
-   * The statement has no join: PostgreSQL plans it while the tables are empty, and the plan of a join would read all open invoices.
+   * The newest open invoice at the till of this static code (D5). If `mode` is undefined, the mode of the till's code
+   * is used. The statement has no join: PostgreSQL plans it while the tables are empty, and the plan of a join would
+   * read all open invoices.
    */
   async findByTillCode(mode: Mode | undefined, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(

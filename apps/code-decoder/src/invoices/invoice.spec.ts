@@ -30,9 +30,12 @@ test.each<[PayableState, Date | null, Date, string]>([
   ['refused', BEFORE_EXPIRY, BEFORE_EXPIRY, 'closed'],
   ['closed', BEFORE_EXPIRY, AFTER_EXPIRY, 'closed'],
   ['closed', EXPIRY, AFTER_EXPIRY, 'expired'],
-])('the invoice of a payable in state %s with closedAt %p has at %p the state %s', (payableState, closedAt, now, state) => {
-  expect(invoiceState({ payableState, closedAt, expiresAt: EXPIRY }, now)).toBe(state);
-});
+])(
+  'the invoice of a payable in state %s with closedAt %p has at %p the state %s',
+  (payableState, closedAt, now, state) => {
+    expect(invoiceState({ payableState, closedAt, expiresAt: EXPIRY }, now)).toBe(state);
+  },
+);
 
 test.each([0, 1, 100_000_000_000, '0', '007', '100000000000'])('isUnitPrice accepts %j', (value) =>
   expect(isUnitPrice(value)).toBe(true),
@@ -58,8 +61,9 @@ test.each([1, -1, 0.125, -0.5, 1_000_000])('isQuantity accepts %d', (value) => e
 test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('isQuantity rejects %p', (value) =>
   expect(isQuantity(value)).toBe(false),
 );
-test.each(['2026-11-20T18:03:36.123Z', '2026-11-20T18:03:36Z', '2024-02-29T00:00:00.1Z'])('isUtcDate accepts %s', (value) =>
-  expect(isUtcDate(value)).toBe(true),
+test.each(['2026-11-20T18:03:36.123Z', '2026-11-20T18:03:36Z', '2024-02-29T00:00:00.1Z'])(
+  'isUtcDate accepts %s',
+  (value) => expect(isUtcDate(value)).toBe(true),
 );
 test.each([
   '2026-11-20',
@@ -212,7 +216,9 @@ test('a line item is stored with all its members', () => {
 const LINE_ITEM = { name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 2 };
 /** The fingerprint of a request whose only line item has this change. */
 const fingerprintWithLineItem = (change: object): string =>
-  computeFingerprint(buildInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE_ITEM, ...change }] }) as never);
+  computeFingerprint(
+    buildInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE_ITEM, ...change }] }) as never,
+  );
 
 test.each([
   { name: 'm' },
@@ -235,7 +241,8 @@ test('leading zeros of a price, and null instead of an absent member, do not cha
     expect(fingerprintWithLineItem({ [member]: null })).toBe(fingerprintWithLineItem({ [member]: undefined }));
 });
 
-// The fingerprint is stored with each invoice. If a release computed another one, a till's retry would replace its invoice.
+// The fingerprint is stored with each invoice. If a release computed another one, a till's retry would replace its
+// invoice.
 test('every release computes the same fingerprint for a request', () => {
   expect(fingerprintWithLineItem({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
 });

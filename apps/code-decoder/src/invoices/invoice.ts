@@ -11,8 +11,8 @@ import type {
 } from '@svc/contracts';
 
 /**
- * Number of failed payments after which an invoice is refused. It is higher than for a hosted session, because different people may
- * try to pay a till's invoice. It is the maximum that a payable allows.
+ * Number of failed payments after which an invoice is refused. It is higher than for a hosted session, because
+ * different people may try to pay a till's invoice. It is the maximum that a payable allows.
  */
 export const MAX_INVOICE_ATTEMPTS = 100;
 
@@ -47,8 +47,8 @@ export interface StoredInvoice {
 }
 
 /**
- * The state of an invoice for payers. During a payment it is open, even past its expiry, because the payment may succeed. An invoice
- * that was closed after its expiry, because a new one replaced it, stays expired.
+ * The state of an invoice for payers. During a payment it is open, even past its expiry, because the payment may
+ * succeed. An invoice that was closed after its expiry, because a new one replaced it, stays expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,
@@ -103,8 +103,18 @@ export function buildInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): 
   };
 }
 
-/** A line item in the format in which it is stored and returned: the price is text (C1), and fields that are null are absent. */
-export function normaliseLineItem({ name, productCode, sku, unitPrice, categories, quantity }: LineItemRequest): LineItem {
+/**
+ * A line item in the format in which it is stored and returned: the price is text (C1), and fields that are null are
+ * absent.
+ */
+export function normaliseLineItem({
+  name,
+  productCode,
+  sku,
+  unitPrice,
+  categories,
+  quantity,
+}: LineItemRequest): LineItem {
   return {
     ...omitNulls({ name, productCode, sku }),
     // Without leading zeros, because a retry with `007` instead of `7` is the same request.
@@ -113,7 +123,10 @@ export function normaliseLineItem({ name, productCode, sku, unitPrice, categorie
   };
 }
 
-/** Two requests with the same fingerprint are the same request (D6). Fields that are not in the specification are ignored. */
+/**
+ * Two requests with the same fingerprint are the same request (D6). Fields that are not in the specification are
+ * ignored.
+ */
 export function computeFingerprint(request: CreateInvoiceRequest): string {
   const fields = [
     request.siteReference,

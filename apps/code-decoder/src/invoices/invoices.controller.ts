@@ -23,9 +23,9 @@ export class InvoicesController {
   ) {}
 
   /**
-   * Creates an invoice, which can be paid and decoded after the response (D6). `Accept` selects whether the response is the invoice,
-   * the text of its code or the QR code. Each response has the id of the invoice in the header `reference`. The invoice expires after
-   * one hour.
+   * Creates an invoice, which can be paid and decoded after the response (D6). `Accept` selects whether the response is
+   * the invoice, the text of its code or the QR code. Each response has the id of the invoice in the header
+   * `reference`. The invoice expires after one hour.
    *
    * @returns 201 The invoice.
    * @returns 200 The existing open invoice of the same request, with the header `Idempotency-Replayed`.

@@ -187,13 +187,17 @@ test('after concurrent different requests with one externalReference, exactly on
   const created = responses.filter(({ status }) => status === 201);
   expect(created.length).toBeGreaterThan(0);
   const rejected = responses.filter(({ status }) => status !== 201);
-  // Concurrent requests stored their invoices first in every attempt (40), or the invoice to replace was already replaced (20).
+  // Concurrent requests stored their invoices first in every attempt (40), or the invoice to replace was already
+  // replaced (20).
   const expectedErrors = [
     [409, '20'],
     [409, '40'],
   ];
-  for (const { status, body } of rejected) expect(expectedErrors).toContainEqual([status, body.errors[0].errorReference]);
-  const states = await Promise.all(created.map(async ({ body }) => (await getInvoice(body.reference as string)).body.state));
+  for (const { status, body } of rejected)
+    expect(expectedErrors).toContainEqual([status, body.errors[0].errorReference]);
+  const states = await Promise.all(
+    created.map(async ({ body }) => (await getInvoice(body.reference as string)).body.state),
+  );
   expect(states.toSorted()).toEqual([...Array<string>(created.length - 1).fill('closed'), 'open']);
 });
 
@@ -277,7 +281,10 @@ describe('the authorisation of the invoice API (A7)', () => {
     ['no key', () => ({})],
     ['an unknown key', () => ({ 'x-api-key': `${merchant.siteKey.slice(0, -1)}_` })],
     ['a text that is not a key', () => ({ 'x-api-key': 'secret' })],
-    ['a wrong x-api-key with a valid bearer token', () => ({ 'x-api-key': 'x', authorization: `Bearer ${merchant.siteKey}` })],
+    [
+      'a wrong x-api-key with a valid bearer token',
+      () => ({ 'x-api-key': 'x', authorization: `Bearer ${merchant.siteKey}` }),
+    ],
   ])('a request with %s is a 401 with an empty body, even if its payload is invalid', async (_, createHeaders) => {
     const response = await decoder.call('POST', `${merchant.path}/invoices`, { headers: createHeaders(), payload: {} });
     expect([response.status, response.text]).toEqual([401, '']);

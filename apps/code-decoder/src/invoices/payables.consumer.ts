@@ -13,8 +13,8 @@ import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
 /**
- * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. It can handle a replay: the
- * newest version of each invoice wins, and a closed session stays closed.
+ * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. It can handle
+ * a replay: the newest version of each invoice wins, and a closed session stays closed.
  */
 @Controller()
 export class PayablesConsumer {
@@ -40,7 +40,10 @@ export class PayablesConsumer {
     await this.closeSessions(events);
   }
 
-  /** The event does not contain whether the payable is an invoice or a session, therefore each repository updates only its own rows. */
+  /**
+   * The event does not contain whether the payable is an invoice or a session, therefore each repository updates only
+   * its own rows.
+   */
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
     const closed = events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt }));

@@ -1,4 +1,6 @@
-/** The symbol of a currency in South Africa, such as `R` for ZAR (D3), or the ISO code if the currency has no symbol. */
+/**
+ * The symbol of a currency in South Africa, such as `R` for ZAR (D3), or the ISO code if the currency has no symbol.
+ */
 export function currencySymbol(currencyISOCode: string): string {
   const parts = new Intl.NumberFormat('en-ZA', {
     style: 'currency',

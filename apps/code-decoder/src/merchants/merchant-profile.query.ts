@@ -10,8 +10,8 @@ export class MerchantProfileQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Requires the site to be stored in this service, which is true for the site of each invoice. Until the event with the merchant's
-   * features has arrived, no feature is enabled.
+   * Requires the site to be stored in this service, which is true for the site of each invoice. Until the event with
+   * the merchant's features has arrived, no feature is enabled.
    */
   async get({ merchantId, siteId }: Omit<InvoiceOwner, 'mode'>, currencyISOCode: string): Promise<Merchant> {
     const [row] = await this.dataSource.query<{ name: string; features: MerchantFeatures | null }[]>(

@@ -27,7 +27,9 @@ test('closing sessions writes no index of session_codes (HOT updates)', async ()
     return { payable, at };
   });
   await codes.insertIfAbsent(sessions);
-  const closed = sessions.filter((_, index) => index % 3 === 0).map(({ payable }) => ({ sessionId: payable.payableId, at }));
+  const closed = sessions
+    .filter((_, index) => index % 3 === 0)
+    .map(({ payable }) => ({ sessionId: payable.payableId, at }));
   const updates = await updatesOf(decoder.dataSource, 'session_codes', () => codes.close(closed));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

@@ -121,9 +121,12 @@ function matchesSpecification(code: string): boolean {
   ].some((pattern) => new RegExp(pattern).test(code.trim()));
 }
 
-test.each(CODES.map(([code]) => code))('matchCodeFormat recognises %j if and only if a pattern of the specification matches it', (code) => {
-  expect(matchCodeFormat(code, FRAGMENTS) !== undefined).toBe(matchesSpecification(code));
-});
+test.each(CODES.map(([code]) => code))(
+  'matchCodeFormat recognises %j if and only if a pattern of the specification matches it',
+  (code) => {
+    expect(matchCodeFormat(code, FRAGMENTS) !== undefined).toBe(matchesSpecification(code));
+  },
+);
 
 /** Texts that take quadratic time or worse if a pattern can match the same characters in two ways. */
 const ADVERSARIAL: readonly (readonly [string, (length: number) => string])[] = [
@@ -151,9 +154,12 @@ function fastestMs(text: string): number {
   return fastest;
 }
 
-test.each(ADVERSARIAL)('matching 2 KiB of %s takes less than a millisecond, and the time grows linearly', (_, createText) => {
-  expect(fastestMs(createText(2_048))).toBeLessThan(1);
-  // The text is 64 times as long: linear time is 64 times as much, quadratic time 4 096 times. The factor 4 is a tolerance. 5 µs are
-  // added, because 2 KiB may take less than the resolution of the clock.
-  expect(fastestMs(createText(131_072))).toBeLessThan(64 * 4 * (fastestMs(createText(2_048)) + 0.005));
-});
+test.each(ADVERSARIAL)(
+  'matching 2 KiB of %s takes less than a millisecond, and the time grows linearly',
+  (_, createText) => {
+    expect(fastestMs(createText(2_048))).toBeLessThan(1);
+    // The text is 64 times as long: linear time is 64 times as much, quadratic time 4 096 times. The factor 4 is a
+    // tolerance. 5 µs are added, because 2 KiB may take less than the resolution of the clock.
+    expect(fastestMs(createText(131_072))).toBeLessThan(64 * 4 * (fastestMs(createText(2_048)) + 0.005));
+  },
+);

@@ -1,9 +1,10 @@
 /**
- * Fragments of the addresses in codes. They are one of the code formats of the specification ("Decode", support test; D2). The format of
- * a code decides which provider is queried, and whether the error is "not found" or "unsupported". It does not decide what the code
- * contains.
+ * Fragments of the addresses in codes. They are one of the code formats of the specification ("Decode", support test;
+ * D2). The format of a code decides which provider is queried, and whether the error is "not found" or "unsupported".
+ * It does not decide what the code contains.
  *
- * A code is untrusted text of up to 2 KiB, so matching must take linear time: no pattern may match the same characters in two ways.
+ * A code is untrusted text of up to 2 KiB, so matching must take linear time: no pattern may match the same characters
+ * in two ways.
  */
 export interface CodeFragments {
   /** Fragments of the addresses of codes, such as `pay.svc.example/c/`. They are plain text, not patterns. */
@@ -29,7 +30,10 @@ export function matchCodeFormat(code: string, fragments: CodeFragments): CodeFor
   return FORMATS.find(([, pattern]) => pattern.test(text))?.[0] ?? matchesFragment;
 }
 
-/** The kind of fragment that the trimmed code contains. If it contains one, the code belongs to the owner of the fragments. */
+/**
+ * The kind of fragment that the trimmed code contains. If it contains one, the code belongs to the owner of the
+ * fragments.
+ */
 export function matchFragment(text: string, { hosts, shortLinks }: CodeFragments): 'host' | 'short-link' | undefined {
   // The specification's pattern `^.*(?:fragment).*$` matches only a single line.
   if (/[\n\r\u2028\u2029]/.test(text)) return undefined;
@@ -37,7 +41,10 @@ export function matchFragment(text: string, { hosts, shortLinks }: CodeFragments
   return shortLinks.some((fragment) => hasFragmentAfterDigit(text, fragment)) ? 'short-link' : undefined;
 }
 
-/** Equivalent to the pattern `^.*\d+(?:fragment).*$`, which is not linear because it can match a run of digits in several ways. */
+/**
+ * Equivalent to the pattern `^.*\d+(?:fragment).*$`, which is not linear because it can match a run of digits in
+ * several ways.
+ */
 function hasFragmentAfterDigit(text: string, fragment: string): boolean {
   for (let position = text.indexOf(fragment, 1); position > 0; position = text.indexOf(fragment, position + 1)) {
     const charBefore = text.charCodeAt(position - 1);

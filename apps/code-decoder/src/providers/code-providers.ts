@@ -7,7 +7,10 @@ import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from
 import { HttpCodeProvider } from './http-code-provider.js';
 import { parseProviders } from './provider-settings.js';
 
-/** The combined result of all queried providers. If one provider knows the code, it does not matter that others are unavailable. */
+/**
+ * The combined result of all queried providers. If one provider knows the code, it does not matter that others are
+ * unavailable.
+ */
 export type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
 
 /** The configured third-party providers (D4). */
@@ -40,8 +43,8 @@ export class CodeProviders implements OnApplicationShutdown {
   }
 
   /**
-   * Queries concurrently all providers whose fragments the code contains. If it contains none, it queries the providers that verify
-   * unknown codes (D3).
+   * Queries concurrently all providers whose fragments the code contains. If it contains none, it queries the providers
+   * that verify unknown codes (D3).
    */
   async find(mode: Mode, code: string): Promise<LookupResult> {
     const providers = this.providers.filter((provider) => provider.mode === mode);

@@ -102,17 +102,20 @@ test.each<[string, typeof handleRequest, RegExp]>([
     (_, response) => void response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
     /connection failed/,
   ],
-])('find reports a provider that %s as unavailable, at the latest after the timeout', async (_, respond, expectedReason) => {
-  handleRequest = respond;
-  const failure = await createProvider()
-    .find('x')
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-  expect(failure).toBeInstanceOf(ProviderUnavailableError);
-  expect((failure as Error).message).toMatch(expectedReason);
-});
+])(
+  'find reports a provider that %s as unavailable, at the latest after the timeout',
+  async (_, respond, expectedReason) => {
+    handleRequest = respond;
+    const failure = await createProvider()
+      .find('x')
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    expect(failure).toBeInstanceOf(ProviderUnavailableError);
+    expect((failure as Error).message).toMatch(expectedReason);
+  },
+);
 
 test('find sends no request to a private or otherwise invalid address (E7)', async () => {
   handleRequest = respondWithJson(DECODED);

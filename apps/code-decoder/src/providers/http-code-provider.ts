@@ -13,9 +13,10 @@ const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 const MAX_CONNECTIONS = 20;
 
 /**
- * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code in the format of
- * the specification, with 404 for an unknown code, or with 410 for an expired one. The address of the provider is checked like the webhook
- * address of a merchant (E7), so that this service cannot be configured to send requests to hosts of an internal network.
+ * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code
+ * in the format of the specification, with 404 for an unknown code, or with 410 for an expired one. The address of the
+ * provider is checked like the webhook address of a merchant (E7), so that this service cannot be configured to send
+ * requests to hosts of an internal network.
  */
 export class HttpCodeProvider implements CodeProvider {
   readonly name: string;
@@ -57,7 +58,11 @@ export class HttpCodeProvider implements CodeProvider {
       return await this.readResult(response);
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
-      throw new ProviderUnavailableError(this.name, signal.aborted ? 'no response in time' : describeFailure(error), error);
+      throw new ProviderUnavailableError(
+        this.name,
+        signal.aborted ? 'no response in time' : describeFailure(error),
+        error,
+      );
     }
   }
 

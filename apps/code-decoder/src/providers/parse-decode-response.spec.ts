@@ -40,7 +40,9 @@ test('optional members of a response are returned, and members that are null or 
 
   const nulls = Object.fromEntries(Object.keys({ ...optional, lineItems }).map((name) => [name, null]));
   expect(
-    parseDecodeResponse(createResponse(nulls, { features: { tip: null, amount: { editable: null } }, currencySymbol: null })),
+    parseDecodeResponse(
+      createResponse(nulls, { features: { tip: null, amount: { editable: null } }, currencySymbol: null }),
+    ),
   ).toEqual({
     merchant: { ...MERCHANT, currencySymbol: '$', features: { amount: {} } },
     invoice: { ...INVOICE, createdUTCDate: '2026-01-01T00:00:00.000Z' },
@@ -63,20 +65,36 @@ const INVALID_TEXTS: readonly unknown[] = [7, '', ' ', 'a\u0000b', {}];
 
 /** Name of each required member, a function that creates a response with a value for it, and invalid values. */
 const REQUIRED: readonly (readonly [string, (value: unknown) => object, readonly unknown[]])[] = [
-  ['merchantReference', (value) => createResponse({}, { merchantReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
+  [
+    'merchantReference',
+    (value) => createResponse({}, { merchantReference: value }),
+    [...INVALID_TEXTS, 'x'.repeat(101)],
+  ],
   ['merchantName', (value) => createResponse({}, { merchantName: value }), [...INVALID_TEXTS, 'x'.repeat(201)]],
   ['siteReference', (value) => createResponse({ siteReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['amount', (value) => createResponse({ amount: value }), ['100', 0, -1, 0.5, 100_000_000_001]],
-  ['createdUTCDate', (value) => createResponse({ createdUTCDate: value }), ['1 January 2026', '2026-02-30T00:00:00Z', 7]],
+  [
+    'createdUTCDate',
+    (value) => createResponse({ createdUTCDate: value }),
+    ['1 January 2026', '2026-02-30T00:00:00Z', 7],
+  ],
   ['currencyISOCode', (value) => createResponse({ currencyISOCode: value }), [7, ['USD']]],
   ['currencyISOCode', (value) => createResponse({}, { currencyISOCode: value }), [7, ['USD']]],
-  ['unitPrice', (value) => createResponse({ lineItems: [{ sku: 's', unitPrice: value }] }), ['', '-1', 0.5, '100000000001']],
+  [
+    'unitPrice',
+    (value) => createResponse({ lineItems: [{ sku: 's', unitPrice: value }] }),
+    ['', '-1', 0.5, '100000000001'],
+  ],
 ];
 /** The same for optional members. */
 const OPTIONAL: typeof REQUIRED = [
   ['currencySymbol', (value) => createResponse({}, { currencySymbol: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['editable', (value) => createResponse({}, { features: { amount: { editable: value } } }), ['yes', 1]],
-  ['label', (value) => createResponse({}, { features: { orderReference: { label: value } } }), [...INVALID_TEXTS, 'x'.repeat(201)]],
+  [
+    'label',
+    (value) => createResponse({}, { features: { orderReference: { label: value } } }),
+    [...INVALID_TEXTS, 'x'.repeat(201)],
+  ],
   ['editable', (value) => createResponse({}, { features: { orderReference: { editable: value } } }), ['yes', 1]],
   ['required', (value) => createResponse({}, { features: { orderReference: { required: value } } }), ['yes', 1]],
   ['enabled', (value) => createResponse({}, { features: { tip: { enabled: value } } }), ['yes', 1]],
@@ -86,9 +104,21 @@ const OPTIONAL: typeof REQUIRED = [
   ['invoiceReference', (value) => createResponse({ invoiceReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['orderReference', (value) => createResponse({ orderReference: value }), [...INVALID_TEXTS, 'x'.repeat(101)]],
   ['state', (value) => createResponse({ state: value }), ['paid', '', true]],
-  ['productCode', (value) => createResponse({ lineItems: [{ ...LINE_ITEM, productCode: value }] }), [...INVALID_TEXTS, 'x'.repeat(101)]],
-  ['sku', (value) => createResponse({ lineItems: [{ ...LINE_ITEM, productCode: 'p', sku: value }] }), [...INVALID_TEXTS, 'x'.repeat(101)]],
-  ['name', (value) => createResponse({ lineItems: [{ ...LINE_ITEM, name: value }] }), [...INVALID_TEXTS, 'x'.repeat(201)]],
+  [
+    'productCode',
+    (value) => createResponse({ lineItems: [{ ...LINE_ITEM, productCode: value }] }),
+    [...INVALID_TEXTS, 'x'.repeat(101)],
+  ],
+  [
+    'sku',
+    (value) => createResponse({ lineItems: [{ ...LINE_ITEM, productCode: 'p', sku: value }] }),
+    [...INVALID_TEXTS, 'x'.repeat(101)],
+  ],
+  [
+    'name',
+    (value) => createResponse({ lineItems: [{ ...LINE_ITEM, name: value }] }),
+    [...INVALID_TEXTS, 'x'.repeat(201)],
+  ],
   ['quantity', (value) => createResponse({ lineItems: [{ ...LINE_ITEM, quantity: value }] }), [0, '1', 1_000_001]],
   [
     'categories',
@@ -97,14 +127,21 @@ const OPTIONAL: typeof REQUIRED = [
   ],
 ];
 
-test.each(REQUIRED)('the member %s is required, and the error for an invalid value contains its name', (name, createWith, values) => {
-  for (const value of [undefined, null, ...values]) expect(parseError(createWith(value))).toBe(`${name} is not valid.`);
-});
+test.each(REQUIRED)(
+  'the member %s is required, and the error for an invalid value contains its name',
+  (name, createWith, values) => {
+    for (const value of [undefined, null, ...values])
+      expect(parseError(createWith(value))).toBe(`${name} is not valid.`);
+  },
+);
 
-test.each(OPTIONAL)('the member %s may be absent or null, and the error for an invalid value contains its name', (name, createWith, values) => {
-  for (const value of [undefined, null]) expect(parseError(createWith(value))).toBe('no error');
-  for (const value of values) expect(parseError(createWith(value))).toBe(`${name} is not valid.`);
-});
+test.each(OPTIONAL)(
+  'the member %s may be absent or null, and the error for an invalid value contains its name',
+  (name, createWith, values) => {
+    for (const value of [undefined, null]) expect(parseError(createWith(value))).toBe('no error');
+    for (const value of values) expect(parseError(createWith(value))).toBe(`${name} is not valid.`);
+  },
+);
 
 test.each<[string, unknown, string]>([
   ['no body', undefined, 'answer is not an object.'],
@@ -115,23 +152,39 @@ test.each<[string, unknown, string]>([
   ['no invoice', { merchant: MERCHANT }, 'invoice is not an object.'],
   ['a currency in lower case', createResponse({ currencyISOCode: 'usd' }), 'invoice.currencyISOCode is not valid.'],
   ['a currency of four letters', createResponse({ currencyISOCode: 'USDX' }), 'invoice.currencyISOCode is not valid.'],
-  ['a currency with a blank', createResponse({}, { currencyISOCode: ' USD' }), 'merchant.currencyISOCode is not valid.'],
-  ['a line item without product code and sku', createResponse({ lineItems: [{ unitPrice: '1' }] }), 'A line item has no code.'],
+  [
+    'a currency with a blank',
+    createResponse({}, { currencyISOCode: ' USD' }),
+    'merchant.currencyISOCode is not valid.',
+  ],
+  [
+    'a line item without product code and sku',
+    createResponse({ lineItems: [{ unitPrice: '1' }] }),
+    'A line item has no code.',
+  ],
   ['a line item that is text', createResponse({ lineItems: ['x'] }), 'lineItems is not an object.'],
   ['features that are text', createResponse({}, { features: 'all' }), 'features is not an object.'],
-  ['a feature "amount" that is text', createResponse({}, { features: { amount: 'yes' } }), 'features.amount is not an object.'],
+  [
+    'a feature "amount" that is text',
+    createResponse({}, { features: { amount: 'yes' } }),
+    'features.amount is not an object.',
+  ],
   ['a feature "tip" that is text', createResponse({}, { features: { tip: 'yes' } }), 'features.tip is not an object.'],
   [
     'a feature "orderReference" that is a list',
     createResponse({}, { features: { orderReference: [] } }),
     'features.orderReference is not an object.',
   ],
-])('a response with %s (%j) is rejected with the error: %s', (_, value, problem) => expect(parseError(value)).toBe(problem));
+])('a response with %s (%j) is rejected with the error: %s', (_, value, problem) =>
+  expect(parseError(value)).toBe(problem),
+);
 
 test('values of maximum length are accepted, and leading zeros of a price are removed', () => {
   const name = 'x'.repeat(200);
   const lineItems = Array(500).fill({ ...LINE_ITEM, name, categories: Array(50).fill('x'.repeat(100)) });
-  const { invoice, merchant } = parseDecodeResponse(createResponse({ lineItems, state: 'open' }, { merchantName: name }));
+  const { invoice, merchant } = parseDecodeResponse(
+    createResponse({ lineItems, state: 'open' }, { merchantName: name }),
+  );
   expect(invoice.lineItems).toEqual(lineItems);
   expect(invoice.state).toBe('open');
   expect(merchant.merchantName).toBe(name);

@@ -24,12 +24,16 @@ export class InvalidResponseError extends Error {
 }
 
 /**
- * Validates the JSON of a provider, which is untrusted input. Required members must be present, and all members must have the type of
- * the specification. Optional members that are null, and unknown members, are removed. Throws {@link InvalidResponseError}.
+ * Validates the JSON of a provider, which is untrusted input. Required members must be present, and all members must
+ * have the type of the specification. Optional members that are null, and unknown members, are removed. Throws {@link
+ * InvalidResponseError}.
  */
 export function parseDecodeResponse(value: unknown): DecodeResponse {
   const { merchant, invoice } = requireObject(value, 'answer');
-  return { merchant: readMerchant(requireObject(merchant, 'merchant')), invoice: readInvoice(requireObject(invoice, 'invoice')) };
+  return {
+    merchant: readMerchant(requireObject(merchant, 'merchant')),
+    invoice: readInvoice(requireObject(invoice, 'invoice')),
+  };
 }
 
 type Members = Record<string, unknown>;
@@ -81,7 +85,10 @@ function readInvoice(members: Members): Invoice {
 
 function readLineItem(value: unknown): LineItem {
   const members = requireObject(value, 'lineItems');
-  const [productCode, sku] = [readOptional(members, 'productCode', isIdentifier), readOptional(members, 'sku', isIdentifier)];
+  const [productCode, sku] = [
+    readOptional(members, 'productCode', isIdentifier),
+    readOptional(members, 'sku', isIdentifier),
+  ];
   if (productCode === undefined && sku === undefined) throw new InvalidResponseError('A line item has no code.');
   const categories = readOptional(members, 'categories', isListOf(MAX_CATEGORIES));
   if (categories?.some((category) => !isIdentifier(category)))
@@ -89,7 +96,10 @@ function readLineItem(value: unknown): LineItem {
   return {
     ...omitUndefined({ name: readOptional(members, 'name', isName), productCode, sku }),
     unitPrice: String(Number(readRequired(members, 'unitPrice', isUnitPrice))),
-    ...omitUndefined({ categories: categories as string[] | undefined, quantity: readOptional(members, 'quantity', isQuantity) }),
+    ...omitUndefined({
+      categories: categories as string[] | undefined,
+      quantity: readOptional(members, 'quantity', isQuantity),
+    }),
   };
 }
 

@@ -93,7 +93,9 @@ test.each([
   ['[null]', `is wrong in [0] ${ALL_MEMBERS}`],
   [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${ALL_MEMBERS}`],
   [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
-])('the setting %j is rejected with the error: %s', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
+])('the setting %j is rejected with the error: %s', (text, problem) =>
+  expect(parseProviders(text)).toEqual({ problem }),
+);
 
 test('a list of twenty providers is accepted', () => {
   const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));

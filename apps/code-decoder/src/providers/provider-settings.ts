@@ -13,7 +13,10 @@ export interface ProviderSettings {
   readonly apiKey: string;
   /** Timeout of a request in milliseconds, from 100 to 10 000. */
   readonly timeoutMs: number;
-  /** Fragments of the addresses in its codes (D2), at most 20. A code that contains one of them belongs to this provider. */
+  /**
+   * Fragments of the addresses in its codes (D2), at most 20. A code that contains one of them belongs to this
+   * provider.
+   */
   readonly hosts: readonly string[];
   /** Fragments of the provider's short links (D2), at most 20. */
   readonly shortLinks: readonly string[];
@@ -60,7 +63,10 @@ const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => b
   verifiesUnknown: (value) => typeof value === 'boolean',
 };
 
-/** Fragments have at least 3 characters. Shorter ones would match almost every code, and one provider would get all codes. */
+/**
+ * Fragments have at least 3 characters. Shorter ones would match almost every code, and one provider would get all
+ * codes.
+ */
 function isFragmentList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -69,7 +75,10 @@ function isFragmentList(value: unknown): boolean {
   );
 }
 
-/** Validates text with {@link parseProviders}. The message contains names of members, never values, which may be credentials. */
+/**
+ * Validates text with {@link parseProviders}. The message contains names of members, never values, which may be
+ * credentials.
+ */
 export function IsProviderList(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({

@@ -6,7 +6,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 const MEDIA_TYPES = ['application/json', 'text/plain', 'image/svg+xml'] as const;
 export type CodeMediaType = (typeof MEDIA_TYPES)[number];
 
-/** The media type that the header `Accept` requests. Call it before creating anything, because it throws for an unsupported type. */
+/**
+ * The media type that the header `Accept` requests. Call it before creating anything, because it throws for an
+ * unsupported type.
+ */
 export function acceptedMediaType(request: FastifyRequest): CodeMediaType {
   return negotiateMediaType(request, MEDIA_TYPES);
 }

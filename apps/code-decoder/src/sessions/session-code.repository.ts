@@ -29,17 +29,17 @@ export interface SessionVersion {
 }
 
 /**
- * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the session, and
- * payment-processor its closing time. The row does not contain whether a payment is in progress. That would require two writes for each
- * payment of the platform, therefore CheckExpiredSession queries it when needed.
+ * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
+ * session, and payment-processor its closing time. The row does not contain whether a payment is in progress. That
+ * would require two writes for each payment of the platform, therefore CheckExpiredSession queries it when needed.
  */
 @Injectable()
 export class SessionCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Does not check an owner, because any person who sees a code may decode it. The statement has no join: PostgreSQL plans it while
-   * the tables are empty, and the plan of a join could start with the sites.
+   * Does not check an owner, because any person who sees a code may decode it. The statement has no join: PostgreSQL
+   * plans it while the tables are empty, and the plan of a join could start with the sites.
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
     const [row] = await this.dataSource.query<CodedSession[]>(
@@ -82,7 +82,10 @@ export class SessionCodeRepository {
     );
   }
 
-  /** Stores the closing times of sessions, not of invoices. The first closing time wins, because a closed payable stays closed. */
+  /**
+   * Stores the closing times of sessions, not of invoices. The first closing time wins, because a closed payable stays
+   * closed.
+   */
   async close(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
     const firstTimes = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
     if (firstTimes.size === 0) return;

@@ -58,7 +58,11 @@ const decodeState = async (code: string): Promise<string | number> => {
 };
 
 /** The event of a payment in this state, after which the session's payable has the given state. */
-function createPaymentEvent(payable: PayableDescriptor, state: 'success' | 'failed', payableState: 'paid' | 'open' | 'refused') {
+function createPaymentEvent(
+  payable: PayableDescriptor,
+  state: 'success' | 'failed',
+  payableState: 'paid' | 'open' | 'refused',
+) {
   const payment: HostedPaymentSnapshot = {
     reference: randomUUID(),
     paymentReference: newPaymentReference(decoder.clock.now()),
@@ -132,9 +136,17 @@ test('a decoded session has only those features of the merchant that apply to se
 
 test.each([
   ['is paid', (session: Session) => createPaymentEvent(session.payable, 'success', 'paid'), 'closed'],
-  ['was refused after its last attempt', (session: Session) => createPaymentEvent(session.payable, 'failed', 'refused'), 'closed'],
+  [
+    'was refused after its last attempt',
+    (session: Session) => createPaymentEvent(session.payable, 'failed', 'refused'),
+    'closed',
+  ],
   ['was cancelled', createClosedEvent, 'closed'],
-  ['had a failed payment and can be paid again', (session: Session) => createPaymentEvent(session.payable, 'failed', 'open'), 'open'],
+  [
+    'had a failed payment and can be paid again',
+    (session: Session) => createPaymentEvent(session.payable, 'failed', 'open'),
+    'open',
+  ],
 ] as const)(
   'a session that %s is decoded with the right state, even if its events are repeated or reordered',
   async (_, createEvent, state) => {
@@ -145,7 +157,12 @@ test.each([
     const reorderedSession = createSession();
     await decoder.deliver(createEvent(reorderedSession));
     expect(await decodeState(reorderedSession.code)).toBe(404);
-    await decoder.deliver(reorderedSession.created, reorderedSession.created, createEvent(reorderedSession), reorderedSession.created);
+    await decoder.deliver(
+      reorderedSession.created,
+      reorderedSession.created,
+      createEvent(reorderedSession),
+      reorderedSession.created,
+    );
     expect(await decodeState(reorderedSession.code)).toBe(state);
   },
 );
@@ -246,19 +263,23 @@ test('the closing time of a session is the one that was reported first', async (
 test.each([
   ['site', () => ({ siteId: 999_999 })],
   ['merchant', () => ({ merchantId: 999_999 })],
-])('a session of a %s whose event has not arrived is a 503, so data of another site or merchant are not used', async (_, createIds) => {
-  const { code, created } = createSession(createIds());
-  await decoder.deliver(created);
-  const { status, headers } = await decode(code);
-  expect([status, headers['retry-after']]).toEqual([503, '1']);
-});
+])(
+  'a session of a %s whose event has not arrived is a 503, so data of another site or merchant are not used',
+  async (_, createIds) => {
+    const { code, created } = createSession(createIds());
+    await decoder.deliver(created);
+    const { status, headers } = await decode(code);
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+  },
+);
 
 test('an extended session has the later expiry, in whatever order its events arrive', async () => {
   for (const isExtendedFirst of [false, true]) {
     const { code, payable, created } = createSession();
     const extendedPayable = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
     const extended = anEvent(SessionExtendedV1, payable.payableId, 2, { payable: extendedPayable });
-    for (const event of isExtendedFirst ? [extended, created, extended] : [created, extended]) await decoder.deliver(event);
+    for (const event of isExtendedFirst ? [extended, created, extended] : [created, extended])
+      await decoder.deliver(event);
     const {
       rows: [row],
     } = await decoder.superuser.query<{ expires_at: Date }>(`SELECT expires_at FROM session_codes WHERE code = $1`, [

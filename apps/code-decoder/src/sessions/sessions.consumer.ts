@@ -3,7 +3,10 @@ import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionEx
 import { EventPattern } from '@svc/messaging';
 import { SessionCodeRepository } from './session-code.repository.js';
 
-/** Stores the codes of hosted sessions. PayablesConsumer (../invoices/payables.consumer.ts) stores when sessions are closed. */
+/**
+ * Stores the codes of hosted sessions. PayablesConsumer (../invoices/payables.consumer.ts) stores when sessions are
+ * closed.
+ */
 @Controller()
 export class SessionsConsumer {
   constructor(@Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository) {}

@@ -15,7 +15,10 @@ const CREATE = statementWithEvents({
   aggregateId: 'code',
 });
 
-/** Static codes of tills (D5). A code is printed once, and is decoded to the invoice that is the newest open one of its till at that time. */
+/**
+ * Static codes of tills (D5). A code is printed once, and is decoded to the invoice that is the newest open one of its
+ * till at that time.
+ */
 @Injectable()
 export class TillCodeRepository {
   constructor(
@@ -33,7 +36,10 @@ export class TillCodeRepository {
     return { code, isNew: false };
   }
 
-  /** Writes a new code and its event in one statement. Returns undefined, and writes nothing, if the till has a code already. */
+  /**
+   * Writes a new code and its event in one statement. Returns undefined, and writes nothing, if the till has a code
+   * already.
+   */
   private async create({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
     const code = newOwnCode();
     const till = { code, mode, merchantId, siteId, siteReference };

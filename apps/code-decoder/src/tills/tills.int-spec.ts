@@ -44,7 +44,9 @@ test('each till, each site and each mode has a different code', async () => {
   const otherSite = (await callTillCode('PUT', 'T')).body.code as string;
   merchant = {
     ...merchant,
-    headers: { 'x-api-key': (await decoder.createMerchant({ mode: 'live', merchantId: merchant.merchantId })).merchantKey },
+    headers: {
+      'x-api-key': (await decoder.createMerchant({ mode: 'live', merchantId: merchant.merchantId })).merchantKey,
+    },
   };
   const live = (await callTillCode('PUT', 'T')).body.code as string;
   expect(new Set([first, second, otherSite, live]).size).toBe(4);
@@ -60,7 +62,10 @@ test('the code can be requested as text and as a QR code, and another media type
 
 test('an invalid siteReference is a 400, and an invalid key a 401', async () => {
   for (const till of [' ', 'x'.repeat(101), 'a\nb'])
-    expect(await callTillCode('PUT', till)).toMatchObject({ status: 400, body: { errors: [{ field: 'siteReference' }] } });
+    expect(await callTillCode('PUT', till)).toMatchObject({
+      status: 400,
+      body: { errors: [{ field: 'siteReference' }] },
+    });
   expect((await callTillCode('PUT', 'T', { 'x-api-key': 'x' })).status).toBe(401);
 });
 

@@ -7,7 +7,10 @@ import { ApiKeyRow } from './api-key.row.js';
 /** Maximum number of keys in a list. Older keys of the owner are omitted. */
 export const MAX_LISTED_KEYS = 100;
 
-/** Locks the merchant until the end of the transaction. Throws `resource.not-found` if the merchant or the site does not exist. */
+/**
+ * Locks the merchant until the end of the transaction. Throws `resource.not-found` if the merchant or the site does not
+ * exist.
+ */
 export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOwner): Promise<void> {
   await lockMerchant(tx, merchantId);
   if (siteId !== undefined) await getSite(tx, merchantId, siteId);

@@ -24,12 +24,15 @@ const KEY: ApiKey = {
 };
 
 describe('recognisablePrefix', () => {
-  it.each(['merchant', 'site'] as const)('returns the constant beginning of a %s key and six of its random characters', (kind) => {
-    const apiKey = newApiKey(kind, 'live');
-    const prefix = recognisablePrefix(apiKey);
-    expect(apiKey.startsWith(prefix)).toBe(true);
-    expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
-  });
+  it.each(['merchant', 'site'] as const)(
+    'returns the constant beginning of a %s key and six of its random characters',
+    (kind) => {
+      const apiKey = newApiKey(kind, 'live');
+      const prefix = recognisablePrefix(apiKey);
+      expect(apiKey.startsWith(prefix)).toBe(true);
+      expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
+    },
+  );
 
   it.each([
     'whsec_c2VjcmV0',

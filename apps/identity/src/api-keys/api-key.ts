@@ -47,7 +47,10 @@ export interface ApiKeyView {
   readonly revokedUTCDate?: string;
 }
 
-/** The constant beginning of the key and six random characters. It identifies the key in lists; 220 bits of the key stay secret. */
+/**
+ * The constant beginning of the key and six random characters. It identifies the key in lists; 220 bits of the key stay
+ * secret.
+ */
 export function recognisablePrefix(apiKey: string): string {
   const prefix = /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)?.[0];
   if (prefix === undefined) throw new Error('The text is not an API key.');
@@ -59,7 +62,9 @@ export function findSuccessor<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revoked
   revokedKey: Pick<ApiKey, 'keyId' | 'mode'>,
   newestFirst: readonly K[],
 ): K | undefined {
-  return newestFirst.find((key) => key.keyId !== revokedKey.keyId && key.mode === revokedKey.mode && key.revokedAt === null);
+  return newestFirst.find(
+    (key) => key.keyId !== revokedKey.keyId && key.mode === revokedKey.mode && key.revokedAt === null,
+  );
 }
 
 export function toApiKeyView(key: ApiKey): ApiKeyView {

@@ -56,7 +56,8 @@ export class ApiKeysController {
   }
 
   /**
-   * Lists the keys of a merchant, without those of its sites. The newest is first, revoked keys are included, and at most 100 are listed.
+   * Lists the keys of a merchant, without those of its sites. The newest is first, revoked keys are included, and at
+   * most 100 are listed.
    *
    * @throws resource.not-found
    */

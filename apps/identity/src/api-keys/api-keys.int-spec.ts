@@ -112,7 +112,9 @@ describe('the API keys of merchants and sites', () => {
       }
       return found;
     };
-    expect(await findTablesContaining(knownText)).toEqual(expect.arrayContaining(['merchants', 'event_log', 'audit_log']));
+    expect(await findTablesContaining(knownText)).toEqual(
+      expect.arrayContaining(['merchants', 'event_log', 'audit_log']),
+    );
     expect(await findTablesContaining(apiKey.slice('svc_test_site_'.length))).toEqual([]);
     expect(await findTablesContaining(Buffer.from(apiKey).toString('base64').slice(0, -4))).toEqual([]);
   });
@@ -161,9 +163,9 @@ describe('the API keys of merchants and sites', () => {
       await createKey(path);
       await createKey(path);
       const makeAllPrimary = `UPDATE api_keys SET is_primary = true WHERE merchant_id = $1 AND kind = $2`;
-      await expect(identity.dataSource.query(makeAllPrimary, [merchantId, path === siteKeys ? 'site' : 'merchant'])).rejects.toThrow(
-        'api_keys_one_primary',
-      );
+      await expect(
+        identity.dataSource.query(makeAllPrimary, [merchantId, path === siteKeys ? 'site' : 'merchant']),
+      ).rejects.toThrow('api_keys_one_primary');
     }
   });
 

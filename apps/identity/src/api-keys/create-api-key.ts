@@ -13,7 +13,9 @@ import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
 import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Maximum number of valid keys of an owner in a mode. It is enough for any rotation, and each forgotten key is a risk. */
+/**
+ * Maximum number of valid keys of an owner in a mode. It is enough for any rotation, and each forgotten key is a risk.
+ */
 const MAX_VALID_KEYS = 10;
 
 /** A new key, with its secret. */
@@ -27,8 +29,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3). Older keys stay valid until they are
- * revoked, so that the merchant's servers can change to the new key (A6).
+ * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3). Older keys stay valid
+ * until they are revoked, so that the merchant's servers can change to the new key (A6).
  */
 @Injectable()
 export class CreateApiKey {

@@ -31,14 +31,21 @@ const listKeys = async (owner: string): Promise<KeyView[]> =>
   (await admin('GET', `${owner}/keys`)).body.keys as KeyView[];
 const revoke = async (owner: string, keyId: string): Promise<number> =>
   (await admin('DELETE', `${owner}/keys/${keyId}`)).status;
-const owners = (): string[] => [paths.merchant, paths.site, paths.otherSite, paths.otherMerchant, paths.otherMerchantSite];
+const owners = (): string[] => [
+  paths.merchant,
+  paths.site,
+  paths.otherSite,
+  paths.otherMerchant,
+  paths.otherMerchantSite,
+];
 
 test('a key is listed and can be revoked only on the path of its own merchant or site', async () => {
   const keys = new Map<string, string>();
   for (const owner of owners()) keys.set(owner, await createKey(owner));
   for (const owner of owners()) expect((await listKeys(owner)).map(({ keyId }) => keyId)).toEqual([keys.get(owner)]);
   for (const owner of [...owners(), paths.siteUnderOtherMerchant])
-    for (const [, keyId] of [...keys].filter(([keyOwner]) => keyOwner !== owner)) expect(await revoke(owner, keyId)).toBe(404);
+    for (const [, keyId] of [...keys].filter(([keyOwner]) => keyOwner !== owner))
+      expect(await revoke(owner, keyId)).toBe(404);
   for (const owner of owners()) expect(await listKeys(owner)).toMatchObject([{ revoked: false, primary: true }]);
   expect(await revoke(paths.site, keys.get(paths.site)!)).toBe(204);
   const revoked = await Promise.all(owners().map(async (owner) => (await listKeys(owner))[0]!.revoked));
@@ -88,7 +95,8 @@ test('when a primary key is revoked, the newest valid key becomes primary', asyn
 });
 
 test('an owner may have ten valid keys in a mode, not counting revoked keys and keys of other owners and modes', async () => {
-  for (const owner of [paths.merchant, paths.otherSite]) for (let count = 0; count < 10; count++) await createKey(owner);
+  for (const owner of [paths.merchant, paths.otherSite])
+    for (let count = 0; count < 10; count++) await createKey(owner);
   for (let count = 0; count < 10; count++) await createKey(paths.site, 'live');
   const keys: string[] = [];
   for (let count = 0; count < 10; count++) keys.push(await createKey(paths.site));

@@ -10,8 +10,8 @@ export class AuditLogController {
   constructor(@Inject(AuditLog) private readonly auditLog: AuditLog) {}
 
   /**
-   * Reads the audit log in pages of 100 entries, the oldest first. `after` is the `nextAfter` of the previous page, or 0 for the first
-   * page. To read newer entries later, store the `nextAfter` of the last page.
+   * Reads the audit log in pages of 100 entries, the oldest first. `after` is the `nextAfter` of the previous page, or
+   * 0 for the first page. To read newer entries later, store the `nextAfter` of the last page.
    *
    * @throws request.invalid
    */

@@ -19,7 +19,8 @@ describe('the audit log', () => {
   const readPage = async (after: number) => (await admin('GET', `/admin/v1/audit-log?after=${after}`)).body;
   const findLastId = async () => {
     let after = 0;
-    for (let page = await readPage(after); page.entries.length > 0; page = await readPage(after)) after = page.nextAfter;
+    for (let page = await readPage(after); page.entries.length > 0; page = await readPage(after))
+      after = page.nextAfter;
     return after;
   };
 
@@ -133,7 +134,9 @@ describe('the audit log', () => {
     const pages = [await readPage(lastIdBefore)];
     while (pages.at(-1).entries.length > 0) pages.push(await readPage(pages.at(-1).nextAfter));
     expect(pages.map(({ entries }) => entries.length)).toEqual([100, 100, 30, 0]);
-    const readNames = pages.flatMap(({ entries }) => entries.map(({ after }: { after: { name: string } }) => after.name));
+    const readNames = pages.flatMap(({ entries }) =>
+      entries.map(({ after }: { after: { name: string } }) => after.name),
+    );
     expect(readNames).toEqual(names);
   });
 
@@ -163,7 +166,8 @@ describe('the audit log', () => {
     await slowTransaction.release();
     await concurrentChange;
 
-    const extractNames = ({ entries }: { entries: { after: { name: string } }[] }) => entries.map(({ after }) => after.name);
+    const extractNames = ({ entries }: { entries: { after: { name: string } }[] }) =>
+      entries.map(({ after }) => after.name);
     expect(extractNames(pageBeforeCommit)).toEqual(['Merchant']);
     expect(extractNames(await readPage(pageBeforeCommit.nextAfter))).toEqual(['Slow', 'Fast']);
   });

@@ -9,7 +9,10 @@ export interface ChangeAuthor {
   readonly requestId: string;
 }
 
-/** Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the administration key. */
+/**
+ * Parameter decorator: the {@link ChangeAuthor} of the request. Use it only with AdminKeyGuard, which checks the
+ * administration key.
+ */
 export const Author = createParamDecorator((_: unknown, context: ExecutionContext): ChangeAuthor => {
   const request = context.switchToHttp().getRequest<{ id: string; headers: Record<string, unknown> }>();
   return { actor: adminActorId(String(request.headers['x-admin-key'])), requestId: request.id };

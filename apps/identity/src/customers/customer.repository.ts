@@ -5,7 +5,10 @@ import type { Customer } from './customer.js';
 /** Reads and writes customers, that is users who are registered as customers. */
 @Injectable()
 export class CustomerRepository {
-  /** Returns false if the user is a customer already. If two transactions insert the same user, the second waits for the first. */
+  /**
+   * Returns false if the user is a customer already. If two transactions insert the same user, the second waits for the
+   * first.
+   */
   async insertIfAbsent(tx: EntityManager, customer: Customer): Promise<boolean> {
     const inserted = await tx.query<unknown[]>(
       `INSERT INTO customers (customer_reference, user_id, organisation_id, mode, created_at) VALUES ($1, $2, $3, $4, $5)

@@ -39,14 +39,14 @@ export class CustomersController {
   }
 
   /**
-   * Logs a customer in. The response contains an identity token that is valid for 15 minutes, and only for the data and payments of this
-   * customer (A5).
+   * Logs a customer in. The response contains an identity token that is valid for 15 minutes, and only for the data and
+   * payments of this customer (A5).
    *
    * @returns 200 The identity token and the customer.
-   * @throws credentials.invalid The email or the password is wrong, or the user is not a customer of this organisation. The response does
-   *   not reveal which of these is the case.
-   * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this address (and 5 more for each
-   *   customer who logged in from it). It is also the response to the right password.
+   * @throws credentials.invalid The email or the password is wrong, or the user is not a customer of this organisation.
+   *   The response does not reveal which of these is the case.
+   * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this address (and
+   *   5 more for each customer who logged in from it). It is also the response to the right password.
    */
   @Post('login')
   @HttpCode(200)

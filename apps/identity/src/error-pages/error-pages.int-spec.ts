@@ -21,14 +21,17 @@ describe('the error pages', () => {
       .replaceAll('&gt;', '>')
       .replaceAll('&amp;', '&');
 
-  it.each(CODES)('explain the meaning of %s, the steps to solve it, whether a retry helps, and where it occurs', async (code) => {
-    const { status, headers, body } = await openPage(`/errors/${code}`);
-    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    const text = extractText(body);
-    const { meaning, steps, repeat, where } = ERROR_HELP[code];
-    for (const expectedText of [code, ERROR_CATALOGUE[code].message, meaning, repeat, where, ...steps.flat()])
-      expect(text).toContain(expectedText.replaceAll('`', ''));
-  });
+  it.each(CODES)(
+    'explain the meaning of %s, the steps to solve it, whether a retry helps, and where it occurs',
+    async (code) => {
+      const { status, headers, body } = await openPage(`/errors/${code}`);
+      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      const text = extractText(body);
+      const { meaning, steps, repeat, where } = ERROR_HELP[code];
+      for (const expectedText of [code, ERROR_CATALOGUE[code].message, meaning, repeat, where, ...steps.flat()])
+        expect(text).toContain(expectedText.replaceAll('`', ''));
+    },
+  );
 
   it('are all linked on the list page', async () => {
     const { status, body } = await openPage('/errors');
@@ -47,22 +50,28 @@ describe('the error pages', () => {
     }
   });
 
-  it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])('do not include %s, which is a 404', async (path) => {
-    const { status, body, headers } = await httpClient(identity.service)('GET', path);
-    expect([status, body.code]).toEqual([404, 'resource.not-found']);
-    // Clients must not cache this 404, because the next release may add the page.
-    expect(headers['cache-control']).toBe('no-store');
-  });
+  it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])(
+    'do not include %s, which is a 404',
+    async (path) => {
+      const { status, body, headers } = await httpClient(identity.service)('GET', path);
+      expect([status, body.code]).toEqual([404, 'resource.not-found']);
+      // Clients must not cache this 404, because the next release may add the page.
+      expect(headers['cache-control']).toBe('no-store');
+    },
+  );
 });
 
 it.each<[Record<string, string>, string]>([
   [{}, '/errors/resource.not-found'],
   [{ SVC_ERROR_PAGES_URL: 'https://api.example/errors' }, 'https://api.example/errors/resource.not-found'],
-])('with the environment %j an error response contains the address %s of its page, in the body and in the Link header', async (env, address) => {
-  const identity = await startIdentity({ env });
-  const { headers, body } = await httpClient(identity.service)('GET', '/nothing');
-  expect([body.type, headers['link']]).toEqual([address, `<${address}>; rel="help"`]);
-  const malformedUrl = await httpClient(identity.service)('GET', '/%');
-  expect(malformedUrl.body.type).toMatch(address.replace('resource.not-found', ''));
-  await identity.stop();
-});
+])(
+  'with the environment %j an error response contains the address %s of its page, in the body and in the Link header',
+  async (env, address) => {
+    const identity = await startIdentity({ env });
+    const { headers, body } = await httpClient(identity.service)('GET', '/nothing');
+    expect([body.type, headers['link']]).toEqual([address, `<${address}>; rel="help"`]);
+    const malformedUrl = await httpClient(identity.service)('GET', '/%');
+    expect(malformedUrl.body.type).toMatch(address.replace('resource.not-found', ''));
+    await identity.stop();
+  },
+);

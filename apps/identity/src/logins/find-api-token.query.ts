@@ -6,7 +6,10 @@ export interface ApiTokenOwner {
   readonly mode: string;
 }
 
-/** Finds a valid API token by its hash. It does not check an owner, because only the holder of the token can compute the hash. */
+/**
+ * Finds a valid API token by its hash. It does not check an owner, because only the holder of the token can compute the
+ * hash.
+ */
 export async function findApiToken(db: Pick<DataSource, 'query'>, hash: string): Promise<ApiTokenOwner | undefined> {
   const [found] = await db.query<ApiTokenOwner[]>(
     `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials

@@ -11,8 +11,8 @@ import { type CustomerLogin, findLogin } from './find-login.query.js';
 import { LoginLimits } from './login-limits.js';
 
 /**
- * Logs a customer in (A5). The response to an unknown email, to a wrong password and to a user who is not a customer is the same 401
- * without a body. It also takes the same time in each case: the same queries and one password check.
+ * Logs a customer in (A5). The response to an unknown email, to a wrong password and to a user who is not a customer is
+ * the same 401 without a body. It also takes the same time in each case: the same queries and one password check.
  */
 @Injectable()
 export class LogInCustomer implements OnModuleInit {

@@ -1,4 +1,7 @@
-/** The limit of failed logins from an address (A5). All customers of a partner may use one address, that of the partner's server. */
+/**
+ * The limit of failed logins from an address (A5). All customers of a partner may use one address, that of the
+ * partner's server.
+ */
 import { randomUUID } from 'node:crypto';
 import { httpClient, type TestService } from '@svc/testing';
 import { createPartner, partnerClient, logIn, startIdentity, type TestPartner } from '../../test/identity.js';

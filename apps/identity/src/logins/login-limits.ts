@@ -11,7 +11,10 @@ const WINDOW_MS = 15 * 60_000;
 /** Successful logins count for a day, so that a partner's server has many customers even at times with few logins. */
 const SUCCESS_RETENTION_MS = 24 * 60 * 60_000;
 
-/** A login in progress, which already counts as a failure of its email. The caller must call exactly one of the methods at the end. */
+/**
+ * A login in progress, which already counts as a failure of its email. The caller must call exactly one of the methods
+ * at the end.
+ */
 export interface LoginAttempt {
   /** The password was right: removes the failure of the email, and increases the limit of the address. */
   succeeded(): Promise<void>;
@@ -22,12 +25,14 @@ export interface LoginAttempt {
 }
 
 /**
- * Counts failed logins of each email and each address in all replicas (A5). Each organisation has its own counts, so that failures at one
- * organisation do not lock out customers of another.
+ * Counts failed logins of each email and each address in all replicas (A5). Each organisation has its own counts, so
+ * that failures at one organisation do not lock out customers of another.
  *
- * - An attempt counts for its email before the password is checked, so that only five of any number of concurrent guesses are checked.
- * - A failure counts for its address after the check, so that many concurrent logins with right passwords are not rejected. Concurrent
- *   guesses may therefore exceed the limit of the address, at most by the size of the password queue.
+ * - An attempt counts for its email before the password is checked, so that only five of any number of concurrent
+ *   guesses are checked.
+ * - A failure counts for its address after the check, so that many concurrent logins with right passwords are not
+ *   rejected. Concurrent guesses may therefore exceed the limit of the address, at most by the size of the password
+ *   queue.
  */
 @Injectable()
 export class LoginLimits {
@@ -82,7 +87,12 @@ export class LoginLimits {
     const requiredCount = requiredCustomers(failures);
     if (requiredCount === 0) return;
     if (requiredCount !== undefined) {
-      const customers = await this.attempts.countCustomers(tx, address, this.timeBefore(SUCCESS_RETENTION_MS), requiredCount);
+      const customers = await this.attempts.countCustomers(
+        tx,
+        address,
+        this.timeBefore(SUCCESS_RETENTION_MS),
+        requiredCount,
+      );
       if (customers >= requiredCount) return;
     }
     throw this.createRateLimitError(oldest);

@@ -1,7 +1,14 @@
 import { SCOPES_OF, TOKEN_AUDIENCE, TOKEN_ISSUER, TOKEN_SECONDS, type TokenKeyJwk } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { adminClient, createPartner, partnerClient, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+import {
+  adminClient,
+  createPartner,
+  partnerClient,
+  logIn,
+  startIdentity,
+  type TestPartner,
+} from '../../test/identity.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
@@ -33,7 +40,11 @@ const verify = async (token: string) => {
 
 describe('POST /v1/auth/service/login', () => {
   it('responds with a token that the published keys verify', async () => {
-    const response = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
+    const response = await serviceLogin({
+      organisationId: partner.organisationId,
+      apiToken: partner.apiToken,
+      more: 1,
+    });
     expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
     const { identityToken } = response.body;
     expect(response.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
@@ -103,7 +114,9 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken }, apiKey)).status).toBe(401);
     const liveToken = (await serviceLogin({ organisationId, apiToken }, apiKey)).body.identityToken;
     const clientWithMixedModes = partnerClient(identity, partner, liveToken);
-    expect((await clientWithMixedModes('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status).toBe(401);
+    expect(
+      (await clientWithMixedModes('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status,
+    ).toBe(401);
   });
 
   it('rejects a revoked API token immediately and a revoked API key within a second', async () => {
@@ -112,7 +125,8 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken })).status).toBe(200);
     await admin('DELETE', `/admin/v1/organisations/${organisationId}/api-tokens/${tokenId}`);
     expect((await serviceLogin({ organisationId, apiToken })).status).toBe(401);
-    const newToken = (await admin('POST', `/admin/v1/organisations/${organisationId}/api-tokens`, { mode: 'test' })).body;
+    const newToken = (await admin('POST', `/admin/v1/organisations/${organisationId}/api-tokens`, { mode: 'test' }))
+      .body;
     expect((await serviceLogin({ organisationId, apiToken: newToken.apiToken })).status).toBe(200);
     await admin('DELETE', `/admin/v1/organisations/${organisationId}/keys/${keyId}`);
     identity.clock.advance(1_000);
@@ -136,13 +150,16 @@ describe('the API of users and customers', () => {
     const response = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
     expect(response).toMatchObject({ status: 201 });
     expect(response.body).toEqual({ userId: expect.stringMatching(UUID) });
-    const repeated = await call('POST', '/v1/auth/users', { email: 'thandi@example.COM', password: 'another password' });
+    const repeated = await call('POST', '/v1/auth/users', {
+      email: 'thandi@example.COM',
+      password: 'another password',
+    });
     expect(repeated).toMatchObject({ status: 409, body: { errors: [{ field: 'email' }] } });
     const other = await createPartner(identity);
     const otherClient = partnerClient(identity, other, await logIn(identity, other));
-    expect((await otherClient('POST', '/v1/auth/users', { email: 'thandi@example.com', password: PASSWORD })).status).toBe(
-      201,
-    );
+    expect(
+      (await otherClient('POST', '/v1/auth/users', { email: 'thandi@example.com', password: PASSWORD })).status,
+    ).toBe(201);
     const rows = await identity.dataSource.query<{ text: string }[]>(`SELECT users::text AS text FROM users`);
     expect(rows.map(({ text }) => text).join()).toContain('thandi@example.com');
     for (const { text } of rows) expect(text).not.toContain(PASSWORD);
@@ -208,8 +225,9 @@ describe('the API of users and customers', () => {
     await createUser('user@example.com');
     const other = await createPartner(identity);
     const otherClient = partnerClient(identity, other, await logIn(identity, other));
-    const { userId } = (await otherClient('POST', '/v1/auth/users', { email: 'others@example.com', password: PASSWORD }))
-      .body;
+    const { userId } = (
+      await otherClient('POST', '/v1/auth/users', { email: 'others@example.com', password: PASSWORD })
+    ).body;
     await otherClient('POST', '/v1/auth/customers/register', { userId });
     const responses = [
       await login('known@example.com', `${PASSWORD}!`),
@@ -219,7 +237,9 @@ describe('the API of users and customers', () => {
       await login('others@example.com', PASSWORD),
       await login('no address', PASSWORD),
     ];
-    const withoutRequestHeaders = ({ headers: { 'x-request-id': _, date: __, ...headers } }: (typeof responses)[number]) => headers;
+    const withoutRequestHeaders = ({
+      headers: { 'x-request-id': _, date: __, ...headers },
+    }: (typeof responses)[number]) => headers;
     for (const response of responses) {
       expect([response.status, response.body]).toEqual([401, undefined]);
       expect(withoutRequestHeaders(response)).toEqual(withoutRequestHeaders(responses[0]!));
@@ -258,7 +278,9 @@ describe('the API of users and customers', () => {
 
   it('checks only five of twenty passwords that are sent concurrently for one email', async () => {
     await createCustomer('thandi@example.com');
-    const responses = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')),
+    );
     const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
@@ -270,21 +292,27 @@ describe('the API of users and customers', () => {
     const client = await createClient();
     const responses = [];
     for (let i = 0; i < 101; i++)
-      responses.push(await client('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
+      responses.push(
+        await client('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }),
+      );
     expect(responses.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
     expect(responses[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
     // Customers of another organisation are not locked out, even from the same address, which may be that of a proxy.
     const otherPartner = await createPartner(identity);
     const otherClient = partnerClient(identity, otherPartner, await logIn(identity, otherPartner));
-    const otherResponse = await otherClient('POST', '/v1/auth/customers/login', { email: 'nobody@example.com', password: 'x' });
+    const otherResponse = await otherClient('POST', '/v1/auth/customers/login', {
+      email: 'nobody@example.com',
+      password: 'x',
+    });
     expect(otherResponse.status).toBe(401);
     identity.clock.advance(15 * 60_000);
     const newClient = await createClient();
-    expect((await newClient('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status).toBe(
-      401,
-    );
+    expect(
+      (await newClient('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status,
+    ).toBe(401);
     const rows = await identity.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM login_failures`);
-    // The 101 failed logins before the last one inserted two rows each. The last one deleted 20 expired rows and inserted two.
+    // The 101 failed logins before the last one inserted two rows each. The last one deleted 20 expired rows and
+    // inserted two.
     expect(rows[0].count).toBeLessThanOrEqual(202 - 20 + 2);
   });
 });

@@ -13,7 +13,8 @@ export class ServiceLoginController {
    * Logs a partner's server in. The response contains an identity token that is valid for 15 minutes (A1, A2).
    *
    * @returns 200 The identity token. Send it as `Authorization: Bearer`.
-   * @throws credentials.invalid The API key, the organisationId or the API token is wrong, or they belong to different partners or modes.
+   * @throws credentials.invalid The API key, the organisationId or the API token is wrong, or they belong to different
+   *   partners or modes.
    */
   @Post('login')
   @HttpCode(200)

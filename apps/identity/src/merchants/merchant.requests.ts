@@ -111,7 +111,10 @@ export class ChangeMerchantRequest {
   @IsNestedObject(FeaturesRequest)
   features?: FeaturesRequest;
 
-  /** Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice (P6). */
+  /**
+   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
+   * (P6).
+   */
   @IfPresent()
   @IsAmountInCents()
   minimumAmount?: number;

@@ -39,7 +39,12 @@ describe('normaliseMerchantSettings', () => {
   });
 
   it('removes grants without a permission, and returns organisation ids in lower case', () => {
-    const grants = [createGrant('A', true, false), createGrant('b', false, true), createGrant('c', true, true), createGrant('d', false, false)];
+    const grants = [
+      createGrant('A', true, false),
+      createGrant('b', false, true),
+      createGrant('c', true, true),
+      createGrant('d', false, false),
+    ];
     expect(
       normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, more: 1 })) }).grants,
     ).toStrictEqual([createGrant('a', true, false), createGrant('b', false, true), createGrant('c', true, true)]);
@@ -47,7 +52,10 @@ describe('normaliseMerchantSettings', () => {
 
   it('throws for two grants of one organisation, regardless of upper and lower case', () => {
     const normaliseTwoGrants = (): unknown =>
-      normaliseMerchantSettings({ ...SETTINGS, grants: [createGrant('a', true, false), createGrant('A', false, true)] });
+      normaliseMerchantSettings({
+        ...SETTINGS,
+        grants: [createGrant('a', true, false), createGrant('A', false, true)],
+      });
     expect(normaliseTwoGrants).toThrow(DomainError);
     expect(normaliseTwoGrants).toThrow(
       expect.objectContaining({ fields: [{ field: 'grants', message: 'grants must name each organisation once' }] }),

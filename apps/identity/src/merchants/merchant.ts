@@ -13,7 +13,10 @@ import type { NewEvent } from '@svc/messaging';
 export interface MerchantSettings {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice (P6). */
+  /**
+   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
+   * (P6).
+   */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
   /** The fees of each mode (M5). */
@@ -27,8 +30,8 @@ export interface Merchant extends MerchantSettings {
 }
 
 /**
- * The settings with their members in a fixed order, without members that are null and grants without a permission. Throws for two
- * grants of one organisation.
+ * The settings with their members in a fixed order, without members that are null and grants without a permission.
+ * Throws for two grants of one organisation.
  */
 export function normaliseMerchantSettings({
   name,
@@ -46,7 +49,13 @@ export function normaliseMerchantSettings({
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
   if (new Set(normalisedGrants.map(({ organisationId }) => organisationId)).size < normalisedGrants.length)
     throw invalidField('grants', 'grants must name each organisation once');
-  return { name, features: normaliseFeatures(features), minimumAmount, grants: normalisedGrants, fees: normaliseFees(fees) };
+  return {
+    name,
+    features: normaliseFeatures(features),
+    minimumAmount,
+    grants: normalisedGrants,
+    fees: normaliseFees(fees),
+  };
 }
 
 function normaliseFees({ test, live }: MerchantFees): MerchantFees {

@@ -47,8 +47,8 @@ export class MerchantsController {
   }
 
   /**
-   * Lists merchants in pages of 50, ordered by id, with the number of their sites. If `nextAfter` is present, send it as `after` to get
-   * the next page.
+   * Lists merchants in pages of 50, ordered by id, with the number of their sites. If `nextAfter` is present, send it
+   * as `after` to get the next page.
    *
    * @throws request.invalid
    */

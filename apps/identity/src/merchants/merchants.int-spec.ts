@@ -53,7 +53,12 @@ describe('the administration API of merchants', () => {
 
   it('rejects a body that is not JSON', async () => {
     const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' };
-    const response = await identity.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
+    const response = await identity.service.app.inject({
+      method: 'POST',
+      url: MERCHANTS,
+      headers,
+      payload: '{"name":',
+    });
     expect([response.statusCode, response.json()]).toEqual([
       400,
       expect.objectContaining({ detail: 'The body is not valid JSON.' }),
@@ -162,7 +167,11 @@ describe('the administration API of merchants', () => {
         ['DELETE', `${merchantPath}/sites/${siteId}/webhook-secrets/${id}`],
         ['GET', '/admin/v1/audit-log'],
       ] as const) {
-        const response = await unauthorisedClient(method, path, method === 'GET' || method === 'DELETE' ? undefined : { name: '' });
+        const response = await unauthorisedClient(
+          method,
+          path,
+          method === 'GET' || method === 'DELETE' ? undefined : { name: '' },
+        );
         expect([method, path, response.status, response.body]).toEqual([method, path, 401, undefined]);
       }
     }
@@ -185,7 +194,10 @@ describe('the administration API of merchants', () => {
         tip: { enabled: true },
       };
       const grants = [{ organisationId, vouchers: true, externalPayments: false }];
-      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { ...features, more: 1 }, grants });
+      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, {
+        features: { ...features, more: 1 },
+        grants,
+      });
       expect(response).toMatchObject({ status: 200 });
       expect(response.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
@@ -206,7 +218,9 @@ describe('the administration API of merchants', () => {
       expect((await admin('PATCH', path, { minimumAmount: 500 })).body.minimumAmount).toBe(500);
       await admin('PATCH', path, { features: { amount: { editable: true } } });
       expect((await admin('GET', path)).body.minimumAmount).toBe(500);
-      expect((await publishedMerchants(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([100, 500, 500]);
+      expect((await publishedMerchants(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([
+        100, 500, 500,
+      ]);
       const [entry] = await identity.dataSource.query(
         `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 1 LIMIT 1`,
         [created.merchantId],
@@ -226,7 +240,12 @@ describe('the administration API of merchants', () => {
       expect((await admin('PATCH', path, { fees: liveFees })).body.fees).toEqual(liveFees);
       await admin('PATCH', path, { minimumAmount: 200 });
       expect((await admin('GET', path)).body.fees).toEqual(liveFees);
-      expect((await publishedMerchants(created.merchantId)).map(({ fees }) => fees)).toEqual([{}, testFees, liveFees, liveFees]);
+      expect((await publishedMerchants(created.merchantId)).map(({ fees }) => fees)).toEqual([
+        {},
+        testFees,
+        liveFees,
+        liveFees,
+      ]);
       const [entry] = await identity.dataSource.query(
         `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 2 LIMIT 1`,
         [created.merchantId],

@@ -6,11 +6,14 @@ import { OrganisationRow } from './organisation.row.js';
 export const ORGANISATION_PAGE_SIZE = 50;
 
 /**
- * Locks an organisation until the end of the transaction. Every change of an organisation begins with this lock, which serialises the
- * changes. Throws `resource.not-found`.
+ * Locks an organisation until the end of the transaction. Every change of an organisation begins with this lock, which
+ * serialises the changes. Throws `resource.not-found`.
  */
 export async function lockOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
-  const organisation = await tx.findOne(OrganisationRow, { where: { organisationId }, lock: { mode: 'for_no_key_update' } });
+  const organisation = await tx.findOne(OrganisationRow, {
+    where: { organisationId },
+    lock: { mode: 'for_no_key_update' },
+  });
   if (!organisation) throw new DomainError('resource.not-found');
   return organisation;
 }
@@ -30,7 +33,10 @@ export async function findOrganisations(
   return tx.findBy(OrganisationRow, { organisationId: In([...organisationIds]) });
 }
 
-/** At most {@link ORGANISATION_PAGE_SIZE} organisations with a higher id than `after`, ordered by id, which is the order of creation. */
+/**
+ * At most {@link ORGANISATION_PAGE_SIZE} organisations with a higher id than `after`, ordered by id, which is the order
+ * of creation.
+ */
 export async function listOrganisations(tx: EntityManager, after: string): Promise<Organisation[]> {
   return tx.find(OrganisationRow, {
     where: { organisationId: MoreThan(after) },

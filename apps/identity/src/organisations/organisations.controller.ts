@@ -44,7 +44,8 @@ export class OrganisationsController {
   }
 
   /**
-   * Lists organisations in pages of 50, the oldest first. If `nextAfter` is present, send it as `after` to get the next page.
+   * Lists organisations in pages of 50, the oldest first. If `nextAfter` is present, send it as `after` to get the next
+   * page.
    *
    * @throws request.invalid
    */

@@ -18,12 +18,15 @@ import {
 } from './partner-credential.js';
 import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 
-/** Maximum number of valid credentials of each kind and mode. It is enough for any rotation, and each forgotten one is a risk. */
+/**
+ * Maximum number of valid credentials of each kind and mode. It is enough for any rotation, and each forgotten one is a
+ * risk.
+ */
 const MAX_VALID_CREDENTIALS = 10;
 
 /**
- * Creates an API key or an API token for a partner. Older credentials stay valid until they are revoked, so that the partner's servers can
- * change to the new one (A6).
+ * Creates an API key or an API token for a partner. Older credentials stay valid until they are revoked, so that the
+ * partner's servers can change to the new one (A6).
  */
 @Injectable()
 export class CreatePartnerCredential {
@@ -35,8 +38,8 @@ export class CreatePartnerCredential {
   ) {}
 
   /**
-   * The result is the only place where the secret is shown. Throws `resource.not-found`, and `resource.conflict` if ten credentials of
-   * the kind and mode are valid.
+   * The result is the only place where the secret is shown. Throws `resource.not-found`, and `resource.conflict` if ten
+   * credentials of the kind and mode are valid.
    */
   execute(
     author: ChangeAuthor,

@@ -36,9 +36,15 @@ describe.each(KINDS)('the $kind of partners', ({ kind, idField, otherKind }) => 
     await createCredential(ownPath, otherKind);
     for (const wrongPath of [`${otherPath}/${kind}`, `${ownPath}/${otherKind}`])
       expect((await admin('DELETE', `${wrongPath}/${ownId}`)).status).toBe(404);
-    expect([await listCredentials(ownPath), await listCredentials(otherPath)]).toEqual([[[ownId, false]], [[otherId, false]]]);
+    expect([await listCredentials(ownPath), await listCredentials(otherPath)]).toEqual([
+      [[ownId, false]],
+      [[otherId, false]],
+    ]);
     expect((await admin('DELETE', `${ownPath}/${kind}/${ownId}`)).status).toBe(204);
-    expect([await listCredentials(ownPath), await listCredentials(otherPath)]).toEqual([[[ownId, true]], [[otherId, false]]]);
+    expect([await listCredentials(ownPath), await listCredentials(otherPath)]).toEqual([
+      [[ownId, true]],
+      [[otherId, false]],
+    ]);
   });
 
   test('are limited to ten valid ones in a mode, not counting revoked ones and those of other organisations, kinds and modes', async () => {

@@ -16,10 +16,13 @@ it('ReferenceFiles.find returns a file by its name, uncompressed and compressed'
   expect(gunzipSync(file!.compressed).toString()).toBe('<p>Hello</p>');
 });
 
-it.each(['LICENSE', '../secret.json', 'missing.html', '__proto__'])('ReferenceFiles.find returns undefined for the name %s', (name) => {
-  writeFileSync(join(folder, 'LICENSE'), 'text');
-  expect(new ReferenceFiles(folder).find(name)).toBeUndefined();
-});
+it.each(['LICENSE', '../secret.json', 'missing.html', '__proto__'])(
+  'ReferenceFiles.find returns undefined for the name %s',
+  (name) => {
+    writeFileSync(join(folder, 'LICENSE'), 'text');
+    expect(new ReferenceFiles(folder).find(name)).toBeUndefined();
+  },
+);
 
 it('ReferenceFiles.find returns undefined in a build without the reference', () => {
   expect(new ReferenceFiles(join(folder, 'not-built')).find('index.html')).toBeUndefined();

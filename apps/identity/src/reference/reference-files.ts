@@ -20,7 +20,10 @@ export interface ReferenceFile {
   readonly compressed: Buffer;
 }
 
-/** The pages and documents of the API reference. They are loaded at the first request. A build without the reference has no files. */
+/**
+ * The pages and documents of the API reference. They are loaded at the first request. A build without the reference has
+ * no files.
+ */
 export class ReferenceFiles {
   private files: ReadonlyMap<string, ReferenceFile> | undefined;
 

@@ -17,8 +17,8 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 /**
- * The API reference, which is generated from the code (docs/reference): a page for each audience, and the OpenAPI documents. It is public,
- * because it contains no data of merchants or partners.
+ * The API reference, which is generated from the code (docs/reference): a page for each audience, and the OpenAPI
+ * documents. It is public, because it contains no data of merchants or partners.
  *
  * @internal
  */
@@ -49,7 +49,11 @@ export class ReferenceController {
     const isCompressed = acceptsGzip(acceptEncoding);
     if (isCompressed) reply.header('content-encoding', 'gzip');
     await reply
-      .headers({ 'content-security-policy': CONTENT_SECURITY_POLICY, 'cache-control': 'public, max-age=300', vary: 'accept-encoding' })
+      .headers({
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+        'cache-control': 'public, max-age=300',
+        vary: 'accept-encoding',
+      })
       .type(file.contentType)
       .send(isCompressed ? file.compressed : file.content);
   }

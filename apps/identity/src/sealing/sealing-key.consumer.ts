@@ -8,11 +8,14 @@ import { upsertSealingKeyIfNewer } from './sealing-key.repository.js';
 @Controller()
 export class SealingKeyConsumer {
   /**
-   * Keeps the highest version, and among events of the same version the latest, so that late and repeated events change nothing. Throws
-   * for an invalid key: its event becomes a dead letter, and the stored key stays.
+   * Keeps the highest version, and among events of the same version the latest, so that late and repeated events change
+   * nothing. Throws for an invalid key: its event becomes a dead letter, and the stored key stays.
    */
   @EventPattern(SealingKeyPublishedV1)
-  async onSealingKeyPublished(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
+  async onSealingKeyPublished(
+    events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[],
+    { tx }: ConsumerContext,
+  ): Promise<void> {
     for (const { payload, aggregateVersion, occurredAt } of events) {
       await importJWK({ ...payload.publicJwk }, 'ECDH-ES');
       await upsertSealingKeyIfNewer(tx, payload.publicJwk, aggregateVersion, occurredAt);

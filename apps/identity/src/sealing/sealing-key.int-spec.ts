@@ -51,7 +51,11 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
   });
 
   it('is the one with the highest version, even if events are repeated or reordered', async () => {
-    const [firstKey, secondKey, thirdKey] = [await createPublicJwk('first'), await createPublicJwk('second'), await createPublicJwk('third')];
+    const [firstKey, secondKey, thirdKey] = [
+      await createPublicJwk('first'),
+      await createPublicJwk('second'),
+      await createPublicJwk('third'),
+    ];
     await publishKey(secondKey, 2);
     expect(await kidOfNewSecret()).toBe('second');
     await publishKey(firstKey, 1);

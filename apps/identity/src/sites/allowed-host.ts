@@ -7,9 +7,10 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 
 /**
- * Converts a host name or IP address to the format of `new URL(…).hostname`, so that it can be compared with the host of a URL: lower
- * case, IPv6 shortened and in brackets, international names in ASCII. Undefined if the text contains anything else, such as a port, a path,
- * a wildcard or a final dot. Also undefined for an unusual IPv4 notation (`0x7f.1`), which people would not recognise in a list.
+ * Converts a host name or IP address to the format of `new URL(…).hostname`, so that it can be compared with the host
+ * of a URL: lower case, IPv6 shortened and in brackets, international names in ASCII. Undefined if the text contains
+ * anything else, such as a port, a path, a wildcard or a final dot. Also undefined for an unusual IPv4 notation
+ * (`0x7f.1`), which people would not recognise in a list.
  */
 export function canonicalHost(text: string): string | undefined {
   if (text.length > MAX_HOST_LENGTH) return undefined;

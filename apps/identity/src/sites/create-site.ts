@@ -19,8 +19,8 @@ export interface CreatedSite extends SiteView {
 }
 
 /**
- * Creates a site of a merchant and publishes it. It also creates a webhook secret for each mode, because a notification is only sent if it
- * can be signed (E4).
+ * Creates a site of a merchant and publishes it. It also creates a webhook secret for each mode, because a notification
+ * is only sent if it can be signed (E4).
  */
 @Injectable()
 export class CreateSite {

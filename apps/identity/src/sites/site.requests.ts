@@ -17,9 +17,10 @@ export class CreateSiteRequest {
   siteReference: string;
 
   /**
-   * If false, requests require only the headers `merchantId` and `merchantSiteId`, and `allowedHosts` must not be empty. A person who
-   * knows these two numbers, such as a payer, can then create a session of one cent for any order, pay it, and cause a notification with
-   * a valid signature. Use false only for merchants whose servers compare the order and the amount with their own data.
+   * If false, requests require only the headers `merchantId` and `merchantSiteId`, and `allowedHosts` must not be
+   * empty. A person who knows these two numbers, such as a payer, can then create a session of one cent for any order,
+   * pay it, and cause a notification with a valid signature. Use false only for merchants whose servers compare the
+   * order and the amount with their own data.
    */
   @IsBoolean()
   requireApiKey: boolean = true;
@@ -33,7 +34,10 @@ export class CreateSiteRequest {
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode: Mode = 'test';
 
-  /** The URL that receives a notification of every final payment and every refund of the site (M6). The rules of a notificationUrl apply. */
+  /**
+   * The URL that receives a notification of every final payment and every refund of the site (M6). The rules of a
+   * notificationUrl apply.
+   */
   @IsOptional()
   @IsText(MAX_URL_LENGTH)
   webhookUrl: string | null = null;
@@ -43,7 +47,10 @@ export class CreateSiteRequest {
   webhookEnabled: boolean = false;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`. Absent fields do not change. Null is allowed only for `webhookUrl`. */
+/**
+ * Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`. Absent fields do not change. Null is allowed only
+ * for `webhookUrl`.
+ */
 export class ChangeSiteRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)

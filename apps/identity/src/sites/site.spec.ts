@@ -74,9 +74,12 @@ describe('webhookUrlRules', () => {
   it.each([
     ['development', true],
     ['production', false],
-  ])('returns for the environment %s that HTTP to loopback addresses is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
-    expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
-  });
+  ])(
+    'returns for the environment %s that HTTP to loopback addresses is allowed: %s',
+    (SVC_ENVIRONMENT, allowLoopbackHttp) => {
+      expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
+    },
+  );
 });
 
 describe('siteChanged', () => {

@@ -13,7 +13,9 @@ export interface SiteSettings {
   readonly allowedHosts: string[];
   /** Mode of requests without a key. */
   readonly keylessMode: Mode;
-  /** The URL that receives a notification of every final payment and every refund of the site (M6). Null if none is set. */
+  /**
+   * The URL that receives a notification of every final payment and every refund of the site (M6). Null if none is set.
+   */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
 }
@@ -24,8 +26,8 @@ export interface SiteView extends SiteSettings {
 }
 
 /**
- * The settings in their stored format. Throws if requireApiKey is false and there is no allowed host, because sessions of the site could
- * then send payers and notifications to any host (A8). Throws also for an invalid webhookUrl.
+ * The settings in their stored format. Throws if requireApiKey is false and there is no allowed host, because sessions
+ * of the site could then send payers and notifications to any host (A8). Throws also for an invalid webhookUrl.
  */
 export function normaliseSiteSettings(requested: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
   const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = requested;

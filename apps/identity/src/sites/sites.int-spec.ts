@@ -51,7 +51,9 @@ describe('the administration API of sites', () => {
     };
     expect(response).toMatchObject({ status: 201 });
     expect(response.body).toEqual({ ...site, webhookUrl: null, webhookSecrets: expect.anything() });
-    expect(await publishedVersions(5001)).toEqual([{ merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 }]);
+    expect(await publishedVersions(5001)).toEqual([
+      { merchantId, merchantName: 'Merchant', ...site, aggregateVersion: 1 },
+    ]);
     expect((await admin('GET', merchantPath)).body.sites).toEqual([{ ...site, webhookUrl: null }]);
   });
 
@@ -169,7 +171,9 @@ describe('the administration API of sites', () => {
     expect((await admin('PATCH', path, { webhookEnabled: true })).body).toEqual(site);
     expect(await admin('PATCH', path, { webhookUrl: null })).toMatchObject({ status: 400 });
     await admin('PATCH', path, { webhookUrl: null, webhookEnabled: false });
-    expect((await admin('GET', merchantPath)).body.sites).toEqual([{ ...site, webhookUrl: null, webhookEnabled: false }]);
+    expect((await admin('GET', merchantPath)).body.sites).toEqual([
+      { ...site, webhookUrl: null, webhookEnabled: false },
+    ]);
     const events = await publishedVersions(site.siteId);
     expect(events).toMatchObject([webhook, { ...webhook, webhookEnabled: false }, webhook, { webhookEnabled: false }]);
     expect(events.at(-1)).not.toHaveProperty('webhookUrl');
@@ -178,7 +182,10 @@ describe('the administration API of sites', () => {
   it('publishes nothing if a request changes nothing', async () => {
     const site = await createSite();
     for (const body of [{}, { name: 'Shop' }, site]) {
-      expect(await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, body)).toMatchObject({ status: 200, body: site });
+      expect(await admin('PATCH', `${merchantPath}/sites/${site.siteId}`, body)).toMatchObject({
+        status: 200,
+        body: site,
+      });
     }
     expect(await publishedVersions(site.siteId)).toHaveLength(1);
   });

@@ -67,7 +67,7 @@ export class SignToken {
 
   private async getSigningKey(): Promise<{ kid: string; privateKey: KeyObject }> {
     const keys = await this.keyCache.find('token-keys', () => findTokenKeys(this.dataSource.manager));
-    const key = signingKeyAt(keys ??  [], this.clock.now());
+    const key = signingKeyAt(keys ?? [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     if (this.decrypted?.kid !== key.kid) {
       const privateKey = decryptPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);

@@ -9,7 +9,10 @@ export interface SealedTokenKey extends TokenKey {
   readonly sealedPrivateKey: string;
 }
 
-/** Prevents other transactions from creating or withdrawing keys until this one ends, so that two replicas create only one key. */
+/**
+ * Prevents other transactions from creating or withdrawing keys until this one ends, so that two replicas create only
+ * one key.
+ */
 export async function lockTokenKeys(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [TOKEN_KEYS_LOCK]);
 }

@@ -55,7 +55,10 @@ test('the durations of the rotation are those of the specification (A2)', () => 
 });
 
 test('a withdrawn key signs no more tokens', () => {
-  const [newer, older] = [{ ...createTokenKey('newer', 1_000), withdrawnAt: timeAt(1_500) }, createTokenKey('older', 0)];
+  const [newer, older] = [
+    { ...createTokenKey('newer', 1_000), withdrawnAt: timeAt(1_500) },
+    createTokenKey('older', 0),
+  ];
   expect(signingKeyAt([newer, older], timeAt(2_000))?.kid).toBe('older');
   expect(signingKeyAt([newer], timeAt(2_000))).toBeUndefined();
 });
@@ -67,7 +70,12 @@ test('the newest of the keys that may sign is the signing key, in whatever order
 });
 
 test('only keys that are older than the signing key are withdrawn, however late the check runs', () => {
-  const keys = [createTokenKey('next', 9_000_000_000), createTokenKey('signing', 1_000), createTokenKey('older', 0), createTokenKey('oldest', -1)];
+  const keys = [
+    createTokenKey('next', 9_000_000_000),
+    createTokenKey('signing', 1_000),
+    createTokenKey('older', 0),
+    createTokenKey('oldest', -1),
+  ];
   expect(planRotation(keys, timeAt(8_000_000_000)).toWithdraw.map(({ kid }) => kid)).toEqual(['older', 'oldest']);
 });
 
@@ -101,8 +109,9 @@ test('toTokenKeyViews returns the state next for a future key, signing for the c
 });
 
 test('at any time, the key of every valid token is published, and was published ten minutes before its first token', () => {
-  // Runs the rotation at random times. Each time it signs a token, and checks that the keys of all tokens that have not expired are still
-  // published. Every second run is near a change of keys, when a token may be valid longer than its key signs.
+  // Runs the rotation at random times. Each time it signs a token, and checks that the keys of all tokens that have not
+  // expired are still published. Every second run is near a change of keys, when a token may be valid longer than its
+  // key signs.
   const counts = { nextKeys: 0, withdrawn: 0, validTokensOfOldKeys: 0 };
   const pause = fc.integer({ min: 1, max: 24 * 3600 }).map((seconds) => seconds * 1_000);
   const nearChange = fc.integer({ min: -PUBLISH_AHEAD_MS, max: WITHDRAW_AFTER_MS });
@@ -126,7 +135,10 @@ test('at any time, the key of every valid token is published, and was published 
         firstKid ??= key.kid;
         const publishedForMs = key.signsFrom.getTime() - key.createdAt.getTime();
         expect(publishedForMs === PUBLISH_AHEAD_MS || key.kid === firstKid).toBe(true);
-        tokens = [...tokens.filter(({ expiresMs }) => expiresMs > ms), { kid: key.kid, expiresMs: ms + TOKEN_SECONDS * 1000 }];
+        tokens = [
+          ...tokens.filter(({ expiresMs }) => expiresMs > ms),
+          { kid: key.kid, expiresMs: ms + TOKEN_SECONDS * 1000 },
+        ];
         for (const { kid } of tokens) expect(keys.map((known) => known.kid)).toContain(kid);
         counts.validTokensOfOldKeys += tokens.filter(({ kid }) => kid !== key.kid).length;
         expect(keys.length).toBeLessThanOrEqual(3);

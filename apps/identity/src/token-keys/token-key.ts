@@ -16,7 +16,9 @@ export interface TokenKey {
 export const PUBLISH_AHEAD_MS = 10 * 60_000;
 /** A key signs for this long, until the next one signs. */
 export const SIGNING_PERIOD_MS = 30 * 24 * 60 * 60_000;
-/** A key is withdrawn this long after the next key began to sign. By then, its last token has been expired for a minute. */
+/**
+ * A key is withdrawn this long after the next key began to sign. By then, its last token has been expired for a minute.
+ */
 export const WITHDRAW_AFTER_MS = TOKEN_SECONDS * 1000 + 60_000;
 
 /** The changes that the rotation has to make now. */
@@ -36,10 +38,15 @@ export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt
     .sort((a, b) => b.signsFrom.getTime() - a.signsFrom.getTime())[0];
 }
 
-/** Decides whether a new key is needed now, and which keys are withdrawn. @param keys all keys that are not withdrawn */
+/**
+ * Decides whether a new key is needed now, and which keys are withdrawn.
+ *
+ * @param keys all keys that are not withdrawn
+ */
 export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan {
   const signingKey = signingKeyAt(keys, now);
-  // There is no key yet, or the only key was withdrawn after a leak. The new key signs immediately, because no other key can.
+  // There is no key yet, or the only key was withdrawn after a leak. The new key signs immediately, because no other
+  // key can.
   if (!signingKey) return { nextSignsFrom: now, toWithdraw: [] };
   const hasNext = keys.some(({ signsFrom }) => signsFrom > now);
   const endsAtMs = signingKey.signsFrom.getTime() + SIGNING_PERIOD_MS;
@@ -63,7 +70,10 @@ export function tokenKeyChanged({ kid, publicJwk, withdrawnAt, version }: TokenK
 /** A key in the list of the administration API. */
 export interface TokenKeyView {
   readonly kid: string;
-  /** `next`: published, but does not sign yet. `signing`: signs new tokens. `accepted`: no longer signs, but its tokens are valid. */
+  /**
+   * `next`: published, but does not sign yet. `signing`: signs new tokens. `accepted`: no longer signs, but its tokens
+   * are valid.
+   */
   readonly state: 'next' | 'signing' | 'accepted';
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;

@@ -15,8 +15,8 @@ export class JwksController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Returns the public keys of identity tokens (RFC 7517). Cache the response for at most five minutes, because a key is published ten
-   * minutes before its first token.
+   * Returns the public keys of identity tokens (RFC 7517). Cache the response for at most five minutes, because a key
+   * is published ten minutes before its first token.
    *
    * @returns 200 A JWK set.
    */

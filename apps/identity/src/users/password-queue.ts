@@ -2,7 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '@svc/kernel';
 import { hashPassword, isPassword } from './password.js';
 
-/** Limit of concurrent hashes. Each one uses 19 MiB, and one of the few threads of Node.js that also read files and resolve names. */
+/**
+ * Limit of concurrent hashes. Each one uses 19 MiB, and one of the few threads of Node.js that also read files and
+ * resolve names.
+ */
 const MAX_CONCURRENT = 2;
 /** Limit of waiting jobs, which take about two seconds. Further requests are rejected and may be retried. */
 const MAX_WAITING = 100;
@@ -15,8 +18,8 @@ interface WaitingJob {
 }
 
 /**
- * Hashes and compares passwords, at most {@link MAX_CONCURRENT} at a time. Without this limit, many concurrent logins could use all
- * memory or all threads of the process.
+ * Hashes and compares passwords, at most {@link MAX_CONCURRENT} at a time. Without this limit, many concurrent logins
+ * could use all memory or all threads of the process.
  */
 @Injectable()
 export class PasswordQueue {
@@ -35,7 +38,9 @@ export class PasswordQueue {
 
   private async enqueue<T>(organisationId: string, job: () => Promise<T>): Promise<T> {
     if (this.runningCount >= MAX_CONCURRENT) {
-      const waitingCountOfOrganisation = this.waiting.filter((waitingJob) => waitingJob.organisationId === organisationId).length;
+      const waitingCountOfOrganisation = this.waiting.filter(
+        (waitingJob) => waitingJob.organisationId === organisationId,
+      ).length;
       if (this.waiting.length >= MAX_WAITING || waitingCountOfOrganisation >= MAX_WAITING_PER_ORGANISATION)
         throw new DomainError('service.not-ready', { retryAfterSeconds: 2 });
       // A finished job passes its slot to the first waiting job, so that later jobs cannot start before it.

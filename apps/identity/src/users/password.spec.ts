@@ -49,7 +49,8 @@ test('PasswordQueue lets jobs wait up to the limits, and rejects further jobs wi
     ...['b', 'c', 'd'].flatMap((organisation) => enqueueJobs(organisation, 25)),
     ...enqueueJobs('e', 1),
   ]);
-  // Of organisation a 2 jobs run, 25 wait and 13 are rejected. With b, c and d, 100 jobs wait, so the job of e is rejected.
+  // Of organisation a 2 jobs run, 25 wait and 13 are rejected. With b, c and d, 100 jobs wait, so the job of e is
+  // rejected.
   const rejectedIndexes = outcomes.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
   expect(rejectedIndexes).toEqual([...Array.from({ length: 13 }, (_, index) => 27 + index), 115]);
   const rejectedJobs = outcomes.filter((outcome) => outcome.status === 'rejected');

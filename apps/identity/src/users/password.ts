@@ -10,8 +10,12 @@ const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** The format `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. It contains the parameters, so that they can be changed for new passwords. */
-const PHC_PATTERN = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
+/**
+ * The format `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. It contains the parameters, so that they can be changed for new
+ * passwords.
+ */
+const PHC_PATTERN =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
 
 /** Hashes a password with argon2id and a new salt. Returns the hash in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
@@ -30,7 +34,10 @@ export async function isPassword(password: string, passwordHash: string): Promis
   return timingSafeEqual(actual, expected);
 }
 
-/** Computes the hash. Normalises the password to NFKC, because keyboards may send the same text in different Unicode forms. */
+/**
+ * Computes the hash. Normalises the password to NFKC, because keyboards may send the same text in different Unicode
+ * forms.
+ */
 function derive(
   password: string,
   nonce: Buffer,

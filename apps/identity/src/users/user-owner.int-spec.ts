@@ -1,10 +1,23 @@
-/** A user, a customer and a login belong to one organisation and mode. The same email in another organisation or mode is another user. */
+/**
+ * A user, a customer and a login belong to one organisation and mode. The same email in another organisation or mode is
+ * another user.
+ */
 import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
-import { createPartner, type Client, partnerClient, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+import {
+  createPartner,
+  type Client,
+  partnerClient,
+  logIn,
+  startIdentity,
+  type TestPartner,
+} from '../../test/identity.js';
 
 let identity: TestService;
-/** Clients of an organisation in test mode, of the same organisation in live mode, and of another organisation in test mode. */
+/**
+ * Clients of an organisation in test mode, of the same organisation in live mode, and of another organisation in test
+ * mode.
+ */
 let clients: readonly Client[];
 beforeAll(async () => {
   identity = await startIdentity();
@@ -37,7 +50,11 @@ test('a user can be registered as a customer only by its own organisation and mo
     Promise.all(
       clients.map(async (client) => (await client('POST', '/v1/auth/customers/register', { userId })).status),
     );
-  expect([await registerWithEachClient(users[0]!), await registerWithEachClient(users[1]!), await registerWithEachClient(users[2]!)]).toEqual([
+  expect([
+    await registerWithEachClient(users[0]!),
+    await registerWithEachClient(users[1]!),
+    await registerWithEachClient(users[2]!),
+  ]).toEqual([
     [201, 404, 404],
     [404, 201, 404],
     [404, 404, 201],
@@ -71,7 +88,9 @@ test('the same email has a separate password and customer in each organisation a
     for (const passwordIndex of clients.keys()) {
       const login = { email: 'shared@example.com', password: passwordFor(passwordIndex) };
       const { status, body } = await client('POST', '/v1/auth/customers/login', login);
-      expect([status, body?.customer?.id]).toEqual(passwordIndex === index ? [200, references[index]] : [401, undefined]);
+      expect([status, body?.customer?.id]).toEqual(
+        passwordIndex === index ? [200, references[index]] : [401, undefined],
+      );
     }
 });
 

@@ -21,7 +21,10 @@ export interface User {
   readonly createdAt: Date;
 }
 
-/** The email in the format in which it is stored and compared, so that each address has only one user, regardless of its case. */
+/**
+ * The email in the format in which it is stored and compared, so that each address has only one user, regardless of its
+ * case.
+ */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

@@ -9,7 +9,9 @@ import { getSite } from '../sites/site.repository.js';
 import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-secret.js';
 import { countValidWebhookSecrets } from './webhook-secret.repository.js';
 
-/** Maximum number of valid secrets of a site and mode, because each of them adds a signature to every notification (E4). */
+/**
+ * Maximum number of valid secrets of a site and mode, because each of them adds a signature to every notification (E4).
+ */
 const MAX_VALID_SECRETS = 5;
 
 /** Creates a secret that signs a site's notifications (E4). Older secrets also sign until they are revoked. */

@@ -55,8 +55,8 @@ export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSec
 }
 
 /**
- * The event for webhook-dispatcher. A webhook secret is never primary: with webhook secrets, all valid ones sign a notification (E4), while
- * with API keys only the primary one does (E3).
+ * The event for webhook-dispatcher. A webhook secret is never primary: with webhook secrets, all valid ones sign a
+ * notification (E4), while with API keys only the primary one does (E3).
  */
 export function signingSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
   const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;

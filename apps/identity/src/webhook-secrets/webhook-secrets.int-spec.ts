@@ -30,9 +30,13 @@ describe('the webhook secrets of a site', () => {
 
   /** The events of this merchant, without those of the two secrets that were created with the site. */
   const signingSecretEvents = async () =>
-    (await identity.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
+    (await identity.published(SigningSecretChangedV1))
+      .filter(({ payload }) => payload.merchantId === merchantId)
+      .slice(2);
   const webhookSecretEvents = async () =>
-    (await identity.published(WebhookSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
+    (await identity.published(WebhookSecretChangedV1))
+      .filter(({ payload }) => payload.merchantId === merchantId)
+      .slice(2);
   const listNewSecrets = async () => (await admin('GET', secretsPath)).body.secrets.slice(0, -2);
 
   it('are created in test mode by default, returned only once, and published encrypted', async () => {
@@ -84,7 +88,9 @@ describe('the webhook secrets of a site', () => {
       [first.secretId, 2, true],
     ]);
     expect(events[2]!.payload.sealed).toBe(events[0]!.payload.sealed);
-    expect((await webhookSecretEvents()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }))).toEqual(
+    expect(
+      (await webhookSecretEvents()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion })),
+    ).toEqual(
       [first, second, first].map(({ secretId }, i) => ({
         ...{ secretId, mode: 'live', merchantId, siteId },
         revoked: i === 2,

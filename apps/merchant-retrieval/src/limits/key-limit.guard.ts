@@ -15,7 +15,9 @@ export class KeyLimitGuard implements CanActivate {
   constructor(@Inject(KeyLimit) private readonly limit: KeyLimit) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(getAuthenticatedMerchant(context).keyId);
+    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(
+      getAuthenticatedMerchant(context).keyId,
+    );
     context
       .switchToHttp()
       .getResponse<FastifyReply>()

@@ -22,8 +22,8 @@ export function hasApiKeyFormat(text: unknown): text is string {
 }
 
 /**
- * The reason why a key was rejected, for the client that sent it. The message describes only the text that was sent. It does not
- * reveal whether such a key exists or who owns it.
+ * The reason why a key was rejected, for the client that sent it. The message describes only the text that was sent. It
+ * does not reveal whether such a key exists or who owns it.
  *
  * @param kinds kinds of keys that are accepted
  */

@@ -5,7 +5,8 @@ import type { EntityManager } from 'typeorm';
 
 /**
  * Stores the hashes of merchants' and sites' keys, for a service that has its own table of sites. Other services import
- * {@link CredentialsConsumer}, which stores sites and keys. During an event replay, the highest version of each row is kept.
+ * {@link CredentialsConsumer}, which stores sites and keys. During an event replay, the highest version of each row is
+ * kept.
  */
 @Controller()
 export class ApiKeysConsumer {

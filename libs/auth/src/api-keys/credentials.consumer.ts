@@ -9,7 +9,9 @@ import {
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 import { storeApiKeys } from './api-keys.consumer.js';
 
-/** Stores this service's copy of sites and key hashes. During an event replay, the highest version of each row is kept. */
+/**
+ * Stores this service's copy of sites and key hashes. During an event replay, the highest version of each row is kept.
+ */
 @Controller()
 export class CredentialsConsumer {
   @EventPattern(SiteChangedV1)

@@ -83,7 +83,8 @@ test('a site key gives access to its site, also on the path of the whole merchan
 test('a merchant key is rejected on the paths of another merchant that has a site with the same number', async () => {
   const key = await publishKey(undefined, { merchantId: OTHER_MERCHANT });
   expect(await getCaller(`${OTHER_MERCHANT}/sites/${SITE}/`, keyHeader(key))).toMatchObject({ siteExists: false });
-  for (const path of [`${MERCHANT}/`, `${MERCHANT}/sites/${SITE}/`]) expect(await getCaller(path, keyHeader(key))).toBe(403);
+  for (const path of [`${MERCHANT}/`, `${MERCHANT}/sites/${SITE}/`])
+    expect(await getCaller(path, keyHeader(key))).toBe(403);
 });
 
 test('a key is also accepted as a Bearer token, but is ignored there if x-api-key is sent too', async () => {

@@ -10,7 +10,9 @@ export interface AuthenticatedMerchant {
   readonly keyId: string;
   readonly mode: Mode;
   readonly merchantId: number;
-  /** The site in the path, or else the site of the key. Undefined if a merchant's key is used on a path without a site. */
+  /**
+   * The site in the path, or else the site of the key. Undefined if a merchant's key is used on a path without a site.
+   */
   readonly siteId: number | undefined;
   /** Whether the site in the path exists at this merchant. True on a path without a site. */
   readonly siteExists: boolean;
@@ -32,13 +34,14 @@ interface KeyRow {
 }
 
 /**
- * Admits a merchant on a path that contains `:merchantId`, and optionally `:siteId` (A7). The key is in `x-api-key` or in
- * `Authorization: Bearer`. An unknown key is a 401. A key of another merchant, or of another site than that of the path, is a 403.
- * On a path without a site, a site's key gives access to its own site only. The guard queries the table for each request, so that
- * a revoked key is rejected as soon as this service has received the event.
+ * Admits a merchant on a path that contains `:merchantId`, and optionally `:siteId` (A7). The key is in `x-api-key` or
+ * in `Authorization: Bearer`. An unknown key is a 401. A key of another merchant, or of another site than that of the
+ * path, is a 403. On a path without a site, a site's key gives access to its own site only. The guard queries the table
+ * for each request, so that a revoked key is rejected as soon as this service has received the event.
  *
  * A service that uses this guard imports {@link CredentialsConsumer} and its migrations. A service with its own table
- * `known_sites` (with `merchant_id` and `site_id`) imports {@link ApiKeysConsumer} instead, and creates `known_api_keys`.
+ * `known_sites` (with `merchant_id` and `site_id`) imports {@link ApiKeysConsumer} instead, and creates
+ * `known_api_keys`.
  *
  * @throws credentials.invalid
  * @throws credentials.forbidden The key is of another merchant, or of another site than that of the path.
@@ -55,7 +58,8 @@ export class MerchantKeyGuard implements CanActivate {
     const apiKey = apiKeyOf(request);
     const key = await this.findKey(apiKey, siteId);
     // The response has no body (C5); the log has the reason.
-    if (!key) throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
+    if (!key)
+      throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
     const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
       .map(([field]) => ({ field, message: `${field} must be a number` }));
@@ -95,4 +99,6 @@ export function getAuthenticatedMerchant(context: ExecutionContext): Authenticat
 }
 
 /** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} admitted. */
-export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => getAuthenticatedMerchant(context));
+export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  getAuthenticatedMerchant(context),
+);

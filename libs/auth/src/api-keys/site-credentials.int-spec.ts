@@ -163,7 +163,13 @@ describe('SiteCredentials', () => {
       const error: unknown = await credentials.authenticate(headers).catch((rejection: unknown) => rejection);
       expect(error).toBeInstanceOf(DomainError);
       const { code, message, fields, retryAfterSeconds, cause } = error as DomainError;
-      expect([code, message, fields, retryAfterSeconds, cause]).toEqual([INVALID.code, expectedMessage, [], undefined, undefined]);
+      expect([code, message, fields, retryAfterSeconds, cause]).toEqual([
+        INVALID.code,
+        expectedMessage,
+        [],
+        undefined,
+        undefined,
+      ]);
     }
   });
 

@@ -11,14 +11,17 @@ export interface AuthenticatedSite {
   readonly merchantName: string;
   readonly mode: Mode;
   /**
-   * True if the site sent no API key, only the headers merchantId and merchantSiteId (A8). The addresses in its requests are then
-   * limited to `allowedHosts`.
+   * True if the site sent no API key, only the headers merchantId and merchantSiteId (A8). The addresses in its
+   * requests are then limited to `allowedHosts`.
    */
   readonly keyless: boolean;
   readonly allowedHosts: readonly string[];
 }
 
-/** The values of the request headers, not validated: `merchantId`, `merchantSiteId` and, except for keyless sites, `x-api-key` (A8). */
+/**
+ * The values of the request headers, not validated: `merchantId`, `merchantSiteId` and, except for keyless sites,
+ * `x-api-key` (A8).
+ */
 export interface SiteCredentialHeaders {
   readonly merchantId: unknown;
   readonly merchantSiteId: unknown;
@@ -46,12 +49,14 @@ export class SiteCredentials {
   }
 
   /**
-  * Throws `credentials.invalid` for every problem. Its message describes only the headers that were sent. It does not reveal which
+   * Throws `credentials.invalid` for every problem. Its message describes only the headers that were sent. It does not
+   * reveal which
    * merchants and sites exist.
    */
   async authenticate(headers: SiteCredentialHeaders): Promise<AuthenticatedSite> {
     const { merchantId, merchantSiteId, apiKey } = headers;
-    const createError = (): DomainError => new DomainError('credentials.invalid', { message: describeProblem(headers) });
+    const createError = (): DomainError =>
+      new DomainError('credentials.invalid', { message: describeProblem(headers) });
     if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw createError();
     // A wrong key is always a 401, even if the site requires no key (A8).
     if (apiKey !== undefined && !hasApiKeyFormat(apiKey)) throw createError();

@@ -9,7 +9,9 @@ import {
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 import { importPublicKey } from './token-key.js';
 
-/** Stores this service's copy of partners' credentials. During an event replay, the highest version of each row is kept. */
+/**
+ * Stores this service's copy of partners' credentials. During an event replay, the highest version of each row is kept.
+ */
 @Controller()
 export class PartnerCredentialsConsumer {
   @EventPattern(PartnerKeyChangedV1)
@@ -24,7 +26,10 @@ export class PartnerCredentialsConsumer {
     }
   }
 
-  /** Throws for an unusable key, so that its event becomes a dead letter. A stored unusable key would be an error for every token. */
+  /**
+   * Throws for an unusable key, so that its event becomes a dead letter. A stored unusable key would be an error for
+   * every token.
+   */
   @EventPattern(TokenKeyChangedV1)
   async onTokenKeyChanged(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {

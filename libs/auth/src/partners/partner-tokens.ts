@@ -15,10 +15,11 @@ interface TokenRequest {
 }
 
 /**
- * Verifies the identity token of a request with this service's own copy of the public keys, without a call to identity (A2).
+ * Verifies the identity token of a request with this service's own copy of the public keys, without a call to identity
+ * (A2).
  *
- * It has its own Passport instance, because the default instance is shared by the process. Where all services run in one process,
- * the strategy that was registered last would verify the tokens of all services with the tables of one.
+ * It has its own Passport instance, because the default instance is shared by the process. Where all services run in
+ * one process, the strategy that was registered last would verify the tokens of all services with the tables of one.
  */
 @Injectable()
 export class PartnerTokens {
@@ -60,7 +61,8 @@ export class PartnerTokens {
         (error: Error | null, claims: TokenClaims | false, refusal: unknown) => {
           if (claims) resolve(claims);
           // A failed query is reported as a database error: it does not mean that the token is invalid.
-          else reject(error ?? findDatabaseError(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
+          else
+            reject(error ?? findDatabaseError(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
       authenticate(request, undefined, reject);
@@ -85,7 +87,10 @@ function findDatabaseError(refusal: unknown): Error | undefined {
   return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
 }
 
-/** The key id (kid) in the header of the token, which is not verified yet. It only selects one of the keys that identity published. */
+/**
+ * The key id (kid) in the header of the token, which is not verified yet. It only selects one of the keys that identity
+ * published.
+ */
 function readKid(token: string): unknown {
   try {
     return decodeProtectedHeader(token).kid;
@@ -94,7 +99,9 @@ function readKid(token: string): unknown {
   }
 }
 
-/** Whether the token has every claim of an identity token (A2). The signature alone only proves that identity signed it. */
+/**
+ * Whether the token has every claim of an identity token (A2). The signature alone only proves that identity signed it.
+ */
 function hasAllClaims(claims: unknown): claims is TokenClaims {
   const { sub, org, typ, mode, scope, exp, jti } = claims as Partial<Record<keyof TokenClaims, unknown>>;
   return (

@@ -72,7 +72,14 @@ describe('PartnerGuard', () => {
   async function publishPartnerKey(fields: { organisationId?: string; mode?: Mode } = {}) {
     const { mode = 'test' } = fields;
     const partnerKey = newApiKey('partner', mode);
-    const event = { keyId: randomUUID(), organisationId, mode, hash: hashApiKey(partnerKey), revoked: false, ...fields };
+    const event = {
+      keyId: randomUUID(),
+      organisationId,
+      mode,
+      hash: hashApiKey(partnerKey),
+      revoked: false,
+      ...fields,
+    };
     await service.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 1, event));
     const revoke = () => service.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 2, { ...event, revoked: true }));
     return { apiKey: partnerKey, revoke };
@@ -96,14 +103,17 @@ describe('PartnerGuard', () => {
     };
   };
   const signToken = (changes: JWTPayload = {}, signingKey = tokenKey) =>
-    new SignJWT(createClaims(changes)).setProtectedHeader({ alg: 'ES256', kid: signingKey.kid, typ: 'JWT' }).sign(signingKey.privateKey);
+    new SignJWT(createClaims(changes))
+      .setProtectedHeader({ alg: 'ES256', kid: signingKey.kid, typ: 'JWT' })
+      .sign(signingKey.privateKey);
   /** Calls the route; an empty API key is not sent. */
   const call = (authorization: string | undefined, apiKeyHeader: string | undefined = apiKey, path = '/caller') =>
     httpClient(service.service, {
       ...(authorization === undefined ? {} : { authorization }),
       ...(apiKeyHeader === '' ? {} : { 'x-api-key': apiKeyHeader }),
     })('GET', path);
-  const signBearerToken = async (changes: JWTPayload = {}, signingKey = tokenKey) => `Bearer ${await signToken(changes, signingKey)}`;
+  const signBearerToken = async (changes: JWTPayload = {}, signingKey = tokenKey) =>
+    `Bearer ${await signToken(changes, signingKey)}`;
 
   it('admits a partner with its API key and an identity token', async () => {
     const response = await call(await signBearerToken());
@@ -120,7 +130,8 @@ describe('PartnerGuard', () => {
 
   it('rejects a token with an unknown mode when it verifies the token, before the mode of the key is compared', async () => {
     const tokens = service.service.app.get(PartnerTokens, { strict: false });
-    const verify = async (mode: unknown) => tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });
+    const verify = async (mode: unknown) =>
+      tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });
     for (const mode of ['test', 'live']) expect(await verify(mode)).toMatchObject({ mode });
     for (const mode of [undefined, '', 'Live', ['test']])
       await expect(verify(mode)).rejects.toMatchObject({ code: 'credentials.invalid' });
@@ -140,7 +151,10 @@ describe('PartnerGuard', () => {
     return `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`;
   };
   const publicKey = () => createPublicKey({ key: { ...tokenKey.publicJwk }, format: 'jwk' });
-  const invalidTokens: [problem: string, createAuthorization: () => Promise<string | undefined> | string | undefined][] = [
+  const invalidTokens: [
+    problem: string,
+    createAuthorization: () => Promise<string | undefined> | string | undefined,
+  ][] = [
     ['is missing', () => undefined],
     ['is empty', () => 'Bearer '],
     ['is not a JWT', () => 'Bearer nonsense'],
@@ -149,7 +163,10 @@ describe('PartnerGuard', () => {
     ['has no issuer', () => signBearerToken({ iss: undefined } as unknown as JWTPayload)],
     ['is for another audience', () => signBearerToken({ aud: 'urn:svc:other' })],
     ['has no audience', () => signBearerToken({ aud: undefined } as unknown as JWTPayload)],
-    ['has the algorithm none', () => `Bearer ${base64url({ alg: 'none', kid: tokenKey.kid })}.${base64url(createClaims())}.`],
+    [
+      'has the algorithm none',
+      () => `Bearer ${base64url({ alg: 'none', kid: tokenKey.kid })}.${base64url(createClaims())}.`,
+    ],
     [
       'has the algorithm none and a signature',
       async () => {
@@ -165,7 +182,10 @@ describe('PartnerGuard', () => {
       'is signed by HS256 with the public key as DER',
       () => `Bearer ${signHs256Token(publicKey().export({ type: 'spki', format: 'der' }))}`,
     ],
-    ['is signed by HS256 with the public key as JWK', () => `Bearer ${signHs256Token(JSON.stringify(tokenKey.publicJwk))}`],
+    [
+      'is signed by HS256 with the public key as JWK',
+      () => `Bearer ${signHs256Token(JSON.stringify(tokenKey.publicJwk))}`,
+    ],
     [
       'expired a second ago',
       async () => {
@@ -190,10 +210,14 @@ describe('PartnerGuard', () => {
     ['has no scope', () => signBearerToken({ scope: undefined })],
     ['has no id', () => signBearerToken({ jti: undefined } as unknown as JWTPayload)],
     ['is signed by a key that identity did not publish', async () => signBearerToken({}, await createTokenKey())],
-    ['is signed by another key with the kid of a published key', async () => signBearerToken({}, await createTokenKey(tokenKey.kid))],
+    [
+      'is signed by another key with the kid of a published key',
+      async () => signBearerToken({}, await createTokenKey(tokenKey.kid)),
+    ],
     [
       'has no kid',
-      async () => `Bearer ${await new SignJWT(createClaims()).setProtectedHeader({ alg: 'ES256' }).sign(tokenKey.privateKey)}`,
+      async () =>
+        `Bearer ${await new SignJWT(createClaims()).setProtectedHeader({ alg: 'ES256' }).sign(tokenKey.privateKey)}`,
     ],
     [
       'contains its own public key',

@@ -48,9 +48,9 @@ export class PartnerKeyGuard implements CanActivate {
 }
 
 /**
- * Admits partners and their customers. A request has a partner's API key (`x-api-key`) and an identity token, which must have the
- * same organisation and mode (A11, A6). Every problem with the key or the token is the same 401 (C5). A token without the scope of
- * the route is a 403. Use {@link ForPartners}.
+ * Admits partners and their customers. A request has a partner's API key (`x-api-key`) and an identity token, which
+ * must have the same organisation and mode (A11, A6). Every problem with the key or the token is the same 401 (C5). A
+ * token without the scope of the route is a 403. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
  * @throws credentials.forbidden The token does not allow this.
@@ -80,8 +80,8 @@ export class PartnerGuard implements CanActivate {
 }
 
 /**
- * Decorator of a controller or a method: admits only partners whose token has this scope. The module of the app must import
- * PartnerAuthModule. {@link Partner} injects the admitted partner into a parameter.
+ * Decorator of a controller or a method: admits only partners whose token has this scope. The module of the app must
+ * import PartnerAuthModule. {@link Partner} injects the admitted partner into a parameter.
  */
 export function ForPartners(scope: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(SetMetadata(SCOPE, scope), UseGuards(PartnerGuard));
