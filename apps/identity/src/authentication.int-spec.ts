@@ -2,12 +2,12 @@ import { httpClient, type TestService } from '@svc/testing';
 import {
   AUTHENTICATION,
   type AuthenticationRow,
+  createNestedObject,
   type Credentials,
   type FieldType,
-  createNestedObject,
   NON_TEXT_VALUES,
 } from '../test/authentication-rows.js';
-import { ADMIN_KEY, createPartner, partnerClient, logIn, startIdentity, type TestPartner } from '../test/identity.js';
+import { ADMIN_KEY, createPartner, logIn, partnerClient, startIdentity, type TestPartner } from '../test/identity.js';
 import { PasswordQueue } from './users/password-queue.js';
 
 // Tests each authentication endpoint against its row in test/authentication-rows.ts.

@@ -23,7 +23,7 @@ import {
   type TestService,
   waitUntil,
 } from '@svc/testing';
-import { adminClient, createPartner, type Client, startIdentity } from '../test/identity.js';
+import { adminClient, type Client, createPartner, startIdentity } from '../test/identity.js';
 import { SendHeartbeat } from './heartbeat/send-heartbeat.js';
 
 @Module({

@@ -5,9 +5,9 @@ import { Commands } from '@svc/messaging';
 import { CodeDecoderConfig } from '../config.js';
 import {
   computeFingerprint,
+  createPayableDescriptor,
   invoiceState,
   normaliseLineItem,
-  createPayableDescriptor,
   type StoredInvoice,
 } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';

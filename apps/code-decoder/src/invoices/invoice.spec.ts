@@ -10,13 +10,13 @@ import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { buildInvoiceRequest } from '../../test/invoice-request.js';
 import {
-  computeFingerprint,
-  invoiceState,
-  normaliseLineItem,
-  MAX_INVOICE_ATTEMPTS,
-  createPayableDescriptor,
-  type StoredInvoice,
   buildInvoice,
+  computeFingerprint,
+  createPayableDescriptor,
+  invoiceState,
+  MAX_INVOICE_ATTEMPTS,
+  normaliseLineItem,
+  type StoredInvoice,
 } from './invoice.js';
 
 const EXPIRY = new Date('2026-03-01T10:00:00.000Z');

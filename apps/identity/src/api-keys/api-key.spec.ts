@@ -2,9 +2,9 @@ import { newApiKey } from '@svc/auth';
 import {
   type ApiKey,
   apiKeyChanged,
+  findSuccessor,
   recognisablePrefix,
   signingKeyChanged,
-  findSuccessor,
   toApiKeyView,
 } from './api-key.js';
 

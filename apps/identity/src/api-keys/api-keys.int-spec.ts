@@ -1,4 +1,4 @@
-import { hashApiKey, newSealedKeyPair, decryptPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, hashApiKey, newSealedKeyPair, type SealedKeyPair } from '@svc/auth';
 import { ApiKeyChangedV1, SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { httpClient, type TestService } from '@svc/testing';
-import { createPartner, partnerClient, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+import { createPartner, logIn, partnerClient, startIdentity, type TestPartner } from '../../test/identity.js';
 import { LoginLimits } from './login-limits.js';
 
 const PASSWORD = 'correct horse battery';

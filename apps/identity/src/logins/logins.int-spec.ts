@@ -4,8 +4,8 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import {
   adminClient,
   createPartner,
-  partnerClient,
   logIn,
+  partnerClient,
   startIdentity,
   type TestPartner,
 } from '../../test/identity.js';

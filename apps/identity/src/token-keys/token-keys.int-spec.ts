@@ -5,10 +5,10 @@ import { decodeProtectedHeader } from 'jose';
 import {
   ADMIN_KEY,
   adminClient,
-  createPartner,
   type Client,
-  partnerClient,
+  createPartner,
   logIn,
+  partnerClient,
   SEALING_KEY,
   startIdentity,
 } from '../../test/identity.js';

@@ -5,10 +5,10 @@
 import { CustomerRegisteredV1 } from '@svc/contracts';
 import type { TestService } from '@svc/testing';
 import {
-  createPartner,
   type Client,
-  partnerClient,
+  createPartner,
   logIn,
+  partnerClient,
   startIdentity,
   type TestPartner,
 } from '../../test/identity.js';

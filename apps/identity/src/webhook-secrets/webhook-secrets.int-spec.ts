@@ -1,4 +1,4 @@
-import { newSealedKeyPair, decryptPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair, type SealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1, SigningSecretChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';

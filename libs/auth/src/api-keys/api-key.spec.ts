@@ -1,4 +1,4 @@
-import { hashApiKey, hasApiKeyFormat, describeKeyProblem, newApiKey } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey, newApiKey } from './api-key.js';
 
 describe('an API key', () => {
   it.each([
