@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, PartnerAuthModule,provideAdminKey } from '@svc/auth';
+import { CredentialsConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';

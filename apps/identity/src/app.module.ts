@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PartnerCredentials, PartnerTokens,provideAdminKey } from '@svc/auth';
+import { PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CredentialsConsumer, CredentialsHeartbeatModule,provideAdminKey } from '@svc/auth';
+import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
 import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';

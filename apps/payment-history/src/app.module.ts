@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PartnerAuthModule,provideAdminKey } from '@svc/auth';
+import { PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
 import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ApiKeysConsumer, PartnerAuthModule,provideAdminKey } from '@svc/auth';
+import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { CredentialsHeartbeatModule,provideAdminKey } from '@svc/auth';
+import { CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { compactDecrypt, CompactEncrypt, importJWK, jwtVerify, SignJWT } from 'jose';
-import { decryptPrivateKey,newSealedKeyPair, newSealedTokenKey } from './sealed-key-pair.js';
+import { decryptPrivateKey, newSealedKeyPair, newSealedTokenKey } from './sealed-key-pair.js';
 
 const SEALING_KEY = randomBytes(32).toString('base64url');
 /** The error message of AES-GCM if the key, the kid or the ciphertext is not the original one. */

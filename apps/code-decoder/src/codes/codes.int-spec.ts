@@ -3,7 +3,7 @@ import { serveCodeProvider } from '@svc/simulated-acquirer';
 import { anEvent } from '@svc/testing';
 import { fastify, type FastifyInstance } from 'fastify';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { codePath,createPartner } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let provider: FastifyInstance;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
-import { buildInvoice,invoiceState, type StoredInvoice } from '../invoices/invoice.js';
+import { buildInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantProfileQuery } from '../merchants/merchant-profile.query.js';
 import { type CodeFragments, matchCodeFormat, matchFragment } from '../providers/code-format.js';

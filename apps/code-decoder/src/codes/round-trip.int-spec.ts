@@ -1,7 +1,7 @@
 import { type DecodeResponse, ERROR_CATALOGUE } from '@svc/contracts';
 import fc from 'fast-check';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { codePath,createPartner } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let merchant: Merchant;

@@ -1,7 +1,7 @@
 /** An invoice and the code of a till belong to one site in one mode. Decoding a code needs no owner, only the mode. */
 import { newOwnCode } from '@svc/kernel';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { codePath,createPartner } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 /** Merchants and sites that differ from the owner of an invoice in one property. */
 const STRANGERS = [

@@ -6,7 +6,7 @@ import { CodeDecoderConfig } from '../config.js';
 import { acceptedMediaType, sendCode } from '../qr/code-response.js';
 import { CloseInvoice } from './close-invoice.js';
 import { CreateInvoice } from './create-invoice.js';
-import { buildInvoice,invoiceState, type StoredInvoice } from './invoice.js';
+import { buildInvoice, invoiceState, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 import { CallingSite, ForSites } from './require-site.guard.js';
 

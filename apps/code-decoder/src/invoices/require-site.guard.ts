@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
   UseGuards,
 } from '@nestjs/common';
-import { getAuthenticatedMerchant,MerchantKeyGuard } from '@svc/auth';
+import { getAuthenticatedMerchant, MerchantKeyGuard } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
 import type { InvoiceOwner } from './invoice.repository.js';
 

@@ -13,7 +13,7 @@ import {
 import { newOwnCode, newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { codePath,createPartner } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let merchant: Merchant;

@@ -2,7 +2,7 @@ import { newSealedKeyPair } from '@svc/auth';
 import { ApiKeyChangedV1, SealingKeyPublishedV1 } from '@svc/contracts';
 import { anEvent, type TestService } from '@svc/testing';
 import { adminClient, type Client, SEALING_KEY, startIdentity } from '../../test/identity.js';
-import { createTwoMerchants,type MerchantPaths } from '../../test/merchants.js';
+import { createTwoMerchants, type MerchantPaths } from '../../test/merchants.js';
 
 interface KeyView {
   readonly keyId: string;

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { Change } from '../audit-log/change.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { apiKeyChanged, findSuccessor,type KeyOwner, signingKeyChanged } from './api-key.js';
+import { apiKeyChanged, findSuccessor, type KeyOwner, signingKeyChanged } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 
 /** Revokes a key. If it was primary, the newest remaining key becomes primary. */

@@ -1,4 +1,4 @@
-import { decryptPrivateKey,newSealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair } from '@svc/auth';
 import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { seal } from './seal.js';
 

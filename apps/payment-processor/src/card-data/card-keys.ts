@@ -1,6 +1,6 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { decryptPrivateKey,newSealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair } from '@svc/auth';
 import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { decryptPrivateKey,newSealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';

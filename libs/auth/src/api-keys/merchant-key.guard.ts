@@ -2,7 +2,7 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import type { Mode } from '@svc/contracts';
 import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { describeKeyProblem,hasApiKeyFormat, hashApiKey } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from './api-key.js';
 
 /** The data that a key of a merchant or site may read and change on the path of its request. */
 export interface AuthenticatedMerchant {

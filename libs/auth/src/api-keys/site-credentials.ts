@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, isNumericId, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { describeKeyProblem,hasApiKeyFormat, hashApiKey } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from './api-key.js';
 
 /** The authenticated caller of the hosted gateway: a site of a merchant. */
 export interface AuthenticatedSite {

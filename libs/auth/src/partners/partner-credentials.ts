@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { describeKeyProblem,hasApiKeyFormat, hashApiKey } from '../api-keys/api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from '../api-keys/api-key.js';
 import { importPublicKey } from './token-key.js';
 
 /** A partner's API key, and the organisation that owns it. */
