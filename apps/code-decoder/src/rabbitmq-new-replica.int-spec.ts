@@ -12,7 +12,7 @@ let services: DistributedServices;
 beforeAll(async () => (services = await DistributedServices.start()), 90_000);
 afterAll(() => services.close());
 
-test('a replica with an empty database is ready only after it has all existing sites and keys, also after a restart without identity', async () => {
+test('a replica with an empty database is ready only after it has received all existing sites and keys', async () => {
   const keys = Array.from({ length: 400 }, () => newApiKey('site', 'test'));
   const identityEnv = await services.environment(identity);
   const firstIdentity = await services.start(identity, identityEnv);

@@ -20,12 +20,13 @@ test('a draining app holds requests until it resumes, and does not affect other 
 
 test('draining waits for the requests in flight, and counts each request once', async () => {
   const draining = new AppDraining();
-  const leaveCalls = [await draining.enter('identity'), await draining.enter('identity')];
+  const leaveFirst = await draining.enter('identity');
+  const leaveSecond = await draining.enter('identity');
   const drained = draining.drain('identity');
-  leaveCalls[0]!();
-  leaveCalls[0]!();
+  leaveFirst();
+  leaveFirst();
   expect(await hasSettled(drained)).toBe(false);
-  leaveCalls[1]!();
+  leaveSecond();
   expect(await hasSettled(drained)).toBe(true);
   draining.resume('identity');
 });
@@ -34,8 +35,8 @@ describe('AppDraining with timeouts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  /** Whether the promise has settled one millisecond before the given time, and at that time. */
-  const isSettledAfter = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
+  /** Whether the promise has settled one millisecond before the given time, and whether it has at that time. */
+  const isSettledBeforeAndAt = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
     let isSettled = false;
     void promise.then(() => (isSettled = true));
     await jest.advanceTimersByTimeAsync(milliseconds - 1);
@@ -47,13 +48,13 @@ describe('AppDraining with timeouts', () => {
   it('holds a request for a draining app for at most 20 s', async () => {
     const draining = new AppDraining();
     await draining.drain('identity');
-    expect(await isSettledAfter(draining.enter('identity'), 20_000)).toEqual([false, true]);
+    expect(await isSettledBeforeAndAt(draining.enter('identity'), 20_000)).toEqual([false, true]);
   });
 
   it('waits for requests in flight for at most 10 s', async () => {
     const draining = new AppDraining();
     await draining.enter('identity');
-    expect(await isSettledAfter(draining.drain('identity'), 10_000)).toEqual([false, true]);
+    expect(await isSettledBeforeAndAt(draining.drain('identity'), 10_000)).toEqual([false, true]);
   });
 
   it('leaves no timer behind if the wait ends early', async () => {

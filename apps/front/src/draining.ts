@@ -8,7 +8,7 @@ interface AppState {
   /** Called when the last request in flight has completed. */
   onIdle: () => void;
   /** Present while the app is draining. */
-  paused?: { readonly resumed: Promise<void>; readonly resume: () => void };
+  pause?: { readonly resumed: Promise<void>; readonly resume: () => void };
 }
 
 /**
@@ -24,7 +24,7 @@ export class AppDraining {
    */
   async enter(app: string): Promise<() => void> {
     const state = this.getState(app);
-    if (state.paused) await waitAtMost(MAX_WAIT_MS, state.paused.resumed);
+    if (state.pause) await waitAtMost(MAX_WAIT_MS, state.pause.resumed);
     state.inFlight++;
     let hasLeft = false;
     return () => {
@@ -39,10 +39,10 @@ export class AppDraining {
    */
   async drain(app: string): Promise<void> {
     const state = this.getState(app);
-    if (!state.paused) {
+    if (!state.pause) {
       let resume = (): void => undefined;
       const resumed = new Promise<void>((resolve) => (resume = resolve));
-      state.paused = { resumed, resume };
+      state.pause = { resumed, resume };
     }
     if (state.inFlight > 0) await waitAtMost(MAX_DRAIN_MS, new Promise<void>((resolve) => (state.onIdle = resolve)));
   }
@@ -50,8 +50,8 @@ export class AppDraining {
   /** Admits the requests of the app again. */
   resume(app: string): void {
     const state = this.getState(app);
-    state.paused?.resume();
-    delete state.paused;
+    state.pause?.resume();
+    delete state.pause;
   }
 
   private getState(app: string): AppState {

@@ -144,13 +144,13 @@ describe('the front (reverse proxy)', () => {
       await once(response, 'data');
       response.on('error', () => undefined);
       const ended = new Promise((resolve) => response.once('close', resolve));
-      const begin = performance.now();
+      const startedAt = performance.now();
       await draining.drain('hosted-gateway');
       draining.resume('hosted-gateway');
       await Promise.all(fronts.splice(0).map((front) => front.close()));
       await ended;
       // The drain and the shutdown would each wait up to 10 s for a request in flight.
-      expect(performance.now() - begin).toBeLessThan(9_000);
+      expect(performance.now() - startedAt).toBeLessThan(9_000);
       expect([response.destroyed, receivedRequests.length]).toEqual([true, 1]);
     },
   );
@@ -159,7 +159,7 @@ describe('the front (reverse proxy)', () => {
     const url = await startFront('gateway');
     await stopApp();
     const clientResponse = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
-    // After these round trips the first attempt of the POST was refused.
+    // During these round trips, the connection of the first attempt is refused.
     for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/no-such-route`)).status).toBe(404);
     upstreamApp = createApp();
     await listen(port);
@@ -212,7 +212,8 @@ describe('the front (reverse proxy)', () => {
     const url = await startFront('gateway');
     await draining.drain('hosted-gateway');
     const clientResponse = fetch(`${url}/api/v3.1/payments`);
-    expect((await fetch(`${url}/no-such-route`)).status).toBe(404); // The app would have received the held request by now.
+    // After this round trip, the app would have received the request if it was not held.
+    expect((await fetch(`${url}/no-such-route`)).status).toBe(404);
     expect(receivedRequests).toHaveLength(0);
     draining.resume('hosted-gateway');
     expect((await clientResponse).status).toBe(200);
@@ -231,7 +232,7 @@ describe('the front (reverse proxy)', () => {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('is ready when every app is ready, and names the apps that are not', async () => {
+  it('responds to /health/ready whether every app is ready, with the reason of each app that is not', async () => {
     const url = `${await startFront('admin')}/health/ready`;
     expect((await fetch(url)).status).toBe(200);
     handleInApp = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');

@@ -143,10 +143,12 @@ function closeGracefully(fastify: FastifyInstance): Streams {
   return streams;
 }
 
+/** The settings of the reverse proxy, and its open event streams. */
 interface StreamingFront extends Front {
   readonly streams: Streams;
 }
 
+/** Forwards a request to the app of its route. Readiness and unknown routes get a response of the front itself. */
 async function handle(front: StreamingFront, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const address = request.originalUrl;
   if (front.host === 'admin' && address.split('?', 1)[0] === '/health/ready') {
@@ -171,6 +173,7 @@ async function handle(front: StreamingFront, request: FastifyRequest, reply: Fas
   return forward(front, { app, upstream, onStream }, request, reply);
 }
 
+/** The app to which a request is forwarded, and its origin. */
 interface Upstream {
   readonly app: string;
   readonly upstream: string;
@@ -204,7 +207,8 @@ function forward(
       // The response of an app is never retried. By default, the library would retry every 503 ten times.
       if (!err || reply.raw.destroyed) return null;
       if (wasNeverSent(err)) return attempt < MAX_RETRIES ? RETRY_INTERVAL_MS : null;
-      // The connection was lost after the request was sent. Only GET and HEAD are safe to retry.
+      // The connection was lost after the request was sent. Only GET and HEAD are safe to retry, and only if the error is
+      // not a timeout (its message contains "timeout" or "Timeout").
       return isSafeMethod && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
     },
     onError: (_reply, { error }) => {

@@ -93,7 +93,7 @@ test('a service that never received a heartbeat also logs the error, 30 s after 
   expect(errors).toHaveLength(1);
 });
 
-test('after a restart, an old stored heartbeat causes no error in the first 30 s', async () => {
+test('directly after a start, an old stored heartbeat causes no error', async () => {
   const anHourAgo = new Date(mainApi.clock.now().getTime() - 3_600_000).toISOString();
   await mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: anHourAgo });
   await heartbeatMonitor.runOnce();

@@ -80,16 +80,17 @@ const TABLES: Record<'merchant' | 'invoice' | 'lineItem', readonly (readonly [st
   ],
 };
 
-function expectTable(name: keyof typeof TABLES, value: object): void {
+/** Checks that the value has the required members of the table, with their types, and no members that are not in it. */
+function expectMembersOfTable(name: keyof typeof TABLES, value: object): void {
   for (const [member, type, isRequired] of TABLES[name]) {
     const found = (value as Record<string, unknown>)[member];
     if (isRequired || member in value) expect([member, typeof found, found]).toEqual([member, type, expect.anything()]);
   }
-  const known = TABLES[name].map(([member]) => member);
-  expect(Object.keys(value).filter((member) => !known.includes(member))).toEqual([]);
+  const expectedMembers = TABLES[name].map(([member]) => member);
+  expect(Object.keys(value).filter((member) => !expectedMembers.includes(member))).toEqual([]);
 }
 
-test('a code can be decoded right after the response to the till, into exactly the members that the specification defines', async () => {
+test('a new code can be decoded immediately, into exactly the members that the specification defines', async () => {
   await publishFeatures({ tip: { enabled: true }, orderReference: { label: 'Table', required: true } }, 2);
   const { reference, code } = await decoder.createInvoice(merchant, {
     lineItems: [
@@ -103,9 +104,9 @@ test('a code can be decoded right after the response to the till, into exactly t
   expect(headers['cache-control']).toBe('no-store');
   const { merchant: decodedMerchant, invoice } = body as DecodeResponse;
   expect(Object.keys(body as object)).toEqual(['merchant', 'invoice']);
-  expectTable('merchant', decodedMerchant);
-  expectTable('invoice', invoice);
-  for (const item of invoice.lineItems!) expectTable('lineItem', item);
+  expectMembersOfTable('merchant', decodedMerchant);
+  expectMembersOfTable('invoice', invoice);
+  for (const item of invoice.lineItems!) expectMembersOfTable('lineItem', item);
   expect(decodedMerchant).toEqual({
     merchantReference: String(merchant.merchantId),
     merchantName: 'Karoo Books & Co',
@@ -120,7 +121,7 @@ test('a code can be decoded right after the response to the till, into exactly t
 test('optional members of an invoice and features of a merchant are absent if not set', async () => {
   const { code } = await decoder.createInvoice(merchant, { externalReference: undefined });
   const { merchant: decodedMerchant, invoice } = (await decode(code)).body as DecodeResponse;
-  expectTable('invoice', invoice);
+  expectMembersOfTable('invoice', invoice);
   expect(Object.keys(invoice).toSorted()).toEqual(
     ['amount', 'createdUTCDate', 'currencyISOCode', 'invoiceReference', 'origin', 'siteReference', 'state'].toSorted(),
   );
@@ -153,7 +154,7 @@ test('a code is found in every encoding and spelling of its text', async () => {
   expect(codePath(codeWithSlashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('the decoded invoice is open, also during a payment, then closed; an expired invoice is a 410', async () => {
+test('a decoded invoice is open during a payment, closed after it, and a 410 if it has expired unpaid', async () => {
   const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'basket-1' });
   await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
@@ -170,7 +171,7 @@ test('the decoded invoice is open, also during a payment, then closed; an expire
   expect([expired.status, expired.body.errors[0].errorReference]).toEqual([410, '20']);
 });
 
-test('the code of a replaced invoice shows it as closed, and the code of its replacement shows an open invoice', async () => {
+test('a replaced invoice is decoded as closed, and its replacement as open', async () => {
   const replaced = await decoder.createInvoice(merchant, { externalReference: 'basket' });
   const replacement = await decoder.createInvoice(merchant, { externalReference: 'basket', amount: 1 });
   expect((await decode(replaced.code)).body.invoice).toMatchObject({ state: 'closed', amount: 12345 });
@@ -180,23 +181,23 @@ test('the code of a replaced invoice shows it as closed, and the code of its rep
 test('a static code is decoded to the newest open invoice of its till, and is a 404 if there is none', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
   const tillCode = body.code as string;
-  const decodedMerchant = async () => {
+  const decodeAmountOrStatus = async () => {
     const response = await decode(tillCode);
     return response.status === 200 ? (response.body.invoice.amount as number) : response.status;
   };
-  expect(await decodedMerchant()).toBe(404);
+  expect(await decodeAmountOrStatus()).toBe(404);
 
   const first = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 1 });
   await decoder.createInvoice(merchant, { siteReference: 'TILL-8', amount: 9 });
-  expect(await decodedMerchant()).toBe(1);
+  expect(await decodeAmountOrStatus()).toBe(1);
   decoder.clock.advance(1_000);
   const second = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 2 });
-  expect(await decodedMerchant()).toBe(2);
+  expect(await decodeAmountOrStatus()).toBe(2);
   await decoder.publishPayable(decoder.payables.set(second.reference, 'paid'));
-  expect(await decodedMerchant()).toBe(1);
+  expect(await decodeAmountOrStatus()).toBe(1);
   decoder.clock.advance(3_600_000);
   partnerHeaders = await createPartner(decoder);
-  expect(await decodedMerchant()).toBe(404);
+  expect(await decodeAmountOrStatus()).toBe(404);
   expect((await decode(first.code)).status).toBe(410);
 });
 
@@ -223,8 +224,8 @@ test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'
 test('codes of a third-party provider are decoded, even in a format that only the provider recognises', async () => {
   const open = await decode('https://pay.simulated-provider.example/25000');
   expect(open.status).toBe(200);
-  expectTable('merchant', open.body.merchant as object);
-  expectTable('invoice', open.body.invoice as object);
+  expectMembersOfTable('merchant', open.body.merchant as object);
+  expectMembersOfTable('invoice', open.body.invoice as object);
   expect(open.body.invoice).toMatchObject({ amount: 25000, state: 'open', origin: 'simulated' });
   expect((await decode('https://pay.simulated-provider.example/closed-70')).body.invoice.state).toBe('closed');
   expect((await decode('SIMPAY:125')).body.invoice.amount).toBe(125);
@@ -269,7 +270,7 @@ test('an unauthenticated caller gets a 401, even for an invalid code', async () 
     }
 });
 
-test('a code of 2 KiB is accepted; one character more, or an empty code, is a 400', async () => {
+test('a code of 2 KiB is accepted, and a code that is longer, empty or not base64 of text is a 400', async () => {
   const decodeParameter = async (parameter: string) => {
     const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partnerHeaders });
     return [status, body.errors];

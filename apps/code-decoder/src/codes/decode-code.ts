@@ -38,12 +38,12 @@ export class DecodeCode {
   }
 
   /**
-   * Throws `payable.expired`; `payable.not-found` for an unknown code of a supported format;
-   * `code.unsupported` for a code of another format; `code-provider.unavailable`.
+   * Throws `payable.expired`, `payable.not-found` for an unknown code of a supported format, `code.unsupported` for a
+   * code of another format, and `code-provider.unavailable`.
    */
   async execute(mode: Mode, code: string): Promise<DecodeResponse> {
     const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
-    const decoded = ownCode && (await this.findOwn(mode, ownCode));
+    const decoded = ownCode && (await this.decodeOwnCode(mode, ownCode));
     if (decoded) return decoded;
     // A code with the address of this platform belongs to no provider.
     if (matchFragment(code, this.ownFragments) !== undefined) throw new DomainError('payable.not-found');
@@ -61,14 +61,17 @@ export class DecodeCode {
     }
   }
 
-  /** Finds the invoice or hosted session of a dynamic code, or the open invoice at the till of a static code. */
-  private async findOwn(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
-    const dynamic = await this.invoices.findByCode(mode, code);
-    if (dynamic) return this.decodeInvoice(dynamic);
+  /**
+   * Decodes a code of this platform: to the invoice or hosted session of a dynamic code, or to the open invoice at the
+   * till of a static code.
+   */
+  private async decodeOwnCode(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
+    const invoice = await this.invoices.findByCode(mode, code);
+    if (invoice) return this.decodeInvoice(invoice);
     const session = await this.sessionCodes.findByCode(mode, code);
     if (session) return this.decodeSession(session);
-    const atTill = await this.invoices.findByTillCode(mode, code);
-    return atTill && this.decodeInvoice(atTill);
+    const invoiceAtTill = await this.invoices.findByTillCode(mode, code);
+    return invoiceAtTill && this.decodeInvoice(invoiceAtTill);
   }
 
   private async decodeSession(session: CodedSession): Promise<DecodeResponse> {
@@ -95,11 +98,11 @@ export class DecodeCode {
   }
 
   private hasSupportedFormat(mode: Mode, code: string): boolean {
-    const ofProviders = this.providers.getFragments(mode);
+    const providerFragments = this.providers.getFragments(mode);
     return (
       matchCodeFormat(code, {
-        hosts: [...this.ownFragments.hosts, ...ofProviders.hosts],
-        shortLinks: [...this.ownFragments.shortLinks, ...ofProviders.shortLinks],
+        hosts: [...this.ownFragments.hosts, ...providerFragments.hosts],
+        shortLinks: [...this.ownFragments.shortLinks, ...providerFragments.shortLinks],
       }) !== undefined
     );
   }

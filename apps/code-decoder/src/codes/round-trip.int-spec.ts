@@ -21,7 +21,7 @@ const text = (maxLength: number) =>
       (value) => value.trim() !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value) && value.isWellFormed(),
     );
 /** An optional member. */
-const optional = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
+const optional = <T>(member: fc.Arbitrary<T>) => fc.option(member, { nil: undefined });
 
 const lineItem = fc
   .record({
@@ -70,7 +70,7 @@ async function createAndDecode(request: Record<string, unknown>): Promise<Decode
   return body as DecodeResponse;
 }
 
-test('a decoded invoice has exactly the values that the till sent, with any combination of optional members and in any script', async () => {
+test('a decoded invoice has exactly the values that the till sent, in any script and with any optional members', async () => {
   const testedMembers = { present: new Set<string>(), absent: new Set<string>() };
   await fc.assert(
     fc.asyncProperty(invoice, async (request) => {

@@ -43,7 +43,7 @@ export class CreateInvoice {
   async execute(
     owner: InvoiceOwner,
     request: CreateInvoiceRequest,
-  ): Promise<{ invoice: StoredInvoice; replayed: boolean }> {
+  ): Promise<{ invoice: StoredInvoice; isReplayed: boolean }> {
     const fingerprint = computeFingerprint(request);
     const { externalReference } = request;
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
@@ -51,11 +51,11 @@ export class CreateInvoice {
         ? await this.invoices.findByExternalReference(owner, externalReference)
         : undefined;
       if (existing?.fingerprint === fingerprint && invoiceState(existing, this.clock.now()) === 'open')
-        return { invoice: existing, replayed: true };
+        return { invoice: existing, isReplayed: true };
 
       const invoice = this.newInvoice(owner, request, fingerprint);
       await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
-      if (await this.invoices.create(invoice)) return { invoice, replayed: false };
+      if (await this.invoices.create(invoice)) return { invoice, isReplayed: false };
       // A concurrent request with this externalReference stored its invoice first. Close the payable of this one, which
       // is not visible.
       await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);

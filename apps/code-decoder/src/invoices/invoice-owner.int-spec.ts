@@ -4,17 +4,17 @@ import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js
 import { codePath, createPartner } from '../../test/partner.js';
 
 /** Merchants and sites that differ from the owner of an invoice in one property. */
-const STRANGERS = [
+const OTHER_OWNERS = [
   'the same site in the other mode',
   'another site of the same merchant',
   'another merchant',
   'another merchant whose site has the same number',
 ] as const;
-type Stranger = (typeof STRANGERS)[number];
+type OtherOwner = (typeof OTHER_OWNERS)[number];
 
 let decoder: Decoder;
 let owner: Merchant;
-let strangers: Readonly<Record<Stranger, Merchant>>;
+let otherOwners: Readonly<Record<OtherOwner, Merchant>>;
 let partnerHeaders: Readonly<Record<'test' | 'live', Record<string, string>>>;
 beforeAll(async () => {
   decoder = await startDecoder();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   owner = await decoder.createMerchant();
   const { merchantId, siteId } = owner;
-  strangers = {
+  otherOwners = {
     'the same site in the other mode': await decoder.createMerchant({ merchantId, siteId, mode: 'live' }),
     'another site of the same merchant': await decoder.createMerchant({ merchantId }),
     'another merchant': await decoder.createMerchant(),
@@ -36,26 +36,26 @@ afterAll(() => decoder.stop());
 const call = (method: 'GET' | 'PUT' | 'DELETE', { path, headers }: Merchant, subpath: string) =>
   decoder.call(method, `${path}${subpath}`, { headers });
 
-describe.each(STRANGERS)('%s', (name) => {
-  test('can neither read nor close an invoice', async () => {
-    const stranger = strangers[name];
+describe.each(OTHER_OWNERS)('%s', (name) => {
+  test('can neither read nor close an invoice of the owner', async () => {
+    const otherOwner = otherOwners[name];
     const { reference } = await decoder.createInvoice(owner, { externalReference: 'basket-1' });
-    expect((await call('GET', stranger, `/invoices/${reference}`)).status).toBe(404);
-    expect((await call('DELETE', stranger, '/invoices?externalReference=basket-1')).status).toBe(404);
+    expect((await call('GET', otherOwner, `/invoices/${reference}`)).status).toBe(404);
+    expect((await call('DELETE', otherOwner, '/invoices?externalReference=basket-1')).status).toBe(404);
     expect(decoder.payables.stateOf(reference)).toBe('open');
     expect((await call('GET', owner, `/invoices/${reference}`)).body).toMatchObject({ reference, state: 'open' });
   });
 
-  test('does not find the code of a till', async () => {
+  test('does not find the code of a till of the owner', async () => {
     expect((await call('PUT', owner, '/tills/TILL-1/code')).status).toBe(201);
-    expect((await call('GET', strangers[name], '/tills/TILL-1/code')).status).toBe(404);
+    expect((await call('GET', otherOwners[name], '/tills/TILL-1/code')).status).toBe(404);
     expect((await call('GET', owner, '/tills/TILL-2/code')).status).toBe(404);
     expect((await call('GET', owner, '/tills/TILL-1/code')).status).toBe(200);
   });
 });
 
-test('one externalReference has a separate invoice at each site and mode, which is returned and closed separately', async () => {
-  const { 'another merchant whose site has the same number': _, ...others } = strangers;
+test('the same externalReference belongs to a separate invoice at each site and in each mode', async () => {
+  const { 'another merchant whose site has the same number': _, ...others } = otherOwners;
   const merchants = [owner, ...Object.values(others)];
   const postInvoice = (merchant: Merchant) =>
     decoder.call('POST', `${merchant.path}/invoices`, {
@@ -79,13 +79,13 @@ test('one externalReference has a separate invoice at each site and mode, which 
   }
 });
 
-test('the key of a site or merchant is a 403 at another merchant that has a site with the same number', async () => {
-  const otherMerchant = strangers['another merchant whose site has the same number'];
+test('a key is a 403 at another merchant with the same site number, and a 404 on the path of a foreign site', async () => {
+  const otherMerchant = otherOwners['another merchant whose site has the same number'];
   for (const key of [otherMerchant.siteKey, otherMerchant.merchantKey]) {
     const { status } = await decoder.call('GET', `${owner.path}/invoices/x`, { headers: { 'x-api-key': key } });
     expect(status).toBe(403);
   }
-  const foreignSiteId = strangers['another merchant'].siteId;
+  const foreignSiteId = otherOwners['another merchant'].siteId;
   const path = `/business/api/v1/merchants/${owner.merchantId}/sites/${foreignSiteId}`;
   expect(
     (await call('PUT', { ...owner, path, headers: { 'x-api-key': owner.merchantKey } }, '/tills/T/code')).status,
@@ -118,7 +118,7 @@ describe('the code', () => {
   };
 
   test('of an invoice is found only by partners in the mode of the invoice', async () => {
-    const live = strangers['the same site in the other mode'];
+    const live = otherOwners['the same site in the other mode'];
     for (const [merchant, ownMode, otherMode] of [
       [owner, 'test', 'live'],
       [live, 'live', 'test'],
@@ -130,8 +130,8 @@ describe('the code', () => {
   });
 
   test('of a till is decoded to the open invoice of that till at the same site and in the same mode', async () => {
-    const live = strangers['the same site in the other mode'];
-    const otherSite = strangers['another site of the same merchant'];
+    const live = otherOwners['the same site in the other mode'];
+    const otherSite = otherOwners['another site of the same merchant'];
     const getTillCode = async (merchant: Merchant, till: string) =>
       (await call('PUT', merchant, `/tills/${till}/code`)).body.code as string;
     const [code, liveCode] = [await getTillCode(owner, 'TILL-1'), await getTillCode(live, 'TILL-1')];
@@ -154,7 +154,7 @@ describe('the code', () => {
     expect([await decodeReference(code, 'live'), await decodeReference(liveCode, 'test')]).toEqual([404, 404]);
   });
 
-  test('of a till is decoded to its newest invoice until that is closed, and to no invoice from the millisecond of the expiry', async () => {
+  test('of a till is decoded to its newest open invoice, and is a 404 from the exact time of the expiry', async () => {
     const { code } = (await call('PUT', owner, '/tills/TILL-1/code')).body as { code: string };
     const first = await decoder.createInvoice(owner, { externalReference: 'first' });
     const second = await decoder.createInvoice(owner, { externalReference: 'second' });
@@ -163,12 +163,12 @@ describe('the code', () => {
     expect(await decodeReference(code, 'test')).toBe(newer.reference);
     expect((await call('DELETE', owner, `/invoices?externalReference=${newer.externalReference}`)).status).toBe(204);
     expect(await decodeReference(code, 'test')).toBe(older.reference);
-    const start = decoder.clock.now().getTime();
+    const startMs = decoder.clock.now().getTime();
     decoder.clock.advance(3_599_999);
     partnerHeaders = { test: await createPartner(decoder), live: await createPartner(decoder, 'live') };
     expect(await decodeReference(code, 'test')).toBe(older.reference);
     decoder.clock.advance(1);
     expect(await decodeReference(code, 'test')).toBe(404);
-    decoder.clock.advance(start - decoder.clock.now().getTime());
+    decoder.clock.advance(startMs - decoder.clock.now().getTime());
   });
 });

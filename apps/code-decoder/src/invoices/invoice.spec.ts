@@ -31,7 +31,7 @@ test.each<[PayableState, Date | null, Date, string]>([
   ['closed', BEFORE_EXPIRY, AFTER_EXPIRY, 'closed'],
   ['closed', EXPIRY, AFTER_EXPIRY, 'expired'],
 ])(
-  'the invoice of a payable in state %s with closedAt %p has at %p the state %s',
+  'an invoice whose payable is %s, closed at %p, has at the time %p the state %s',
   (payableState, closedAt, now, state) => {
     expect(invoiceState({ payableState, closedAt, expiresAt: EXPIRY }, now)).toBe(state);
   },
@@ -134,7 +134,7 @@ test.each([
   ['createdUTCDate', { createdUTCDate: '2026-03-01T09:59:59.000Z' }],
   ['originReference', { originReference: 'x' }],
   ['list of line items', { lineItems: [{ sku: 's', unitPrice: 1 }] }],
-  ['empty list of line items', { lineItems: [] }],
+  ['list of line items (empty instead of absent)', { lineItems: [] }],
 ])('a request with another %s has another fingerprint', (_, changes) => {
   expect(fingerprintWith(changes)).not.toBe(fingerprintWith({}));
 });

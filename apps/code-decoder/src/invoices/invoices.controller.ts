@@ -43,8 +43,8 @@ export class InvoicesController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
     const mediaType = acceptedMediaType(request);
-    const { invoice, replayed } = await this.createInvoice.execute(site, body);
-    if (replayed) reply.status(200).header('idempotency-replayed', 'true');
+    const { invoice, isReplayed } = await this.createInvoice.execute(site, body);
+    if (isReplayed) reply.status(200).header('idempotency-replayed', 'true');
     reply.header('reference', invoice.invoiceId);
     return sendCode(reply, mediaType, this.buildResponse(invoice));
   }

@@ -23,7 +23,7 @@ const closeInvoice = (externalReference: string) =>
 const getInvoice = (reference: string, headers: Record<string, string> = {}) =>
   decoder.call('GET', `${merchant.path}/invoices/${reference}`, { headers: { ...merchant.headers, ...headers } });
 
-test('the payable of a new invoice is open when the till gets the response, and the event of the invoice is published', async () => {
+test('a new invoice has an open payable when the till gets its response, and is published', async () => {
   const payload = buildInvoiceRequest({
     externalReference: 'basket 1|é',
     originReference: 'o-1',
@@ -62,7 +62,7 @@ test('the payable of a new invoice is open when the till gets the response, and 
   });
 });
 
-test('Accept selects JSON, the text of the code or the QR code, and each response has the header reference', async () => {
+test('Accept selects JSON, text or a QR code as response, always with the header reference', async () => {
   const payload = buildInvoiceRequest();
   const asJson = await postInvoice(payload);
   const asText = await postInvoice(payload, { accept: 'text/plain' });
@@ -83,7 +83,7 @@ test('an unsupported media type is rejected before anything is created', async (
   expect(decoder.payables.opened).toHaveLength(before);
 });
 
-test('a repeated request returns the same invoice, and a different request with its externalReference replaces it', async () => {
+test('a repeated request returns the same invoice, and a different request replaces it', async () => {
   const payload = buildInvoiceRequest();
   const first = await postInvoice(payload);
   const repeated = await postInvoice({ ...payload, note: 'ignored' });
@@ -97,7 +97,7 @@ test('a repeated request returns the same invoice, and a different request with 
   expect((await getInvoice(replacement.body.reference as string)).body).toMatchObject({ state: 'open', amount: 500 });
 });
 
-test('an invoice can be replaced by a replica whose clock is behind, and its reference then finds the open replacement', async () => {
+test('a replica whose clock is behind can replace an invoice, and the open replacement is found afterwards', async () => {
   const payload = buildInvoiceRequest({ externalReference: 'skew' });
   const first = await postInvoice(payload);
   decoder.clock.advance(-5_000);
@@ -130,7 +130,7 @@ test('during a payment an invoice cannot be replaced or closed, but a repeated r
   expect((await postInvoice(payload)).body).toEqual(body);
 });
 
-test('an invoice that was just paid is not replaced, but its reference may be used again after the event of the payment', async () => {
+test('an invoice that was just paid is not replaced, but its reference can be used again later', async () => {
   const payload = buildInvoiceRequest({ externalReference: 'basket-2' });
   const { body } = await postInvoice(payload);
   const paid = decoder.payables.set(body.reference as string, 'paid');
@@ -201,7 +201,7 @@ test('after concurrent different requests with one externalReference, exactly on
   expect(states.toSorted()).toEqual([...Array<string>(created.length - 1).fill('closed'), 'open']);
 });
 
-test('while payment-processor is stopped, a request is a 503 and creates nothing, and existing invoices can be read', async () => {
+test('while payment-processor is stopped, creating an invoice is a 503, and existing invoices can be read', async () => {
   const { body } = await postInvoice(buildInvoiceRequest());
   await decoder.payables.stop();
   try {
@@ -290,7 +290,7 @@ describe('the authorisation of the invoice API (A7)', () => {
     expect([response.status, response.text]).toEqual([401, '']);
   });
 
-  test('the key of another merchant or site is a 403, an unknown site is a 404, and an invalid site id is a 400', async () => {
+  test('a key of another merchant or site is a 403, an unknown site a 404, and an invalid site id a 400', async () => {
     const otherMerchant = await decoder.createMerchant();
     const otherSite = await decoder.createMerchant({ merchantId: merchant.merchantId });
     expect((await create({ 'x-api-key': otherMerchant.siteKey })).status).toBe(403);

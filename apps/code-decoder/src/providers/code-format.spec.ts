@@ -109,15 +109,15 @@ test.each(CODES)('the code %j has the format %s', (code, format) =>
 
 /** Whether the code matches one of the six patterns of the specification. */
 function matchesSpecification(code: string): boolean {
-  const literal = (fragments: readonly string[]): string =>
+  const joinEscaped = (fragments: readonly string[]): string =>
     fragments.map((fragment) => fragment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
   return [
-    `^.*(?:${literal(FRAGMENTS.hosts)}).*$`,
+    `^.*(?:${joinEscaped(FRAGMENTS.hosts)}).*$`,
     '^.{2}/.{4}/.{20}$',
     '^SK-\\d+-\\d{23}$',
     '^\\d{20}$',
     '^CRSTPC-\\d+-\\d+-\\d+-\\d+-\\d+$',
-    `^.*\\d+(?:${literal(FRAGMENTS.shortLinks)}).*$`,
+    `^.*\\d+(?:${joinEscaped(FRAGMENTS.shortLinks)}).*$`,
   ].some((pattern) => new RegExp(pattern).test(code.trim()));
 }
 

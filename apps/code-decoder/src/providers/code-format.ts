@@ -25,9 +25,9 @@ const FORMATS: readonly (readonly [CodeFormat, RegExp])[] = [
 /** The format of the trimmed code. If it has several formats, the first in the order of the specification. */
 export function matchCodeFormat(code: string, fragments: CodeFragments): CodeFormat | undefined {
   const text = code.trim();
-  const matchesFragment = matchFragment(text, fragments);
-  if (matchesFragment === 'host') return 'host';
-  return FORMATS.find(([, pattern]) => pattern.test(text))?.[0] ?? matchesFragment;
+  const fragmentKind = matchFragment(text, fragments);
+  if (fragmentKind === 'host') return 'host';
+  return FORMATS.find(([, pattern]) => pattern.test(text))?.[0] ?? fragmentKind;
 }
 
 /**

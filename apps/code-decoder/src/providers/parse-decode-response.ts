@@ -25,8 +25,8 @@ export class InvalidResponseError extends Error {
 
 /**
  * Validates the JSON of a provider, which is untrusted input. Required members must be present, and all members must
- * have the type of the specification. Optional members that are null, and unknown members, are removed. Throws {@link
- * InvalidResponseError}.
+ * have the type of the specification. Optional members that are null, and unknown members, are removed. Throws
+ * {@link InvalidResponseError}.
  */
 export function parseDecodeResponse(value: unknown): DecodeResponse {
   const { merchant, invoice } = requireObject(value, 'answer');

@@ -51,7 +51,7 @@ export function parseProviders(
   return { providers };
 }
 
-/** Whether the value of each member is valid. */
+/** The check of each member: whether its value is valid. */
 const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => boolean } = {
   name: (value) => typeof value === 'string' && /^[a-z0-9-]{1,50}$/.test(value),
   mode: (value) => value === 'test' || value === 'live',

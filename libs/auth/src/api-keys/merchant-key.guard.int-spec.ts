@@ -59,7 +59,7 @@ async function getCaller(path: string, headers: Record<string, string>) {
 }
 const keyHeader = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 
-test('a merchant key gives access to all sites on the path of the merchant, and to one site on the path of that site', async () => {
+test('a merchant key is admitted on the path of its merchant, and on the path of any of its sites, existing or not', async () => {
   const key = await publishKey();
   const merchant = { keyId: key.keyId, mode: 'test', merchantId: MERCHANT };
   expect(await getCaller(`${MERCHANT}/`, keyHeader(key))).toEqual({ ...merchant, siteExists: true });
@@ -87,7 +87,7 @@ test('a merchant key is rejected on the paths of another merchant that has a sit
     expect(await getCaller(path, keyHeader(key))).toBe(403);
 });
 
-test('a key is also accepted as a Bearer token, but is ignored there if x-api-key is sent too', async () => {
+test('a key is accepted as a Bearer token, but only if the header x-api-key is not sent', async () => {
   const key = await publishKey();
   const { apiKey, keyId } = key;
   for (const scheme of ['Bearer', 'bearer'])
@@ -98,7 +98,7 @@ test('a key is also accepted as a Bearer token, but is ignored there if x-api-ke
   expect(await getCaller(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
 });
 
-test('an unknown key is a 401 on any path; with a valid key an invalid id in the path is a 400, even of another merchant', async () => {
+test('an unknown or revoked key is a 401 on any path, and an invalid id in a path is a 400 for any valid key', async () => {
   const revoked = await publishKey(undefined, { revoked: true });
   const unknown = { apiKey: newApiKey('merchant', 'test') };
   for (const headers of [{}, keyHeader(revoked), keyHeader(unknown), { 'x-api-key': 'x' }])

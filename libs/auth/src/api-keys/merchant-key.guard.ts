@@ -55,7 +55,7 @@ export class MerchantKeyGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<MerchantRequest>();
     const { merchantId, siteId } = request.params;
     const isSitePath = 'siteId' in request.params;
-    const apiKey = apiKeyOf(request);
+    const apiKey = readApiKey(request);
     const key = await this.findKey(apiKey, siteId);
     // The response has no body (C5); the log has the reason.
     if (!key)
@@ -88,7 +88,7 @@ export class MerchantKeyGuard implements CanActivate {
   }
 }
 
-function apiKeyOf({ headers }: MerchantRequest): unknown {
+function readApiKey({ headers }: MerchantRequest): unknown {
   return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1];
 }
 

@@ -50,8 +50,7 @@ export class SiteCredentials {
 
   /**
    * Throws `credentials.invalid` for every problem. Its message describes only the headers that were sent. It does not
-   * reveal which
-   * merchants and sites exist.
+   * reveal which merchants and sites exist.
    */
   async authenticate(headers: SiteCredentialHeaders): Promise<AuthenticatedSite> {
     const { merchantId, merchantSiteId, apiKey } = headers;

@@ -58,11 +58,11 @@ export class PartnerTokens {
       const authenticate = this.passport.authenticate(
         'jwt',
         { session: false },
-        (error: Error | null, claims: TokenClaims | false, refusal: unknown) => {
+        (error: Error | null, claims: TokenClaims | false, rejection: unknown) => {
           if (claims) resolve(claims);
           // A failed query is reported as a database error: it does not mean that the token is invalid.
           else
-            reject(error ?? findDatabaseError(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
+            reject(error ?? findDatabaseError(rejection) ?? new DomainError('credentials.invalid', { cause: rejection }));
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
       authenticate(request, undefined, reject);
@@ -83,8 +83,9 @@ class KeyQueryError extends Error {
   }
 }
 
-function findDatabaseError(refusal: unknown): Error | undefined {
-  return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
+/** The database error that prevented the verification, if that is the reason of the rejection. */
+function findDatabaseError(rejection: unknown): Error | undefined {
+  return rejection instanceof KeyQueryError ? (rejection.cause as Error) : undefined;
 }
 
 /**

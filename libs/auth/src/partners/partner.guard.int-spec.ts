@@ -300,11 +300,11 @@ describe('PartnerGuard', () => {
 
   it('does not store a token key that cannot verify signatures', async () => {
     // The coordinate x is not one of a point on the curve.
-    const broken = { ...(await createTokenKey()).publicJwk, x: 'AAAA' };
-    await publishTokenKey({ publicJwk: broken, withdrawn: false });
+    const unusableJwk = { ...(await createTokenKey()).publicJwk, x: 'AAAA' };
+    await publishTokenKey({ publicJwk: unusableJwk, withdrawn: false });
     const [row] = await service.dataSource.query<[{ count: number }]>(
       `SELECT count(*) FROM known_token_keys WHERE kid = $1`,
-      [broken.kid],
+      [unusableJwk.kid],
     );
     expect(row.count).toBe(0);
   });
@@ -316,12 +316,12 @@ describe('PartnerGuard', () => {
       SVC_LOG_LEVEL: 'silent',
       SVC_DATABASE_URL: String((service.dataSource.options as { url?: string }).url),
     };
-    const restarted = await startService(definition, { env, clock: service.clock });
+    const restartedService = await startService(definition, { env, clock: service.clock });
     try {
       const headers = { authorization, 'x-api-key': apiKey };
-      expect((await restarted.app.inject({ method: 'GET', url: '/caller', headers })).statusCode).toBe(200);
+      expect((await restartedService.app.inject({ method: 'GET', url: '/caller', headers })).statusCode).toBe(200);
     } finally {
-      await restarted.close();
+      await restartedService.close();
     }
   });
 

@@ -29,6 +29,7 @@ interface PartnerRequest {
   partnerKey?: PartnerKey;
 }
 
+/** Key of the metadata in which {@link ForPartners} stores the scope of a route. */
 const SCOPE = Symbol('scope of a route');
 
 /**
@@ -53,7 +54,7 @@ export class PartnerKeyGuard implements CanActivate {
  * token without the scope of the route is a 403. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
- * @throws credentials.forbidden The token does not allow this.
+ * @throws credentials.forbidden The token does not have the scope of the route.
  */
 @Injectable()
 export class PartnerGuard implements CanActivate {
