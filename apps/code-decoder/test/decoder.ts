@@ -43,15 +43,18 @@ export interface HttpResponse {
   readonly body: any;
 }
 
+/** A running code-decoder for a test. */
 export interface Decoder extends TestService {
   readonly payables: FakePaymentProcessor;
   /** Delivers the events of identity for a merchant, a site and their keys. The ids are new unless given. */
   createMerchant(changes?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
+  /** Sends a request to code-decoder. */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     options?: { headers?: Record<string, string>; payload?: unknown },
   ): Promise<HttpResponse>;
+  /** Creates an invoice at the merchant's site. */
   createInvoice(merchant: Merchant, changes?: Record<string, unknown>): Promise<InvoiceResponse>;
   /** Delivers the event that payment-processor publishes when a payable gets this state. */
   publishPayable(payable: PayableSnapshot): Promise<void>;

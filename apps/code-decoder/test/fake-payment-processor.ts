@@ -16,7 +16,7 @@ import type { EmbeddedBroker, ReplyEnvelope } from '@svc/messaging';
 export interface FakePaymentProcessor {
   /** Payables in the order in which they were opened. */
   readonly opened: readonly PayableDescriptor<PayableSource>[];
-  stateOf(payableId: string): PayableState | undefined;
+  getState(payableId: string): PayableState | undefined;
   /** Sets the state of a payable, as a payment does. */
   set(payableId: string, state: PayableState): PayableSnapshot;
   /** Adds a payable of another service, such as that of a hosted session. */
@@ -28,6 +28,7 @@ export interface FakePaymentProcessor {
   start(): Promise<void>;
 }
 
+/** A payable with its current state. */
 interface FakePayable extends PayableSnapshot {
   readonly descriptor: PayableDescriptor<PayableSource>;
 }
@@ -78,7 +79,7 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
     get opened() {
       return [...payables.values()].map(({ descriptor }) => descriptor);
     },
-    stateOf: (payableId) => payables.get(payableId)?.state,
+    getState: (payableId) => payables.get(payableId)?.state,
     set: (payableId, state) => {
       const current = payables.get(payableId)!;
       return copySnapshot(store(current.descriptor, state, current.version + 1));

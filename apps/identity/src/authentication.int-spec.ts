@@ -24,7 +24,7 @@ const FORMATS: Record<string, RegExp> = {
 describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   let identity: TestService;
   let partner: TestPartner;
-  /** A body that the endpoint accepts, of a new user. */
+  /** A body with the data of a new user, which the endpoint accepts. */
   let body: Record<string, string>;
   let headersByCredentials: Readonly<Record<Credentials, Record<string, string>>>;
 
@@ -156,8 +156,8 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     const large = JSON.stringify({ ...body, more: 'x'.repeat(256 * 1024) });
     expect((await sendRaw(large)).status).toBe(413);
     const nestedTooDeeply = await send({ ...body, more: createNestedObject() });
-    const tooDeeplyNested = 'The body has too many parts or is nested too deeply.';
-    expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooDeeplyNested } });
+    const tooDeepMessage = 'The body has too many parts or is nested too deeply.';
+    expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooDeepMessage } });
     for (const payload of ['', '{'])
       expect(await sendRaw(payload)).toEqual({
         status: 400,
@@ -202,7 +202,7 @@ describe('a failed customer login (A5)', () => {
   });
   afterAll(() => identity.stop());
 
-  it('has the same number of statements and one password comparison with the same parameters, for known and unknown emails', async () => {
+  it('costs the same statements and the same password comparison for known and unknown emails', async () => {
     const partner = await createPartner(identity);
     const call = partnerClient(identity, partner, await logIn(identity, partner));
     for (const email of ['customer@example.com', 'user@example.com', 'other@example.com']) {

@@ -42,7 +42,7 @@ describe.each(OTHER_OWNERS)('%s', (name) => {
     const { reference } = await decoder.createInvoice(owner, { externalReference: 'basket-1' });
     expect((await call('GET', otherOwner, `/invoices/${reference}`)).status).toBe(404);
     expect((await call('DELETE', otherOwner, '/invoices?externalReference=basket-1')).status).toBe(404);
-    expect(decoder.payables.stateOf(reference)).toBe('open');
+    expect(decoder.payables.getState(reference)).toBe('open');
     expect((await call('GET', owner, `/invoices/${reference}`)).body).toMatchObject({ reference, state: 'open' });
   });
 
@@ -72,7 +72,7 @@ test('the same externalReference belongs to a separate invoice at each site and 
     const { status, body } = await postInvoice(merchant);
     expect([status, body.reference]).toEqual([200, references[index]]);
   }
-  const states = (): (string | undefined)[] => references.map((reference) => decoder.payables.stateOf(reference));
+  const states = (): (string | undefined)[] => references.map((reference) => decoder.payables.getState(reference));
   for (const [index, merchant] of merchants.entries()) {
     expect((await call('DELETE', merchant, '/invoices?externalReference=basket-2')).status).toBe(204);
     expect(states()).toEqual(references.map((__, position) => (position <= index ? 'closed' : 'open')));

@@ -48,7 +48,7 @@ test('a new invoice has an open payable when the till gets its response, and is 
     code: expect.stringMatching(new RegExp(`^${CODES_URL}/c/\\d{20}$`)),
     expiresUTCDate: decoder.clock.later(3_600_000).toISOString(),
   });
-  expect(decoder.payables.stateOf(body.reference)).toBe('open');
+  expect(decoder.payables.getState(body.reference)).toBe('open');
 
   const [created] = (await decoder.published(InvoiceCreatedV1)).filter(
     ({ aggregateId }) => aggregateId === body.reference,
@@ -92,7 +92,7 @@ test('a repeated request returns the same invoice, and a different request repla
   const replacement = await postInvoice({ ...payload, amount: 500 });
   expect([replacement.status, replacement.headers['idempotency-replayed']]).toEqual([201, undefined]);
   expect(replacement.body.reference).not.toBe(first.body.reference);
-  expect(decoder.payables.stateOf(first.body.reference as string)).toBe('closed');
+  expect(decoder.payables.getState(first.body.reference as string)).toBe('closed');
   expect((await getInvoice(first.body.reference as string)).body).toMatchObject({ state: 'closed', amount: 12345 });
   expect((await getInvoice(replacement.body.reference as string)).body).toMatchObject({ state: 'open', amount: 500 });
 });
@@ -149,7 +149,7 @@ test('an invoice can be closed, and closing it again changes nothing', async () 
   const { body } = await postInvoice(buildInvoiceRequest({ externalReference: 'köln & co' }));
   const closed = await closeInvoice('köln & co');
   expect([closed.status, closed.text]).toEqual([204, '']);
-  expect(decoder.payables.stateOf(body.reference as string)).toBe('closed');
+  expect(decoder.payables.getState(body.reference as string)).toBe('closed');
   expect((await getInvoice(body.reference as string)).body.state).toBe('closed');
   expect((await closeInvoice('köln & co')).status).toBe(204);
   expect((await closeInvoice('unknown-reference')).status).toBe(404);
@@ -166,7 +166,7 @@ test('an invoice expires after an hour, and the same request then creates a new 
 
   const next = await postInvoice(payload);
   expect(next.status).toBe(201);
-  expect(decoder.payables.stateOf(body.reference as string)).toBe('closed');
+  expect(decoder.payables.getState(body.reference as string)).toBe('closed');
   // The expired invoice was closed because of the new one, and its state stays expired.
   expect((await getInvoice(body.reference as string)).status).toBe(410);
 });
@@ -177,7 +177,7 @@ test('one of twenty identical concurrent requests creates the invoice, and the o
   expect(responses.map(({ status }) => status).toSorted()).toEqual([...Array<number>(19).fill(200), 201]);
   expect(new Set(responses.map(({ body }) => body.reference as string)).size).toBe(1);
   const ids = decoder.payables.opened.filter(({ siteId }) => siteId === merchant.siteId);
-  expect(ids.filter(({ payableId }) => decoder.payables.stateOf(payableId) === 'open')).toHaveLength(1);
+  expect(ids.filter(({ payableId }) => decoder.payables.getState(payableId) === 'open')).toHaveLength(1);
 });
 
 test('after concurrent different requests with one externalReference, exactly one invoice is open', async () => {

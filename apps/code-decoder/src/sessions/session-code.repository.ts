@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** The data of a hosted session for a person who scans its code. */
+/** The data of a hosted session to which its code is decoded. */
 export interface CodedSession {
   /** UUID. It is also the id of the session's payable. */
   readonly sessionId: string;
@@ -39,7 +39,7 @@ export class SessionCodeRepository {
 
   /**
    * Does not check an owner, because any person who sees a code may decode it. The statement has no join: PostgreSQL
-   * plans it while the tables are empty, and the plan of a join could start with the sites.
+   * plans it while the tables are empty, and the plan of a join could read all sites.
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
     const [row] = await this.dataSource.query<CodedSession[]>(

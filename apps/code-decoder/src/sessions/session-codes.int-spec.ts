@@ -17,23 +17,24 @@ import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let merchant: Merchant;
-let partner: Record<string, string>;
+let partnerHeaders: Record<string, string>;
 beforeAll(async () => {
   decoder = await startDecoder();
 });
 beforeEach(async () => {
   merchant = await decoder.createMerchant();
-  partner = await createPartner(decoder);
+  partnerHeaders = await createPartner(decoder);
 });
 afterAll(() => decoder.stop());
 
+/** A hosted session, and the event that hosted-gateway publishes for it. */
 interface Session {
   readonly code: string;
   readonly payable: PayableDescriptor;
   readonly created: EventEnvelope;
 }
-/** A session with the event that hosted-gateway publishes for it. The event is not delivered yet. */
-function createSession(closedSession: Partial<PayableDescriptor> = {}): Session {
+/** Creates a session. Its event is not delivered yet. */
+function createSession(changes: Partial<PayableDescriptor> = {}): Session {
   const [sessionId, code] = [randomUUID(), newOwnCode()];
   const source = { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code } as const;
   const payable: PayableDescriptor = {
@@ -46,11 +47,11 @@ function createSession(closedSession: Partial<PayableDescriptor> = {}): Session 
     expiresAt: decoder.clock.later(1_800_000).toISOString(),
     triesMax: 5,
     source: { ...source, notificationUrl: 'https://shop.example/hook' },
-    ...closedSession,
+    ...changes,
   };
   return { code, payable, created: anEvent(SessionCreatedV1, sessionId, 1, { payable }) };
 }
-const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
+const decode = (code: string, headers = partnerHeaders) => decoder.call('GET', codePath(code), { headers });
 /** The state of the decoded session, or the status of the error. */
 const decodeState = async (code: string): Promise<string | number> => {
   const { status, body } = await decode(code);
@@ -171,7 +172,7 @@ test('an unpaid session is a 410 after its expiry, and a paid session is still d
   const [unpaid, paid] = [createSession(), createSession()];
   await decoder.deliver(unpaid.created, paid.created, createPaymentEvent(paid.payable, 'success', 'paid'));
   decoder.clock.advance(1_800_000);
-  partner = await createPartner(decoder);
+  partnerHeaders = await createPartner(decoder);
   expect([await decodeState(unpaid.code), await decodeState(paid.code)]).toEqual([410, 'closed']);
 });
 
@@ -180,11 +181,11 @@ describe('after the expiry of a session', () => {
     const session = createSession();
     await decoder.deliver(session.created);
     decoder.clock.advance(1_800_000);
-    partner = await createPartner(decoder);
+    partnerHeaders = await createPartner(decoder);
     return session;
   }
 
-  test('a session is open during a payment, expired after a failed payment, and closed if its payable is final', async () => {
+  test('a session is open during a payment, a 410 after a failed payment, and closed if its payable is final', async () => {
     const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
     const { status, body } = await decode(session.code);
@@ -200,36 +201,36 @@ describe('after the expiry of a session', () => {
     }
   });
 
-  test('a session whose payable does not exist in payment-processor is expired', async () => {
+  test('a session whose payable does not exist in payment-processor is a 410', async () => {
     expect(await decodeState((await createExpiredSession()).code)).toBe(410);
   });
 
   test('while payment-processor is stopped, an expired session is a 410, and other codes are decoded', async () => {
     const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
-    const open = createSession();
-    await decoder.deliver(open.created);
+    const openSession = createSession();
+    await decoder.deliver(openSession.created);
     await decoder.payables.stop();
     try {
-      expect([await decodeState(session.code), await decodeState(open.code)]).toEqual([410, 'open']);
+      expect([await decodeState(session.code), await decodeState(openSession.code)]).toEqual([410, 'open']);
     } finally {
       await decoder.payables.start();
     }
   });
 
   test('payment-processor is not queried for open or closed sessions', async () => {
-    const [open, closedSession] = [createSession(), createSession()];
-    await decoder.deliver(open.created, closedSession.created, createClosedEvent(closedSession));
-    await decode(open.code);
+    const [openSession, closedSession] = [createSession(), createSession()];
+    await decoder.deliver(openSession.created, closedSession.created, createClosedEvent(closedSession));
+    await decode(openSession.code);
     decoder.clock.advance(1_800_000 - 1);
-    partner = await createPartner(decoder);
-    await decode(open.code);
+    partnerHeaders = await createPartner(decoder);
+    await decode(openSession.code);
     decoder.clock.advance(1);
     await decode(closedSession.code);
-    expect(decoder.payables.queried).not.toContain(open.payable.payableId);
+    expect(decoder.payables.queried).not.toContain(openSession.payable.payableId);
     expect(decoder.payables.queried).not.toContain(closedSession.payable.payableId);
-    await decode(open.code);
-    expect(decoder.payables.queried).toContain(open.payable.payableId);
+    await decode(openSession.code);
+    expect(decoder.payables.queried).toContain(openSession.payable.payableId);
   });
 });
 

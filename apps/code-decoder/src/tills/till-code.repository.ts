@@ -16,8 +16,8 @@ const CREATE = statementWithEvents({
 });
 
 /**
- * Static codes of tills (D5). A code is printed once, and is decoded to the invoice that is the newest open one of its
- * till at that time.
+ * Static codes of tills (D5). A code is printed once. It is decoded to the newest open invoice of its till at the time of
+ * the request.
  */
 @Injectable()
 export class TillCodeRepository {

@@ -68,8 +68,8 @@ describe('findSuccessor', () => {
   });
 });
 
-describe('the events and the view of a key', () => {
-  it('apiKeyChanged contains the hash, and not the encrypted key', () => {
+describe('the published data of a key', () => {
+  it('contain the hash, and not the encrypted key, in apiKeyChanged', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
@@ -84,7 +84,7 @@ describe('the events and the view of a key', () => {
     });
   });
 
-  it('signingKeyChanged contains the encrypted key, and not the hash', () => {
+  it('contain the encrypted key, and not the hash, in signingKeyChanged', () => {
     const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
     expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
@@ -100,7 +100,7 @@ describe('the events and the view of a key', () => {
     });
   });
 
-  it('apiKeyChanged and signingKeyChanged contain no site for a merchant key', () => {
+  it('contain no site for a merchant key', () => {
     const key: ApiKey = { ...KEY, kind: 'merchant', siteId: null };
     for (const { payload } of [apiKeyChanged(key), signingKeyChanged(key)]) {
       expect(payload).not.toHaveProperty('siteId');
@@ -108,7 +108,7 @@ describe('the events and the view of a key', () => {
     }
   });
 
-  it('toApiKeyView, for administrators, contains neither the hash nor the encrypted key', () => {
+  it('contain neither the hash nor the encrypted key in toApiKeyView, which administrators see', () => {
     const revokedKey = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
     expect(toApiKeyView(revokedKey)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
     expect(toApiKeyView(KEY)).toStrictEqual({

@@ -8,7 +8,7 @@ import { CreateApiKeyRequest } from './create-api-key.request.js';
 import { ListApiKeys } from './list-api-keys.js';
 import { RevokeApiKey } from './revoke-api-key.js';
 
-/** API keys of merchants and of sites (A6, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** API keys of merchants and of sites (A6, A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants/:merchantId')
 @UseGuards(AdminKeyGuard)
 export class ApiKeysController {

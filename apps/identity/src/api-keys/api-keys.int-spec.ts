@@ -7,14 +7,14 @@ import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 
-describe('the API keys of merchants and sites', () => {
+describe('the API keys', () => {
   let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
   let pair: SealedKeyPair;
   let merchantId: number;
   let siteId: number;
-  let merchantKeys: string;
-  let siteKeys: string;
+  let merchantKeysPath: string;
+  let siteKeysPath: string;
 
   beforeAll(async () => {
     identity = await startIdentity();
@@ -27,8 +27,8 @@ describe('the API keys of merchants and sites', () => {
     ({ merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body);
     const sites = `/admin/v1/merchants/${merchantId}/sites`;
     ({ siteId } = (await admin('POST', sites, { name: 'Shop', siteReference: 'SHOP' })).body);
-    merchantKeys = `/admin/v1/merchants/${merchantId}/keys`;
-    siteKeys = `${sites}/${siteId}/keys`;
+    merchantKeysPath = `/admin/v1/merchants/${merchantId}/keys`;
+    siteKeysPath = `${sites}/${siteId}/keys`;
   });
 
   const createKey = async (path: string, mode = 'test') => (await admin('POST', path, { mode })).body;
@@ -52,9 +52,9 @@ describe('the API keys of merchants and sites', () => {
   };
 
   it.each(['merchant', 'site'] as const)(
-    'a new %s key is returned once, and its hash and its encrypted form are published',
+    'of a %s are returned only once, and published with their hash and in encrypted form',
     async (kind) => {
-      const path = kind === 'merchant' ? merchantKeys : siteKeys;
+      const path = kind === 'merchant' ? merchantKeysPath : siteKeysPath;
       const response = await admin('POST', path, { mode: 'live' });
       expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
       const { keyId, apiKey } = response.body;
@@ -90,14 +90,14 @@ describe('the API keys of merchants and sites', () => {
       expect(await listKeys(path)).toEqual([
         { keyId, kind, mode: 'live', prefix, primary: true, revoked: false, createdUTCDate },
       ]);
-      expect(await listKeys(kind === 'site' ? merchantKeys : siteKeys)).toEqual([]);
+      expect(await listKeys(kind === 'site' ? merchantKeysPath : siteKeysPath)).toEqual([]);
     },
   );
 
   it('are not stored as plain text in the database', async () => {
     const knownText = 'a name that is found in every table that contains it';
     await admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: knownText });
-    const { apiKey } = await createKey(siteKeys);
+    const { apiKey } = await createKey(siteKeysPath);
     const tables = await identity.dataSource.query<{ name: string }[]>(
       `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
     );
@@ -120,9 +120,9 @@ describe('the API keys of merchants and sites', () => {
   });
 
   it('have the newest key as primary key, and older keys stay valid', async () => {
-    const first = await createKey(siteKeys);
-    const second = await createKey(siteKeys);
-    expect(await listKeys(siteKeys)).toMatchObject([
+    const first = await createKey(siteKeysPath);
+    const second = await createKey(siteKeysPath);
+    expect(await listKeys(siteKeysPath)).toMatchObject([
       { keyId: second.keyId, primary: true, revoked: false },
       { keyId: first.keyId, primary: false, revoked: false },
     ]);
@@ -142,14 +142,14 @@ describe('the API keys of merchants and sites', () => {
   });
 
   it('have one primary key for each owner and mode', async () => {
-    const createdKeys = [await createKey(siteKeys, 'test'), await createKey(siteKeys, 'live')];
-    const merchantKey = await createKey(merchantKeys, 'test');
-    expect((await listPrimaryKeyIds(siteKeys)).toSorted()).toEqual(createdKeys.map(({ keyId }) => keyId).toSorted());
-    expect(await listPrimaryKeyIds(merchantKeys)).toEqual([merchantKey.keyId]);
+    const createdKeys = [await createKey(siteKeysPath, 'test'), await createKey(siteKeysPath, 'live')];
+    const merchantKey = await createKey(merchantKeysPath, 'test');
+    expect((await listPrimaryKeyIds(siteKeysPath)).toSorted()).toEqual(createdKeys.map(({ keyId }) => keyId).toSorted());
+    expect(await listPrimaryKeyIds(merchantKeysPath)).toEqual([merchantKey.keyId]);
   });
 
   it('have only one primary key after several were created concurrently', async () => {
-    for (const path of [siteKeys, merchantKeys]) {
+    for (const path of [siteKeysPath, merchantKeysPath]) {
       const responses = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
       expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
       expect(await listKeys(path)).toHaveLength(8);
@@ -159,21 +159,21 @@ describe('the API keys of merchants and sites', () => {
   });
 
   it('have a database constraint that allows only one primary key', async () => {
-    for (const path of [siteKeys, merchantKeys]) {
+    for (const path of [siteKeysPath, merchantKeysPath]) {
       await createKey(path);
       await createKey(path);
       const makeAllPrimary = `UPDATE api_keys SET is_primary = true WHERE merchant_id = $1 AND kind = $2`;
       await expect(
-        identity.dataSource.query(makeAllPrimary, [merchantId, path === siteKeys ? 'site' : 'merchant']),
+        identity.dataSource.query(makeAllPrimary, [merchantId, path === siteKeysPath ? 'site' : 'merchant']),
       ).rejects.toThrow('api_keys_one_primary');
     }
   });
 
   it('can be revoked, and the revocation is published once', async () => {
-    const { keyId } = await createKey(merchantKeys);
+    const { keyId } = await createKey(merchantKeysPath);
     identity.clock.advance(1000);
     for (let i = 0; i < 2; i++) {
-      const response = await admin('DELETE', `${merchantKeys}/${keyId.toUpperCase()}`);
+      const response = await admin('DELETE', `${merchantKeysPath}/${keyId.toUpperCase()}`);
       expect([response.status, response.body]).toEqual([204, undefined]);
     }
     const { keys, secrets } = await publishedEvents();
@@ -186,46 +186,46 @@ describe('the API keys of merchants and sites', () => {
       [false, true],
     ]);
     const revokedUTCDate = identity.clock.nowISO();
-    expect(await listKeys(merchantKeys)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
+    expect(await listKeys(merchantKeysPath)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
   });
 
   it('have the newest key of the same mode as primary key after the primary key was revoked', async () => {
-    const [first, second, third] = [await createKey(siteKeys), await createKey(siteKeys), await createKey(siteKeys)];
-    const live = await createKey(siteKeys, 'live');
-    await admin('DELETE', `${siteKeys}/${first.keyId}`);
-    expect(await listPrimaryKeyIds(siteKeys)).toEqual([live.keyId, third.keyId]);
-    await admin('DELETE', `${siteKeys}/${third.keyId}`);
-    expect(await listPrimaryKeyIds(siteKeys)).toEqual([live.keyId, second.keyId]);
+    const [first, second, third] = [await createKey(siteKeysPath), await createKey(siteKeysPath), await createKey(siteKeysPath)];
+    const live = await createKey(siteKeysPath, 'live');
+    await admin('DELETE', `${siteKeysPath}/${first.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId, third.keyId]);
+    await admin('DELETE', `${siteKeysPath}/${third.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId, second.keyId]);
     const { secrets } = await publishedEvents();
     expect(secrets.at(-1)!).toMatchObject({ aggregateVersion: 3, payload: { secretId: second.keyId, primary: true } });
-    await admin('DELETE', `${siteKeys}/${second.keyId}`);
-    expect(await listPrimaryKeyIds(siteKeys)).toEqual([live.keyId]);
+    await admin('DELETE', `${siteKeysPath}/${second.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId]);
   });
 
   it('have exactly one primary key after keys were created and revoked concurrently', async () => {
-    const oldKeys = [await createKey(siteKeys), await createKey(siteKeys), await createKey(siteKeys)];
+    const oldKeys = [await createKey(siteKeysPath), await createKey(siteKeysPath), await createKey(siteKeysPath)];
     const responses = await Promise.all([
-      ...oldKeys.map(({ keyId }) => admin('DELETE', `${siteKeys}/${keyId}`)),
-      admin('POST', siteKeys, { mode: 'test' }),
-      admin('POST', siteKeys, { mode: 'test' }),
+      ...oldKeys.map(({ keyId }) => admin('DELETE', `${siteKeysPath}/${keyId}`)),
+      admin('POST', siteKeysPath, { mode: 'test' }),
+      admin('POST', siteKeysPath, { mode: 'test' }),
     ]);
     expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 201, 201]);
-    expect(await listPrimaryKeyIds(siteKeys)).toHaveLength(1);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toHaveLength(1);
   });
 
   it('are limited to ten valid keys for each owner and mode', async () => {
-    for (let i = 0; i < 9; i++) await createKey(siteKeys);
-    const responses = await Promise.all([1, 2].map(() => admin('POST', siteKeys, { mode: 'test' })));
+    for (let i = 0; i < 9; i++) await createKey(siteKeysPath);
+    const responses = await Promise.all([1, 2].map(() => admin('POST', siteKeysPath, { mode: 'test' })));
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409]);
-    expect(await admin('POST', siteKeys, { mode: 'live' })).toMatchObject({ status: 201 });
-    await admin('DELETE', `${siteKeys}/${(await listKeys(siteKeys)).at(-1).keyId}`);
-    expect(await admin('POST', siteKeys, { mode: 'test' })).toMatchObject({ status: 201 });
+    expect(await admin('POST', siteKeysPath, { mode: 'live' })).toMatchObject({ status: 201 });
+    await admin('DELETE', `${siteKeysPath}/${(await listKeys(siteKeysPath)).at(-1).keyId}`);
+    expect(await admin('POST', siteKeysPath, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
   it.each([[undefined], [{}], [{ mode: 'TEST' }], [{ mode: null }], [{ mode: ['test'] }]])(
     'are not created by a request with the body %j, which has no valid mode',
     async (body) => {
-      for (const path of [siteKeys, merchantKeys]) {
+      for (const path of [siteKeysPath, merchantKeysPath]) {
         const response = await admin('POST', path, body);
         expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
       }
@@ -233,8 +233,8 @@ describe('the API keys of merchants and sites', () => {
   );
 
   it('can be neither created, listed nor revoked on the path of another owner', async () => {
-    const siteKey = await createKey(siteKeys);
-    const merchantKey = await createKey(merchantKeys);
+    const siteKey = await createKey(siteKeysPath);
+    const merchantKey = await createKey(merchantKeysPath);
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
     const otherMerchant = `/admin/v1/merchants/${other.merchantId}`;
     for (const [method, path] of [
@@ -244,15 +244,15 @@ describe('the API keys of merchants and sites', () => {
       ['POST', '/admin/v1/merchants/1/keys'],
       ['DELETE', `${otherMerchant}/keys/${merchantKey.keyId}`],
       ['DELETE', `${otherMerchant}/sites/${siteId}/keys/${siteKey.keyId}`],
-      ['DELETE', `${merchantKeys}/${siteKey.keyId}`],
-      ['DELETE', `${siteKeys}/${merchantKey.keyId}`],
-      ['DELETE', `${siteKeys}/${UNKNOWN_ID}`],
-      ['DELETE', `${siteKeys}/x`],
+      ['DELETE', `${merchantKeysPath}/${siteKey.keyId}`],
+      ['DELETE', `${siteKeysPath}/${merchantKey.keyId}`],
+      ['DELETE', `${siteKeysPath}/${UNKNOWN_ID}`],
+      ['DELETE', `${siteKeysPath}/x`],
     ] as const) {
       const response = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
       expect([method, path, response.status]).toEqual([method, path, 404]);
     }
-    expect(await listKeys(siteKeys)).toMatchObject([{ revoked: false }]);
-    expect(await listKeys(merchantKeys)).toMatchObject([{ revoked: false }]);
+    expect(await listKeys(siteKeysPath)).toMatchObject([{ revoked: false }]);
+    expect(await listKeys(merchantKeysPath)).toMatchObject([{ revoked: false }]);
   });
 });

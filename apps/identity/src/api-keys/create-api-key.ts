@@ -53,8 +53,8 @@ export class CreateApiKey {
       const sealed = await seal(apiKey, await getSealingKey(tx));
 
       // The old primary key is updated before the new key is inserted, because the table allows only one primary key.
-      const primary = validKeys.find(({ isPrimary }) => isPrimary);
-      const demoted = primary ? [await updateKey(tx, primary, { isPrimary: false })] : [];
+      const oldPrimary = validKeys.find(({ isPrimary }) => isPrimary);
+      const demoted = oldPrimary ? [await updateKey(tx, oldPrimary, { isPrimary: false })] : [];
       const key: ApiKey = {
         keyId: newUuid(this.clock),
         kind,

@@ -31,6 +31,7 @@ const listKeys = async (owner: string): Promise<KeyView[]> =>
   (await admin('GET', `${owner}/keys`)).body.keys as KeyView[];
 const revoke = async (owner: string, keyId: string): Promise<number> =>
   (await admin('DELETE', `${owner}/keys/${keyId}`)).status;
+/** The paths of two merchants and their three sites. */
 const owners = (): string[] => [
   paths.merchant,
   paths.site,
@@ -94,7 +95,7 @@ test('when a primary key is revoked, the newest valid key becomes primary', asyn
   });
 });
 
-test('an owner may have ten valid keys in a mode, not counting revoked keys and keys of other owners and modes', async () => {
+test('an owner may have ten valid keys in a mode, regardless of revoked keys and of other owners and modes', async () => {
   for (const owner of [paths.merchant, paths.otherSite])
     for (let count = 0; count < 10; count++) await createKey(owner);
   for (let count = 0; count < 10; count++) await createKey(paths.site, 'live');

@@ -24,7 +24,7 @@ describe('the audit log', () => {
     return after;
   };
 
-  it('contains an entry for every change, with the actor, the time, the request, and the values before and after', async () => {
+  it('contains an entry for every change, with its actor, time and request, and the values before and after', async () => {
     const lastIdBefore = await findLastId();
     const created = await admin('POST', '/admin/v1/merchants', { name: 'Merchant' });
     const { merchantId } = created.body;
@@ -150,16 +150,16 @@ describe('the audit log', () => {
       .get(AuditLog)
       .append(slowTransaction.manager, author, { action: 'merchant.renamed', merchantId, after: { name: 'Slow' } });
 
-    let isAnswered = false;
+    let hasResponse = false;
     const concurrentChange = admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: 'Fast' }).finally(() => {
-      isAnswered = true;
+      hasResponse = true;
     });
     await waitUntil('the other change to wait for the lock, or to be committed', 5_000, async () => {
       const waiting = await identity.dataSource.query<unknown[]>(
         `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
       );
-      return isAnswered || waiting.length > 0;
+      return hasResponse || waiting.length > 0;
     });
     const pageBeforeCommit = await readPage(lastIdBefore);
     await slowTransaction.commitTransaction();

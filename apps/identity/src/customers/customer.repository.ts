@@ -18,6 +18,7 @@ export class CustomerRepository {
     return inserted.length > 0;
   }
 
+  /** The customer of this user, who must be registered. */
   async getByUser(tx: EntityManager, userId: string): Promise<Customer> {
     const [customer] = await tx.query<Customer[]>(
       `SELECT customer_reference AS "customerReference", user_id AS "userId", organisation_id AS "organisationId", mode,

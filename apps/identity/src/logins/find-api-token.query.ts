@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 
+/** An API token, and the organisation and mode to which it belongs. */
 export interface ApiTokenOwner {
   readonly tokenId: string;
   readonly organisationId: string;

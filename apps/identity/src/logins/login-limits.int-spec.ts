@@ -45,6 +45,7 @@ test('an address may have five more failures for each customer who logged in fro
     expect((await login(email, PASSWORD)).status).toBe(200);
   identity.clock.advance(24 * 60 * 60_000 - 60_000);
   call = partnerClient(identity, partner, await logIn(identity, partner));
+  // The limit is 110: 100, and 5 more for each of the two customers.
   await addFailures(ADDRESS, 109);
   expect((await login('thandi@example.com', PASSWORD)).status).toBe(200);
   expect((await login('unknown@example.com', PASSWORD)).status).toBe(401);
@@ -79,17 +80,18 @@ const insertFailures = (address: string, count: number) =>
     [address, identity.clock.now(), count],
   );
 
-test('the login of a customer does not increase the limit after a day, even if its row is not yet deleted', async () => {
+test('the login of a customer does not increase the limit after a day, even before its row is deleted', async () => {
   for (let i = 0; i < 30; i++) await (await limits.begin(owner(), `customer${i}@example.com`, ADDRESS)).succeeded();
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT address FROM login_successes GROUP BY address ORDER BY count(*) DESC LIMIT 1',
   );
   identity.clock.advance(24 * 60 * 60_000);
+  // These failures are within the limit of 30 customers, but not within the limit without customers, which is 100.
   await insertFailures(address, 100);
   await expect(addFailures(ADDRESS, 1)).rejects.toMatchObject({ code: 'request.rate-limited' });
 });
 
-test('a failure does not count after 15 minutes, even if its row is not yet deleted', async () => {
+test('a failure does not count after 15 minutes, even before its row is deleted', async () => {
   await addFailures(ADDRESS, 100);
   const [{ address }] = await identity.dataSource.query<[{ address: string }]>(
     'SELECT subject AS address FROM login_failures GROUP BY subject ORDER BY count(*) DESC LIMIT 1',
@@ -99,7 +101,7 @@ test('a failure does not count after 15 minutes, even if its row is not yet dele
   await expect(addFailures(ADDRESS, 1)).resolves.toBeUndefined();
 });
 
-test('logins in progress do not count as failures of an address, so that many customers can log in concurrently', async () => {
+test('logins in progress do not count as failures of an address, so more than 100 may be concurrent', async () => {
   const attempts = await Promise.all(
     Array.from({ length: 120 }, (_, i) => limits.begin(owner(), `customer${i}@example.com`, ADDRESS)),
   );

@@ -30,6 +30,7 @@ const serviceLogin = (body: object, apiKey: string | undefined = partner.apiKey)
     '/v1/auth/service/login',
     body,
   );
+/** Verifies a token with the published keys. */
 const verify = async (token: string) => {
   const { keys } = (await httpClient(identity.service)('GET', '/.well-known/jwks.json')).body as {
     keys: TokenKeyJwk[];
@@ -72,7 +73,7 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
   });
 
-  it('responds 401 with an empty body to credentials that are wrong or belong to different organisations or modes', async () => {
+  it('responds 401 with an empty body to wrong credentials, and to those of different organisations or modes', async () => {
     const other = await createPartner(identity);
     const live = await createPartner(identity, 'live');
     const { organisationId, apiToken, apiKey } = partner;
@@ -212,15 +213,15 @@ describe('the API of users and customers', () => {
   it('responds 403 if the token of a customer is used to register, create or log in users', async () => {
     await createCustomer('thandi@example.com');
     const { identityToken } = (await login('thandi@example.com', PASSWORD)).body;
-    const customer = partnerClient(identity, partner, identityToken);
+    const customerClient = partnerClient(identity, partner, identityToken);
     expect(
-      (await customer('POST', '/v1/auth/customers/register', { userId: await createUser('b@example.com') })).status,
+      (await customerClient('POST', '/v1/auth/customers/register', { userId: await createUser('b@example.com') })).status,
     ).toBe(403);
-    expect((await customer('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status).toBe(403);
-    expect((await customer('POST', '/v1/auth/customers/login', {})).status).toBe(403);
+    expect((await customerClient('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status).toBe(403);
+    expect((await customerClient('POST', '/v1/auth/customers/login', {})).status).toBe(403);
   });
 
-  it('sends the same response to a wrong password, an unknown email and a user who is not a customer of this organisation', async () => {
+  it('sends the same 401 for a wrong password, an unknown email and a user who is not a customer', async () => {
     await createCustomer('known@example.com');
     await createUser('user@example.com');
     const other = await createPartner(identity);
@@ -250,7 +251,7 @@ describe('the API of users and customers', () => {
     ['known', 200],
     ['unknown', 401],
   ])(
-    'locks an email that is %s after five failures in 15 minutes, even for the right password, and then responds %d again',
+    'locks an email that is %s for 15 minutes after five failures, and responds %d to the password afterwards',
     async (kind, statusWhenUnlocked) => {
       const email = `${kind}@example.com`;
       if (kind === 'known') await createCustomer(email);

@@ -13,7 +13,7 @@ export interface MerchantView {
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
-  /** Minimum payment of a larger invoice, in cents. Only administrators see it. */
+  /** Minimum amount of a payment that is less than the invoice, in cents. Only administrators see it. */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
   /** The fees of each mode. Only administrators see them. */

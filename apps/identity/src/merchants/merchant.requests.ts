@@ -30,8 +30,9 @@ class AmountFeature {
   editable?: boolean;
 }
 
+/** The order reference that payers enter: its label, and whether they may change it and must enter it. */
 class OrderReferenceFeature {
-  /** 1 to 100 characters. */
+  /** Label of the order reference that payers see, 1 to 100 characters. */
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
   label?: string;

@@ -17,10 +17,10 @@ describe('normaliseMerchantSettings', () => {
 
   it('returns the members of each feature in a fixed order, without unknown members', () => {
     const features = {
-      tip: { enabled: false, more: 1 },
-      orderReference: { required: true, editable: false, label: 'Table', more: 1 },
-      amount: { editable: true, more: 1 },
-      more: {},
+      tip: { enabled: false, unknownMember: 1 },
+      orderReference: { required: true, editable: false, label: 'Table', unknownMember: 1 },
+      amount: { editable: true, unknownMember: 1 },
+      unknownFeature: {},
     };
     const normalised = normaliseMerchantSettings({ ...SETTINGS, features }).features;
     expect(JSON.stringify(normalised)).toBe(
@@ -46,7 +46,7 @@ describe('normaliseMerchantSettings', () => {
       createGrant('d', false, false),
     ];
     expect(
-      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, more: 1 })) }).grants,
+      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, unknownMember: 1 })) }).grants,
     ).toStrictEqual([createGrant('a', true, false), createGrant('b', false, true), createGrant('c', true, true)]);
   });
 
@@ -64,7 +64,7 @@ describe('normaliseMerchantSettings', () => {
 
   it('returns the fees of each mode that has fees, without unknown members', () => {
     const terms = { basisPoints: 290, fixedAmount: 150 };
-    const fees = { live: { ...terms, more: 1 }, test: null, more: 1 } as unknown as MerchantSettings['fees'];
+    const fees = { live: { ...terms, unknownMember: 1 }, test: null, unknownMember: 1 } as unknown as MerchantSettings['fees'];
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 
