@@ -207,8 +207,8 @@ function forward(
       // The response of an app is never retried. By default, the library would retry every 503 ten times.
       if (!err || reply.raw.destroyed) return null;
       if (wasNeverSent(err)) return attempt < MAX_RETRIES ? RETRY_INTERVAL_MS : null;
-      // The connection was lost after the request was sent. Only GET and HEAD are safe to retry, and only if the error is
-      // not a timeout (its message contains "timeout" or "Timeout").
+      // The connection was lost after the request was sent. Only GET and HEAD are safe to retry, and only if the error
+      // is not a timeout (its message contains "timeout" or "Timeout").
       return isSafeMethod && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
     },
     onError: (_reply, { error }) => {

@@ -92,16 +92,16 @@ async function holdBackRelay(): Promise<void> {
 
 test('a revoked merchant key is rejected, and webhook-dispatcher receives the revocation', async () => {
   const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Shop' })).body;
-  const sites = `/admin/v1/merchants/${merchantId}/sites`;
-  const { siteId } = (await admin('POST', sites, { siteReference: 'till', name: 'Till' })).body;
-  const keys = `/admin/v1/merchants/${merchantId}/keys`;
-  const { keyId, apiKey } = (await admin('POST', keys, { mode: 'test' })).body;
+  const sitesPath = `/admin/v1/merchants/${merchantId}/sites`;
+  const { siteId } = (await admin('POST', sitesPath, { siteReference: 'till', name: 'Till' })).body;
+  const keysPath = `/admin/v1/merchants/${merchantId}/keys`;
+  const { keyId, apiKey } = (await admin('POST', keysPath, { mode: 'test' })).body;
   const headers = { merchantId: String(merchantId), merchantSiteId: String(siteId), apiKey };
   const verify = () => verifierService.service.app.get(SiteCredentials).authenticate(headers);
   await holdBackRelay();
   expect(await verify()).toMatchObject({ merchantId });
 
-  expect((await admin('DELETE', `${keys}/${keyId}`)).status).toBe(204);
+  expect((await admin('DELETE', `${keysPath}/${keyId}`)).status).toBe(204);
   await waitUntilRejected('the key', verify);
   expect(receivedEvents).toContainEqual({ type: SigningSecretChangedV1.name, aggregateId: keyId, revoked: true });
 });
@@ -132,18 +132,18 @@ test('a withdrawn token key is rejected, and its replacement is accepted immedia
   await waitUntilRejected('the key', () => credentials.findTokenKey(kid));
   const [newKey] = (await admin('GET', '/admin/v1/token-keys')).body.tokenKeys as [{ kid: string }];
   expect(newKey.kid).not.toBe(kid);
-  await waitUntil('the next key', 5_000, async () => (await credentials.findTokenKey(newKey.kid)) !== undefined);
+  await waitUntil('the new key', 5_000, async () => (await credentials.findTokenKey(newKey.kid)) !== undefined);
 });
 
 test('the revocation of a webhook secret reaches webhook-dispatcher', async () => {
   const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Shop' })).body;
-  const sites = `/admin/v1/merchants/${merchantId}/sites`;
-  const { siteId } = (await admin('POST', sites, { siteReference: 'till', name: 'Till' })).body;
-  const secrets = `${sites}/${siteId}/webhook-secrets`;
-  const { secretId } = (await admin('POST', secrets, { mode: 'test' })).body;
+  const sitesPath = `/admin/v1/merchants/${merchantId}/sites`;
+  const { siteId } = (await admin('POST', sitesPath, { siteReference: 'till', name: 'Till' })).body;
+  const secretsPath = `${sitesPath}/${siteId}/webhook-secrets`;
+  const { secretId } = (await admin('POST', secretsPath, { mode: 'test' })).body;
   await holdBackRelay();
 
-  expect((await admin('DELETE', `${secrets}/${secretId}`)).status).toBe(204);
+  expect((await admin('DELETE', `${secretsPath}/${secretId}`)).status).toBe(204);
   const revoked = { aggregateId: secretId as string, revoked: true };
   await waitUntil('the revocation', 5_000, () =>
     Promise.resolve(receivedEvents.filter((event) => event.revoked).length === 2),

@@ -6,6 +6,7 @@ export type FieldType = 'text' | 'uuid' | 'date' | 'jwt' | 'seconds' | { readonl
 /** The credentials of a request. */
 export type Credentials = 'none' | 'key' | 'key and service token' | 'key and customer token';
 
+/** The expected behaviour of one authentication endpoint. */
 export interface AuthenticationRow {
   /** Number of the decision in the specification, such as A1. */
   readonly row: string;

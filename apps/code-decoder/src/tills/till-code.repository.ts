@@ -16,8 +16,8 @@ const CREATE = statementWithEvents({
 });
 
 /**
- * Static codes of tills (D5). A code is printed once. It is decoded to the newest open invoice of its till at the time of
- * the request.
+ * Static codes of tills (D5). A code is printed once. It is decoded to the newest open invoice of its till at the time
+ * of the request.
  */
 @Injectable()
 export class TillCodeRepository {

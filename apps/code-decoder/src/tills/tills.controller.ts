@@ -27,7 +27,7 @@ export class TillsController {
    * @throws request.not-acceptable
    */
   @Put()
-  async getOrCreate(
+  async ensure(
     @CallingSite() site: InvoiceOwner,
     @Param('siteReference') siteReference: string,
     @Req() request: FastifyRequest,

@@ -144,7 +144,9 @@ describe('the API keys', () => {
   it('have one primary key for each owner and mode', async () => {
     const createdKeys = [await createKey(siteKeysPath, 'test'), await createKey(siteKeysPath, 'live')];
     const merchantKey = await createKey(merchantKeysPath, 'test');
-    expect((await listPrimaryKeyIds(siteKeysPath)).toSorted()).toEqual(createdKeys.map(({ keyId }) => keyId).toSorted());
+    expect((await listPrimaryKeyIds(siteKeysPath)).toSorted()).toEqual(
+      createdKeys.map(({ keyId }) => keyId).toSorted(),
+    );
     expect(await listPrimaryKeyIds(merchantKeysPath)).toEqual([merchantKey.keyId]);
   });
 
@@ -190,7 +192,11 @@ describe('the API keys', () => {
   });
 
   it('have the newest key of the same mode as primary key after the primary key was revoked', async () => {
-    const [first, second, third] = [await createKey(siteKeysPath), await createKey(siteKeysPath), await createKey(siteKeysPath)];
+    const [first, second, third] = [
+      await createKey(siteKeysPath),
+      await createKey(siteKeysPath),
+      await createKey(siteKeysPath),
+    ];
     const live = await createKey(siteKeysPath, 'live');
     await admin('DELETE', `${siteKeysPath}/${first.keyId}`);
     expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId, third.keyId]);

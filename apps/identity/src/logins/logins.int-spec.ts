@@ -215,9 +215,12 @@ describe('the API of users and customers', () => {
     const { identityToken } = (await login('thandi@example.com', PASSWORD)).body;
     const customerClient = partnerClient(identity, partner, identityToken);
     expect(
-      (await customerClient('POST', '/v1/auth/customers/register', { userId: await createUser('b@example.com') })).status,
+      (await customerClient('POST', '/v1/auth/customers/register', { userId: await createUser('b@example.com') }))
+        .status,
     ).toBe(403);
-    expect((await customerClient('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status).toBe(403);
+    expect(
+      (await customerClient('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status,
+    ).toBe(403);
     expect((await customerClient('POST', '/v1/auth/customers/login', {})).status).toBe(403);
   });
 

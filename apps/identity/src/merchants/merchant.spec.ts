@@ -46,7 +46,8 @@ describe('normaliseMerchantSettings', () => {
       createGrant('d', false, false),
     ];
     expect(
-      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, unknownMember: 1 })) }).grants,
+      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, unknownMember: 1 })) })
+        .grants,
     ).toStrictEqual([createGrant('a', true, false), createGrant('b', false, true), createGrant('c', true, true)]);
   });
 
@@ -64,7 +65,11 @@ describe('normaliseMerchantSettings', () => {
 
   it('returns the fees of each mode that has fees, without unknown members', () => {
     const terms = { basisPoints: 290, fixedAmount: 150 };
-    const fees = { live: { ...terms, unknownMember: 1 }, test: null, unknownMember: 1 } as unknown as MerchantSettings['fees'];
+    const fees = {
+      live: { ...terms, unknownMember: 1 },
+      test: null,
+      unknownMember: 1,
+    } as unknown as MerchantSettings['fees'];
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 

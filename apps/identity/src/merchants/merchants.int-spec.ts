@@ -102,22 +102,24 @@ describe('the administration API of merchants', () => {
 
   it('lists merchants with the number of their sites, in pages of 50', async () => {
     for (let i = 0; i < 101; i++) await admin('POST', MERCHANTS, { name: `Merchant ${i}` });
-    const listed = [];
+    const listedMerchants = [];
     let pages = 0;
     for (let after: number | undefined = 0; after !== undefined; pages++) {
       const { status, body } = await admin('GET', `${MERCHANTS}?after=${after}`);
       expect(status).toBe(200);
       expect(body.merchants.length).toBeLessThanOrEqual(50);
-      listed.push(...body.merchants);
+      listedMerchants.push(...body.merchants);
       after = body.nextAfter;
     }
     expect(pages).toBe(3);
     const [{ count }] = await identity.dataSource.query<[{ count: number }]>('SELECT count(*) FROM merchants');
-    expect(new Set(listed.map(({ merchantId }) => merchantId)).size).toBe(count);
-    expect(listed.find(({ name }) => name === 'After')).toMatchObject({ siteCount: 2 });
-    expect(listed.find(({ name }) => name === 'Merchant 0')).toMatchObject({ siteCount: 0 });
-    expect(listed.filter((merchant) => 'sites' in merchant)).toEqual([]);
-    expect(listed.map(({ merchantId }) => merchantId)).toEqual(listed.map(({ merchantId }) => merchantId).toSorted());
+    expect(new Set(listedMerchants.map(({ merchantId }) => merchantId)).size).toBe(count);
+    expect(listedMerchants.find(({ name }) => name === 'After')).toMatchObject({ siteCount: 2 });
+    expect(listedMerchants.find(({ name }) => name === 'Merchant 0')).toMatchObject({ siteCount: 0 });
+    expect(listedMerchants.filter((merchant) => 'sites' in merchant)).toEqual([]);
+    expect(listedMerchants.map(({ merchantId }) => merchantId)).toEqual(
+      listedMerchants.map(({ merchantId }) => merchantId).toSorted(),
+    );
   });
 
   it('countSites counts only the sites of the given merchants', async () => {
@@ -136,7 +138,7 @@ describe('the administration API of merchants', () => {
     expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 
-  it('responds 401 with an empty body to any request without the administration key, even if the request is invalid', async () => {
+  it('responds 401 with an empty body to any request without the administration key, even an invalid one', async () => {
     const wrongHeaders: Record<string, string>[] = [
       {},
       { 'x-admin-key': '' },
@@ -178,7 +180,7 @@ describe('the administration API of merchants', () => {
   });
 
   describe('the settings of a merchant', () => {
-    const publishedMerchants = async (merchantId: number) =>
+    const readPublishedSettings = async (merchantId: number) =>
       (await identity.published(MerchantChangedV1))
         .filter(({ payload }) => payload.merchantId === merchantId)
         .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
@@ -203,7 +205,7 @@ describe('the administration API of merchants', () => {
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
       const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {} };
-      expect(await publishedMerchants(merchantId)).toEqual([
+      expect(await readPublishedSettings(merchantId)).toEqual([
         { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
         { ...merchant, features, grants, aggregateVersion: 2 },
         { ...merchant, name: 'Other', features: { tip: {} }, grants, aggregateVersion: 3 },
@@ -211,14 +213,14 @@ describe('the administration API of merchants', () => {
       expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ features: { tip: {} }, grants });
     });
 
-    it('have a minimum amount of 100 cents until it is changed, and a change is published and in the audit log', async () => {
+    it('have a minimum amount of 100 cents at first, and a change is published and logged', async () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
       expect(created.minimumAmount).toBe(100);
       expect((await admin('PATCH', path, { minimumAmount: 500 })).body.minimumAmount).toBe(500);
       await admin('PATCH', path, { features: { amount: { editable: true } } });
       expect((await admin('GET', path)).body.minimumAmount).toBe(500);
-      expect((await publishedMerchants(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([
+      expect((await readPublishedSettings(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([
         100, 500, 500,
       ]);
       const [entry] = await identity.dataSource.query(
@@ -228,7 +230,7 @@ describe('the administration API of merchants', () => {
       expect(entry).toEqual({ before: { minimumAmount: 100 }, after: { minimumAmount: 500 } });
     });
 
-    it('have no fees at first, and a change replaces the fees of both modes, is published and in the audit log', async () => {
+    it('have no fees at first, and a change replaces the fees of both modes, and is published and logged', async () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
       const [testFees, liveFees] = [
@@ -240,7 +242,7 @@ describe('the administration API of merchants', () => {
       expect((await admin('PATCH', path, { fees: liveFees })).body.fees).toEqual(liveFees);
       await admin('PATCH', path, { minimumAmount: 200 });
       expect((await admin('GET', path)).body.fees).toEqual(liveFees);
-      expect((await publishedMerchants(created.merchantId)).map(({ fees }) => fees)).toEqual([
+      expect((await readPublishedSettings(created.merchantId)).map(({ fees }) => fees)).toEqual([
         {},
         testFees,
         liveFees,
@@ -288,7 +290,7 @@ describe('the administration API of merchants', () => {
       const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
       expect(response.status).toBe(400);
       expect(response.body.errors.map((error: { field: string }) => error.field)).toEqual(fields);
-      expect(await publishedMerchants(merchantId)).toHaveLength(1);
+      expect(await readPublishedSettings(merchantId)).toHaveLength(1);
     });
 
     it('are not changed by a request with two grants for one organisation', async () => {

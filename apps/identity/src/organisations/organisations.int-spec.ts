@@ -64,7 +64,7 @@ describe('organisations and their credentials', () => {
     });
   });
 
-  it('have API keys, which are returned only once and published with their hash when they are created and revoked', async () => {
+  it('have API keys, which are returned only once and published with their hash', async () => {
     const response = await admin('POST', `${organisationPath}/keys`, { mode: 'live' });
     expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
     const { keyId, apiKey } = response.body;

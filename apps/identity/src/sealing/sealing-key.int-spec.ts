@@ -23,7 +23,7 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
   const createPublicJwk = async (kid: string) => (await newSealedKeyPair(kid, SEALING_KEY)).publicJwk;
   const publishKey = async (jwk: PublicKeyJwk, version: number, occurredAt = '2026-03-01T10:00:00.000Z') =>
     identity.deliver({ ...anEvent(SealingKeyPublishedV1, 'sealing-key', version, { publicJwk: jwk }), occurredAt });
-  const kidOfNewSecret = async () => {
+  const createKeyAndReadKid = async () => {
     await admin('POST', `${merchantPath}/keys`, { mode: 'test' });
     return decodeProtectedHeader((await identity.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
   };
@@ -46,8 +46,8 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
     await publishKey(await createPublicJwk('first'), 1);
     const site = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP' });
     expect(site).toMatchObject({ status: 201 });
-    const keys = `${merchantPath}/sites/${site.body.siteId}/keys`;
-    expect(await admin('POST', keys, { mode: 'test' })).toMatchObject({ status: 201 });
+    const siteKeysPath = `${merchantPath}/sites/${site.body.siteId}/keys`;
+    expect(await admin('POST', siteKeysPath, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
   it('is the one with the highest version, even if events are repeated or reordered', async () => {
@@ -57,26 +57,26 @@ describe('the public key that encrypts secrets for webhook-dispatcher', () => {
       await createPublicJwk('third'),
     ];
     await publishKey(secondKey, 2);
-    expect(await kidOfNewSecret()).toBe('second');
+    expect(await createKeyAndReadKid()).toBe('second');
     await publishKey(firstKey, 1);
-    expect(await kidOfNewSecret()).toBe('second');
+    expect(await createKeyAndReadKid()).toBe('second');
     await publishKey(thirdKey, 3);
     await publishKey(secondKey, 2);
-    expect(await kidOfNewSecret()).toBe('third');
+    expect(await createKeyAndReadKid()).toBe('third');
   });
 
   it('is the latest of several keys of one version, and the first of those with the same time', async () => {
     await publishKey(await createPublicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
     await publishKey(await createPublicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
     await publishKey(await createPublicJwk('same-time-as-later'), 1, '2026-03-01T11:00:00.000Z');
-    expect(await kidOfNewSecret()).toBe('later');
+    expect(await createKeyAndReadKid()).toBe('later');
   });
 
   it('is not replaced by an unusable key, whose event becomes a dead letter', async () => {
     const usableKey = await createPublicJwk('usable');
     await publishKey(usableKey, 1);
     await publishKey({ ...usableKey, x: usableKey.y, kid: 'not on the curve' }, 2);
-    expect(await kidOfNewSecret()).toBe('usable');
+    expect(await createKeyAndReadKid()).toBe('usable');
     expect((await identity.service.app.get(DeadLetters).list()).deadLetters).toMatchObject([
       { type: 'sealing-key.published.v1' },
     ]);

@@ -11,7 +11,10 @@ export async function getSite(tx: EntityManager, merchantId: number, siteId: num
   return site;
 }
 
-/** Limits the size of a response, and the number of events that renaming a merchant publishes. */
+/**
+ * Maximum number of sites of a merchant. It limits the size of a response, and the number of events that renaming a
+ * merchant publishes.
+ */
 export const MAX_SITES_PER_MERCHANT = 1000;
 
 /** Sites of a merchant, ordered by id. */
@@ -38,7 +41,7 @@ export async function insertSite(tx: EntityManager, site: Omit<SiteRow, 'siteId'
   return (identifiers[0] as { siteId: number }).siteId;
 }
 
-/** Throws `resource.conflict` when the merchant has another site with this reference. */
+/** Throws `resource.conflict` if the merchant has another site with this reference. */
 export async function updateSite(
   tx: EntityManager,
   merchantId: number,

@@ -63,17 +63,17 @@ describe('the administration API of sites', () => {
     const { siteId, webhookSecrets } = response.body;
     const payloadsOfSite = <T extends { payload: { siteId?: number } }>(events: T[]): T['payload'][] =>
       events.map(({ payload }) => payload).filter((payload) => payload.siteId === siteId);
-    const signing = payloadsOfSite(await identity.published(SigningSecretChangedV1));
-    const metadata = payloadsOfSite(await identity.published(WebhookSecretChangedV1));
-    expect(signing.map(({ mode, purpose, revoked }) => [mode, purpose, revoked])).toEqual([
+    const signingSecrets = payloadsOfSite(await identity.published(SigningSecretChangedV1));
+    const secretMetadata = payloadsOfSite(await identity.published(WebhookSecretChangedV1));
+    expect(signingSecrets.map(({ mode, purpose, revoked }) => [mode, purpose, revoked])).toEqual([
       ['test', 'webhook-secret', false],
       ['live', 'webhook-secret', false],
     ]);
-    expect(metadata).toEqual(
-      signing.map(({ secretId, mode }) => ({ secretId, mode, merchantId, siteId, revoked: false })),
+    expect(secretMetadata).toEqual(
+      signingSecrets.map(({ secretId, mode }) => ({ secretId, mode, merchantId, siteId, revoked: false })),
     );
     const privateKey = decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
-    for (const { mode, sealed } of signing) {
+    for (const { mode, sealed } of signingSecrets) {
       const { plaintext } = await compactDecrypt(sealed, privateKey);
       expect(new TextDecoder().decode(plaintext)).toBe(webhookSecrets[mode]);
     }

@@ -34,7 +34,7 @@ export class SignToken {
   /** Cached for a second only, so that a withdrawn key stops signing. */
   private readonly keyCache: TtlCache<readonly SealedTokenKey[]>;
   /** The private key of the last token, so that it is not decrypted for each token. */
-  private decrypted: { kid: string; privateKey: KeyObject } | undefined;
+  private currentKey: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
@@ -69,10 +69,10 @@ export class SignToken {
     const keys = await this.keyCache.find('token-keys', () => findTokenKeys(this.dataSource.manager));
     const key = signingKeyAt(keys ?? [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    if (this.decrypted?.kid !== key.kid) {
+    if (this.currentKey?.kid !== key.kid) {
       const privateKey = decryptPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
-      this.decrypted = { kid: key.kid, privateKey };
+      this.currentKey = { kid: key.kid, privateKey };
     }
-    return this.decrypted;
+    return this.currentKey;
   }
 }

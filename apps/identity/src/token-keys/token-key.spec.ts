@@ -44,9 +44,9 @@ test('the next key is created once, ten minutes before the signing period of the
 });
 
 test('the previous key is withdrawn when the last token that it signed has expired', () => {
-  const keys = [createTokenKey('next', 1_000), createTokenKey('last', 0)];
+  const keys = [createTokenKey('next', 1_000), createTokenKey('previous', 0)];
   expect(planRotation(keys, timeAt(1_000 + WITHDRAW_AFTER_MS - 1)).toWithdraw).toEqual([]);
-  expect(planRotation(keys, timeAt(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['last']);
+  expect(planRotation(keys, timeAt(1_000 + WITHDRAW_AFTER_MS)).toWithdraw.map(({ kid }) => kid)).toEqual(['previous']);
 });
 
 test('the durations of the rotation are those of the specification (A2)', () => {
@@ -99,12 +99,12 @@ test('toTokenKeyViews returns the state and the dates of a key', () => {
   ]);
 });
 
-test('toTokenKeyViews returns the state next for a future key, signing for the current one and accepted for older ones', () => {
-  const keys = [createTokenKey('next', 2_000), createTokenKey('signing', 1_000), createTokenKey('last', 0)];
+test('toTokenKeyViews returns the states next, signing and accepted', () => {
+  const keys = [createTokenKey('next', 2_000), createTokenKey('signing', 1_000), createTokenKey('previous', 0)];
   expect(toTokenKeyViews(keys, timeAt(1_500)).map(({ kid, state }) => [kid, state])).toEqual([
     ['next', 'next'],
     ['signing', 'signing'],
-    ['last', 'accepted'],
+    ['previous', 'accepted'],
   ]);
 });
 
@@ -123,8 +123,8 @@ test('at any time, the key of every valid token is published, and was published 
       let keys: TokenKey[] = [];
       let tokens: { kid: string; expiresMs: number }[] = [];
       for (const { pauseMs, nearChangeMs } of checks) {
-        const newestFrom = Math.max(...keys.map(({ signsFrom }) => signsFrom.getTime() - START));
-        const changeMs = newestFrom > ms ? newestFrom : newestFrom + SIGNING_PERIOD_MS;
+        const newestSignsFromMs = Math.max(...keys.map(({ signsFrom }) => signsFrom.getTime() - START));
+        const changeMs = newestSignsFromMs > ms ? newestSignsFromMs : newestSignsFromMs + SIGNING_PERIOD_MS;
         ms = nearChangeMs === undefined ? ms + pauseMs : Math.max(ms + 1, changeMs + nearChangeMs);
         const { nextSignsFrom, toWithdraw } = planRotation(keys, timeAt(ms));
         keys = keys.filter((key) => !toWithdraw.includes(key));
@@ -139,7 +139,7 @@ test('at any time, the key of every valid token is published, and was published 
           ...tokens.filter(({ expiresMs }) => expiresMs > ms),
           { kid: key.kid, expiresMs: ms + TOKEN_SECONDS * 1000 },
         ];
-        for (const { kid } of tokens) expect(keys.map((known) => known.kid)).toContain(kid);
+        for (const { kid } of tokens) expect(keys.map((publishedKey) => publishedKey.kid)).toContain(kid);
         counts.validTokensOfOldKeys += tokens.filter(({ kid }) => kid !== key.kid).length;
         expect(keys.length).toBeLessThanOrEqual(3);
       }

@@ -58,6 +58,7 @@ export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan
   };
 }
 
+/** The time at which a key that is created now begins to sign. */
 export function nextSignsFrom(now: Date): Date {
   return new Date(now.getTime() + PUBLISH_AHEAD_MS);
 }

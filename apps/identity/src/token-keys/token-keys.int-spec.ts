@@ -42,7 +42,7 @@ describe('the keys of identity tokens', () => {
     ]);
   const readKid = (token: string) => decodeProtectedHeader(token).kid;
 
-  it('rotate automatically: a key is published ten minutes before it signs, and withdrawn after its last token has expired', async () => {
+  it('rotate: a key is published ten minutes before it signs, and withdrawn when its last token has expired', async () => {
     const partner = await createPartner(identity);
     const firstKid = readKid(await logIn(identity, partner))!;
     identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);

@@ -20,7 +20,12 @@ const PHC_PATTERN =
 /** Hashes a password with argon2id and a new salt. Returns the hash in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }, HASH_BYTES);
+  const hash = await computeHash(
+    password,
+    salt,
+    { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES },
+    HASH_BYTES,
+  );
   return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(hash)}`;
 }
 
@@ -30,7 +35,7 @@ export async function isPassword(password: string, passwordHash: string): Promis
   if (salt === undefined || hash === undefined) throw new Error('A password hash is argon2id in PHC form.');
   const expected = Buffer.from(hash, 'base64');
   const parameters = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const actual = await derive(password, Buffer.from(salt, 'base64'), parameters, expected.length);
+  const actual = await computeHash(password, Buffer.from(salt, 'base64'), parameters, expected.length);
   return timingSafeEqual(actual, expected);
 }
 
@@ -38,7 +43,7 @@ export async function isPassword(password: string, passwordHash: string): Promis
  * Computes the hash. Normalises the password to NFKC, because keyboards may send the same text in different Unicode
  * forms.
  */
-function derive(
+function computeHash(
   password: string,
   nonce: Buffer,
   parameters: { memory: number; passes: number; parallelism: number },

@@ -30,28 +30,28 @@ const listNewSecrets = async (site: string): Promise<[string, boolean][]> =>
 
 test('a secret is listed and can be revoked only on the path of its own site', async () => {
   const { site, otherSite, otherMerchantSite } = paths;
-  const [ownId, otherSiteId, otherMerchantId] = [
+  const [ownSecretId, otherSiteSecretId, otherMerchantSecretId] = [
     await createSecret(site),
     await createSecret(otherSite),
     await createSecret(otherMerchantSite),
   ];
   for (const wrongPath of [otherSite, otherMerchantSite, paths.siteUnderOtherMerchant])
-    expect((await admin('DELETE', `${wrongPath}/webhook-secrets/${ownId}`)).status).toBe(404);
+    expect((await admin('DELETE', `${wrongPath}/webhook-secrets/${ownSecretId}`)).status).toBe(404);
   expect((await admin('GET', `${paths.siteUnderOtherMerchant}/webhook-secrets`)).status).toBe(404);
   expect([
     await listNewSecrets(site),
     await listNewSecrets(otherSite),
     await listNewSecrets(otherMerchantSite),
-  ]).toEqual([[[ownId, false]], [[otherSiteId, false]], [[otherMerchantId, false]]]);
-  expect((await admin('DELETE', `${site}/webhook-secrets/${ownId}`)).status).toBe(204);
+  ]).toEqual([[[ownSecretId, false]], [[otherSiteSecretId, false]], [[otherMerchantSecretId, false]]]);
+  expect((await admin('DELETE', `${site}/webhook-secrets/${ownSecretId}`)).status).toBe(204);
   expect([
     await listNewSecrets(site),
     await listNewSecrets(otherSite),
     await listNewSecrets(otherMerchantSite),
-  ]).toEqual([[[ownId, true]], [[otherSiteId, false]], [[otherMerchantId, false]]]);
+  ]).toEqual([[[ownSecretId, true]], [[otherSiteSecretId, false]], [[otherMerchantSecretId, false]]]);
 });
 
-test('a site may have five valid secrets in a mode, not counting revoked secrets and those of other sites and modes', async () => {
+test('a site may have five valid secrets in each mode, regardless of revoked secrets and of other sites', async () => {
   const { site, otherSite, otherMerchantSite } = paths;
   // A new site has one secret of each mode, so four more are allowed.
   for (const otherPath of [otherSite, otherMerchantSite])

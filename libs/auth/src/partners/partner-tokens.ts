@@ -62,7 +62,9 @@ export class PartnerTokens {
           if (claims) resolve(claims);
           // A failed query is reported as a database error: it does not mean that the token is invalid.
           else
-            reject(error ?? findDatabaseError(rejection) ?? new DomainError('credentials.invalid', { cause: rejection }));
+            reject(
+              error ?? findDatabaseError(rejection) ?? new DomainError('credentials.invalid', { cause: rejection }),
+            );
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
       authenticate(request, undefined, reject);
