@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, PartnerAuthModule } from '@svc/auth';
+import { CredentialsConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { CodesController } from './codes/codes.controller.js';
 import { DecodeCode } from './codes/decode-code.js';
@@ -42,7 +42,7 @@ import { TillsController } from './tills/tills.controller.js';
     MerchantProfileQuery,
     SessionCodeRepository,
     TillCodeRepository,
-    adminKeyFrom(CodeDecoderConfig),
+    provideAdminKey(CodeDecoderConfig),
   ],
 })
 export class CodeDecoderModule {}

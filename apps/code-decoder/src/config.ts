@@ -4,8 +4,8 @@ import { IsProviderList } from './providers/provider-settings.js';
 
 export class CodeDecoderConfig extends ServiceConfig {
   /**
-   * Base URL of our codes (D5), without a trailing slash: `https://pay.svc.example` gives
-   * `https://pay.svc.example/c/…`. Do not change it: printed codes contain the old address.
+   * Base URL of the codes that this service issues (D5), without a trailing slash. With `https://pay.svc.example` a
+   * code is `https://pay.svc.example/c/…`. Do not change it, because printed codes contain the old address.
    */
   @IsBaseUrl()
   SVC_CODES_URL: string;

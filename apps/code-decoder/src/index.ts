@@ -18,7 +18,8 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
   name: 'code-decoder',
   config: CodeDecoderConfig,
   module: CodeDecoderModule,
-  // Requests write invoices immediately. Events only update sessions, payments and merchants, so a short delay is harmless.
+  // Events are handled in batches with a short delay. This is harmless: invoices are created by requests, not by
+  // events.
   gatherMs: 20,
   migrations: [
     Credentials1763500000010,
@@ -31,6 +32,6 @@ export const codeDecoderService: ServiceDefinition<CodeDecoderConfig> = {
     SessionCodeBoundsHold1763500006021,
     RoomForUpdates1763500006030,
   ],
-  // A code has up to 2 KiB (D1); percent-encoding triples each character.
+  // A code has up to 2 KiB (D1), and percent-encoding triples the length of each character.
   paramLengthMax: 6_144,
 };

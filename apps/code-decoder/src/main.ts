@@ -1,4 +1,4 @@
-// First, so that what is loaded after it can be traced.
+// Must be the first import, because it instruments the modules that are loaded after it.
 import '@svc/service/telemetry';
 import { runService } from '@svc/service';
 import { codeDecoderService } from './index.js';

@@ -12,10 +12,10 @@ let services: DistributedServices;
 beforeAll(async () => (services = await DistributedServices.start()), 90_000);
 afterAll(() => services.close());
 
-test('a replica with an empty database is ready only after it has all existing sites and keys, and stays ready', async () => {
+test('a replica with an empty database is ready only after it has received all existing sites and keys', async () => {
   const keys = Array.from({ length: 400 }, () => newApiKey('site', 'test'));
   const identityEnv = await services.environment(identity);
-  const before = await services.start(identity, identityEnv);
+  const firstIdentity = await services.start(identity, identityEnv);
   for (const [index, key] of keys.entries()) {
     const [merchantId, siteId, keyId] = [1001, 5001 + index, randomUUID()];
     const site = {
@@ -28,7 +28,7 @@ test('a replica with an empty database is ready only after it has all existing s
       allowedHosts: [],
       keylessMode: 'test' as const,
     };
-    const ofKey = {
+    const keyPayload = {
       keyId,
       kind: 'site',
       mode: 'test',
@@ -38,36 +38,40 @@ test('a replica with an empty database is ready only after it has all existing s
       revoked: false,
     } as const;
     await appendEvents(
-      before,
+      firstIdentity,
       anEvent(SiteChangedV1, String(siteId), 1, site),
-      anEvent(ApiKeyChangedV1, keyId, 1, ofKey),
+      anEvent(ApiKeyChangedV1, keyId, 1, keyPayload),
     );
   }
-  const tillOf = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
-  const asks = (service: RunningService, index: number) =>
-    statusOf(service, 'PUT', tillOf(index), { 'x-api-key': keys[index]! });
+  const tillPath = (index: number) => `/business/api/v1/merchants/1001/sites/${5001 + index}/tills/T/code`;
+  /** The status of a request to create the till's code, with the key of the site with this index. */
+  const requestTillCode = (service: RunningService, index: number) =>
+    statusOf(service, 'PUT', tillPath(index), { 'x-api-key': keys[index]! });
 
-  // A replica from the beginning receives the events as they happen.
+  // The first replica starts with identity and receives the events as they happen.
   const settings = { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY };
-  const first = await services.start(codeDecoderService, await services.environment(codeDecoderService, settings));
-  await waitUntil('the first to be ready', 20_000, () => isReady(first));
-  expect(await asks(first, 399)).toBe(201);
+  const firstReplica = await services.start(
+    codeDecoderService,
+    await services.environment(codeDecoderService, settings),
+  );
+  await waitUntil('the first replica to be ready', 20_000, () => isReady(firstReplica));
+  expect(await requestTillCode(firstReplica, 399)).toBe(201);
 
-  await services.stop(before);
-  const anew = { ...codeDecoderService, name: 'code-decoder-anew' };
-  const lateEnv = await services.environment(anew, settings);
-  const late = await services.start(anew, lateEnv);
-  expect(await statusOf(late, 'GET', '/health/ready')).toBe(503);
-  expect(await asks(late, 0)).toBe(401);
+  await services.stop(firstIdentity);
+  const newService = { ...codeDecoderService, name: 'code-decoder-anew' };
+  const newReplicaEnv = await services.environment(newService, settings);
+  const newReplica = await services.start(newService, newReplicaEnv);
+  expect(await statusOf(newReplica, 'GET', '/health/ready')).toBe(503);
+  expect(await requestTillCode(newReplica, 0)).toBe(401);
 
-  const back = await services.start(identity, identityEnv);
-  await waitUntil('the late one to be ready', 20_000, () => isReady(late));
-  expect(await Promise.all([0, 200, 399].map((index) => asks(late, index)))).toEqual([201, 201, 201]);
+  const secondIdentity = await services.start(identity, identityEnv);
+  await waitUntil('the new replica to be ready', 20_000, () => isReady(newReplica));
+  expect(await Promise.all([0, 200, 399].map((index) => requestTillCode(newReplica, index)))).toEqual([201, 201, 201]);
 
-  // After a restart without identity it is ready immediately, because its own tables are complete.
-  await services.stop(back);
-  await services.stop(late);
-  const again = await services.start(anew, lateEnv);
-  expect(await statusOf(again, 'GET', '/health/ready')).toBe(200);
-  expect(await asks(again, 399)).toBe(200);
+  // After a restart without identity the replica is ready immediately, because its own tables are complete.
+  await services.stop(secondIdentity);
+  await services.stop(newReplica);
+  const restartedReplica = await services.start(newService, newReplicaEnv);
+  expect(await statusOf(restartedReplica, 'GET', '/health/ready')).toBe(200);
+  expect(await requestTillCode(restartedReplica, 399)).toBe(200);
 });

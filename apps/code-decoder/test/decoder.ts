@@ -17,13 +17,14 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { codeDecoderService } from '../src/index.js';
 import { type FakePaymentProcessor, startFakePaymentProcessor } from './fake-payment-processor.js';
-import { anInvoiceRequest } from './invoice-request.js';
+import { buildInvoiceRequest } from './invoice-request.js';
 
-export { anInvoiceRequest };
+export { buildInvoiceRequest };
 
 export const CODES_URL = 'https://pay.svc.example';
 export const ADMIN_KEY = 'an administration key for tests 1';
 
+/** A merchant with one site and a key for each of them. */
 export interface Merchant {
   readonly merchantId: number;
   readonly siteId: number;
@@ -34,58 +35,62 @@ export interface Merchant {
   readonly headers: Record<string, string>;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   readonly text: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests look into bodies of every shape
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- tests read bodies of every type
   readonly body: any;
 }
 
+/** A running code-decoder for a test. */
 export interface Decoder extends TestService {
   readonly payables: FakePaymentProcessor;
-  /** Delivers the events of identity for a site of a merchant with its keys; new ids by default. */
-  aMerchant(over?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
+  /** Delivers the events of identity for a merchant, a site and their keys. The ids are new unless given. */
+  createMerchant(changes?: { mode?: Mode; name?: string; merchantId?: number; siteId?: number }): Promise<Merchant>;
+  /** Sends a request to code-decoder. */
   call(
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     url: string,
     options?: { headers?: Record<string, string>; payload?: unknown },
-  ): Promise<Answer>;
-  createInvoice(merchant: Merchant, over?: Record<string, unknown>): Promise<InvoiceResponse>;
-  /** Delivers the event of payment-processor for this state of a payable. */
+  ): Promise<HttpResponse>;
+  /** Creates an invoice at the merchant's site. */
+  createInvoice(merchant: Merchant, changes?: Record<string, unknown>): Promise<InvoiceResponse>;
+  /** Delivers the event that payment-processor publishes when a payable gets this state. */
   publishPayable(payable: PayableSnapshot): Promise<void>;
 }
 
+/** Starts code-decoder with a fake payment-processor. */
 export async function startDecoder(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<Decoder> {
   const payables = await startFakePaymentProcessor(broker);
-  const test = await startTestService(codeDecoderService, {
+  const service = await startTestService(codeDecoderService, {
     broker,
     env: { SVC_CODES_URL: CODES_URL, SVC_ADMIN_KEY: ADMIN_KEY, ...env },
   });
   let nextId = 1001;
 
   const call: Decoder['call'] = async (method, url, { headers = {}, payload } = {}) => {
-    const answer = await test.service.app.inject({
+    const response = await service.service.app.inject({
       method,
       url,
       headers,
       ...(payload === undefined ? {} : { payload: payload as object }),
     });
-    const json = String(answer.headers['content-type']).includes('json');
+    const isJson = String(response.headers['content-type']).includes('json');
     return {
-      status: answer.statusCode,
-      headers: answer.headers,
-      text: answer.body,
-      body: json ? JSON.parse(answer.body) : undefined,
+      status: response.statusCode,
+      headers: response.headers,
+      text: response.body,
+      body: isJson ? JSON.parse(response.body) : undefined,
     };
   };
   return {
-    ...test,
+    ...service,
     payables,
     call,
-    aMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++, siteId = nextId++ } = {}) => {
+    createMerchant: async ({ mode = 'test', name = 'Karoo Books', merchantId = nextId++, siteId = nextId++ } = {}) => {
       const [siteKey, merchantKey] = [newApiKey('site', mode), newApiKey('merchant', mode)];
-      await test.deliver(
+      await service.deliver(
         anEvent(SiteChangedV1, String(siteId), 1, {
           merchantId,
           siteId,
@@ -114,38 +119,38 @@ export async function startDecoder(env: Record<string, string> = {}, broker = ne
       const path = `/business/api/v1/merchants/${merchantId}/sites/${siteId}`;
       return { merchantId, siteId, siteKey, merchantKey, path, headers: { 'x-api-key': siteKey } };
     },
-    createInvoice: async (merchant, over = {}) => {
+    createInvoice: async (merchant, changes = {}) => {
       const { status, body, text } = await call('POST', `${merchant.path}/invoices`, {
         headers: merchant.headers,
-        payload: anInvoiceRequest(over),
+        payload: buildInvoiceRequest(changes),
       });
-      if (status !== 201) throw new Error(`No invoice: ${status} ${text}`);
+      if (status !== 201) throw new Error(`The invoice was not created: ${status} ${text}`);
       return body as InvoiceResponse;
     },
     publishPayable: async (payable) => {
       const descriptor = payables.opened.find(({ payableId }) => payableId === payable.payableId);
       const { payableId, version, state } = payable;
-      if (state === 'closed') return test.deliver(anEvent(PayableClosedV1, payableId, version, payable));
+      if (state === 'closed') return service.deliver(anEvent(PayableClosedV1, payableId, version, payable));
       const type = state === 'reserved' ? PaymentProcessingV1 : PaymentSucceededV1;
-      await test.deliver(anEvent(type, randomUUID(), 1, aPayment(descriptor!.source, payable)));
+      await service.deliver(anEvent(type, randomUUID(), 1, createPayment(descriptor!.source, payable)));
     },
   };
 }
 
-function aPayment(source: PayableSource, payable: PayableSnapshot): HostedPaymentSnapshot<PayableSource> {
-  const success = payable.state === 'paid';
+function createPayment(source: PayableSource, payable: PayableSnapshot): HostedPaymentSnapshot<PayableSource> {
+  const isPaid = payable.state === 'paid';
   return {
     reference: randomUUID(),
     paymentReference: newPaymentReference(new Date('2026-03-01T10:00:00.000Z')),
     mode: 'test',
     merchantId: 1,
     siteId: 2,
-    state: success ? 'success' : 'processing',
+    state: isPaid ? 'success' : 'processing',
     currencyISOCode: 'ZAR',
     invoicedAmount: 12345,
     amount: 12345,
     tipAmount: 0,
-    processedAmount: success ? 12345 : 0,
+    processedAmount: isPaid ? 12345 : 0,
     paymentUTCDate: '2026-03-01T10:00:00.000Z',
     modifiedUTCDate: '2026-03-01T10:00:01.000Z',
     paymentMethodType: 'Card',

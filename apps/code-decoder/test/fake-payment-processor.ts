@@ -12,22 +12,23 @@ import {
 } from '@svc/contracts';
 import type { EmbeddedBroker, ReplyEnvelope } from '@svc/messaging';
 
-/** A fake payment-processor: keeps payables by the same rules, and records the commands. */
+/** A fake payment-processor: it opens and closes payables by the rules of the real one, and records the commands. */
 export interface FakePaymentProcessor {
-  /** In the order in which they were opened. */
+  /** Payables in the order in which they were opened. */
   readonly opened: readonly PayableDescriptor<PayableSource>[];
-  stateOf(payableId: string): PayableState | undefined;
-  /** Sets a state, as after a payment. */
+  getState(payableId: string): PayableState | undefined;
+  /** Sets the state of a payable, as a payment does. */
   set(payableId: string, state: PayableState): PayableSnapshot;
   /** Adds a payable of another service, such as that of a hosted session. */
   add(payable: PayableDescriptor<PayableSource>, state: PayableState): void;
-  /** Ids of the payables in FindPayable commands. */
+  /** Payable ids of the FindPayable commands that were received. */
   readonly queried: readonly string[];
   /** Stops responding to commands. */
   stop(): Promise<void>;
   start(): Promise<void>;
 }
 
+/** A payable with its current state. */
 interface FakePayable extends PayableSnapshot {
   readonly descriptor: PayableDescriptor<PayableSource>;
 }
@@ -39,30 +40,30 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
   const queried: string[] = [];
 
   const close = (payable: PayableDescriptor<PayableSource>): PayableSnapshot | ErrorCode => {
-    const current = payables.get(payable.payableId) ?? put(payable, 'open', 1);
+    const current = payables.get(payable.payableId) ?? store(payable, 'open', 1);
     if (current.state === 'reserved') return 'payment.in-progress';
     if (current.state === 'paid') return 'payable.paid';
-    return current.state === 'open' ? put(payable, 'closed', current.version + 1) : snapshotOf(current);
+    return current.state === 'open' ? store(payable, 'closed', current.version + 1) : copySnapshot(current);
   };
-  const put = (descriptor: PayableDescriptor<PayableSource>, state: PayableState, version: number): FakePayable => {
+  const store = (descriptor: PayableDescriptor<PayableSource>, state: PayableState, version: number): FakePayable => {
     const entry = { payableId: descriptor.payableId, state, version, tries: 0, descriptor };
     payables.set(descriptor.payableId, entry);
     return entry;
   };
   const onOpen = ({ payable, replaces }: OpenPayable): ReplyEnvelope => {
     const replaced = replaces && close(replaces);
-    if (typeof replaced === 'string') return rejected(replaced);
-    const opened = snapshotOf(payables.get(payable.payableId) ?? put(payable, 'open', 1));
-    return { ok: true, reply: { opened, ...(replaced ? { replaced: snapshotOf(replaced) } : {}) } };
+    if (typeof replaced === 'string') return rejectWith(replaced);
+    const opened = copySnapshot(payables.get(payable.payableId) ?? store(payable, 'open', 1));
+    return { ok: true, reply: { opened, ...(replaced ? { replaced: copySnapshot(replaced) } : {}) } };
   };
   const onClose = ({ payable }: { payable: PayableDescriptor<PayableSource> }): ReplyEnvelope => {
     const closed = close(payable);
-    return typeof closed === 'string' ? rejected(closed) : { ok: true, reply: snapshotOf(closed) };
+    return typeof closed === 'string' ? rejectWith(closed) : { ok: true, reply: copySnapshot(closed) };
   };
   const onFind = ({ payableId }: { payableId: string }): ReplyEnvelope => {
     queried.push(payableId);
     const found = payables.get(payableId);
-    return { ok: true, reply: found ? { payable: snapshotOf(found) } : {} };
+    return { ok: true, reply: found ? { payable: copySnapshot(found) } : {} };
   };
   const start = async (): Promise<void> => {
     responders.push(
@@ -74,14 +75,14 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
   await start();
   return {
     queried,
-    add: (payable, state) => void put(payable, state, 2),
+    add: (payable, state) => void store(payable, state, 2),
     get opened() {
       return [...payables.values()].map(({ descriptor }) => descriptor);
     },
-    stateOf: (payableId) => payables.get(payableId)?.state,
+    getState: (payableId) => payables.get(payableId)?.state,
     set: (payableId, state) => {
       const current = payables.get(payableId)!;
-      return snapshotOf(put(current.descriptor, state, current.version + 1));
+      return copySnapshot(store(current.descriptor, state, current.version + 1));
     },
     stop: async () => {
       await Promise.all(responders.splice(0).map((subscription) => subscription.close()));
@@ -90,10 +91,10 @@ export async function startFakePaymentProcessor(broker: EmbeddedBroker): Promise
   };
 }
 
-function snapshotOf({ payableId, state, version, tries }: PayableSnapshot): PayableSnapshot {
+function copySnapshot({ payableId, state, version, tries }: PayableSnapshot): PayableSnapshot {
   return { payableId, state, version, tries };
 }
 
-function rejected(code: ErrorCode): ReplyEnvelope {
+function rejectWith(code: ErrorCode): ReplyEnvelope {
   return { ok: false, code, message: ERROR_CATALOGUE[code].message, fields: [], retryAfterSeconds: 2 };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-/** A valid request body. A separate file, because unit tests must not load a service. */
-export function anInvoiceRequest(over: Record<string, unknown> = {}): Record<string, unknown> {
+/** A valid request body with these changes. It has its own file, because unit tests must not load a service. */
+export function buildInvoiceRequest(changes: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     externalReference: randomUUID(),
     siteReference: 'TILL-1',
@@ -9,6 +9,6 @@ export function anInvoiceRequest(over: Record<string, unknown> = {}): Record<str
     amount: 12345,
     origin: 'Karoo POS 4.2',
     createdUTCDate: '2026-03-01T09:59:58.000Z',
-    ...over,
+    ...changes,
   };
 }

@@ -12,8 +12,11 @@ import {
 import { anEvent, type TestService } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** The headers of a partner's server, after delivering the events of identity about it to `service`. */
-export async function aPartner(service: TestService, mode: Mode = 'test'): Promise<Record<string, string>> {
+/**
+ * Delivers the events of identity for a new partner to the service, and returns the request headers of the partner's
+ * server.
+ */
+export async function createPartner(service: TestService, mode: Mode = 'test'): Promise<Record<string, string>> {
   const [kid, organisationId, keyId] = [randomUUID(), randomUUID(), randomUUID()];
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const { x, y } = await exportJWK(publicKey);
@@ -43,7 +46,7 @@ export async function aPartner(service: TestService, mode: Mode = 'test'): Promi
   return { 'x-api-key': apiKey, authorization: `Bearer ${token}` };
 }
 
-/** The path for decoding a code, as clients of the specification build it. */
-export function codePath(code: string, form: 'base64' | 'base64url' = 'base64'): string {
-  return `/v1/codes/${Buffer.from(code).toString(form)}`;
+/** The path that decodes a code, built as the specification requires of clients. */
+export function codePath(code: string, encoding: 'base64' | 'base64url' = 'base64'): string {
+  return `/v1/codes/${Buffer.from(code).toString(encoding)}`;
 }

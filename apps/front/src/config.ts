@@ -1,9 +1,12 @@
 import { IsErrorPagesUrl, TlsListenerConfig } from '@svc/service';
 import { IsIn, IsInt, IsIP, IsOptional, IsUrl, Max, Min } from 'class-validator';
 
-const UPSTREAM = { protocols: ['http'], require_tld: false, require_protocol: true };
+const UPSTREAM_URL = { protocols: ['http'], require_tld: false, require_protocol: true };
 
-/** Configuration of the front. The variable of an upstream is `SVC_UPSTREAM_` and the app's folder name, in capitals. */
+/**
+ * Configuration of the front (the reverse proxy). The variable of an upstream is `SVC_UPSTREAM_` and the app's folder
+ * name in capitals.
+ */
 export class FrontConfig extends TlsListenerConfig {
   /** Address to listen on. Any address but loopback exposes the platform to the network. */
   @IsOptional()
@@ -35,28 +38,28 @@ export class FrontConfig extends TlsListenerConfig {
   SVC_ADMIN_PORT: number;
 
   /** Address of identity: `http://host:port`. Plain HTTP, because the front and the apps share a machine or a network. */
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_IDENTITY: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_PAYMENT_PROCESSOR: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_HOSTED_GATEWAY: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_WEBHOOK_DISPATCHER: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_DEMO_SHOP: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_CODE_DECODER: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_PAYMENT_HISTORY: string;
 
-  @IsUrl(UPSTREAM)
+  @IsUrl(UPSTREAM_URL)
   SVC_UPSTREAM_MERCHANT_RETRIEVAL: string;
 
   /** Public address of the error pages, `{base_url}/errors`. Without it, responses contain the path `/errors/<code>` (ADR 60). */
@@ -72,8 +75,8 @@ export class FrontConfig extends TlsListenerConfig {
   SVC_ENVIRONMENT: string = 'development';
 }
 
-/** Origin of each app, by its folder name. */
-export function upstreamsOf(config: FrontConfig): ReadonlyMap<string, string> {
+/** The origin of each app, by the app's folder name. */
+export function readUpstreams(config: FrontConfig): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(config)
       .filter((entry): entry is [string, string] => entry[0].startsWith('SVC_UPSTREAM_'))

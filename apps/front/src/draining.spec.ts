@@ -1,6 +1,7 @@
 import { AppDraining } from './draining.js';
 
-const settled = async (promise: Promise<unknown>): Promise<boolean> => {
+/** Whether the promise has settled after a few turns of the microtask queue. */
+const hasSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   let isSettled = false;
   void promise.then(() => (isSettled = true));
   for (let turn = 0; turn < 5; turn++) await Promise.resolve();
@@ -10,30 +11,32 @@ const settled = async (promise: Promise<unknown>): Promise<boolean> => {
 test('a draining app holds requests until it resumes, and does not affect other apps', async () => {
   const draining = new AppDraining();
   await draining.drain('identity');
-  const waiting = draining.enter('identity');
-  expect(await settled(waiting)).toBe(false);
-  expect(await settled(draining.enter('demo-shop'))).toBe(true);
+  const heldRequest = draining.enter('identity');
+  expect(await hasSettled(heldRequest)).toBe(false);
+  expect(await hasSettled(draining.enter('demo-shop'))).toBe(true);
   draining.resume('identity');
-  expect(await settled(waiting)).toBe(true);
+  expect(await hasSettled(heldRequest)).toBe(true);
 });
 
-test('draining waits for the requests in flight, and each of them is counted once', async () => {
+test('draining waits for the requests in flight, and counts each request once', async () => {
   const draining = new AppDraining();
-  const leave = [await draining.enter('identity'), await draining.enter('identity')];
-  const closed = draining.drain('identity');
-  leave[0]!();
-  leave[0]!();
-  expect(await settled(closed)).toBe(false);
-  leave[1]!();
-  expect(await settled(closed)).toBe(true);
+  const leaveFirst = await draining.enter('identity');
+  const leaveSecond = await draining.enter('identity');
+  const drained = draining.drain('identity');
+  leaveFirst();
+  leaveFirst();
+  expect(await hasSettled(drained)).toBe(false);
+  leaveSecond();
+  expect(await hasSettled(drained)).toBe(true);
   draining.resume('identity');
 });
 
-describe('waiting is limited', () => {
+describe('AppDraining with timeouts', () => {
   beforeEach(() => jest.useFakeTimers());
   afterEach(() => jest.useRealTimers());
 
-  const isSettledAfter = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
+  /** Whether the promise has settled one millisecond before the given time, and whether it has at that time. */
+  const isSettledBeforeAndAt = async (promise: Promise<unknown>, milliseconds: number): Promise<[boolean, boolean]> => {
     let isSettled = false;
     void promise.then(() => (isSettled = true));
     await jest.advanceTimersByTimeAsync(milliseconds - 1);
@@ -42,38 +45,38 @@ describe('waiting is limited', () => {
     return [before, isSettled];
   };
 
-  it('to 20 s for a draining app', async () => {
+  it('holds a request for a draining app for at most 20 s', async () => {
     const draining = new AppDraining();
     await draining.drain('identity');
-    expect(await isSettledAfter(draining.enter('identity'), 20_000)).toEqual([false, true]);
+    expect(await isSettledBeforeAndAt(draining.enter('identity'), 20_000)).toEqual([false, true]);
   });
 
-  it('to 10 s for requests in flight', async () => {
+  it('waits for requests in flight for at most 10 s', async () => {
     const draining = new AppDraining();
     await draining.enter('identity');
-    expect(await isSettledAfter(draining.drain('identity'), 10_000)).toEqual([false, true]);
+    expect(await isSettledBeforeAndAt(draining.drain('identity'), 10_000)).toEqual([false, true]);
   });
 
-  it('and leaves no timer if it ends early', async () => {
+  it('leaves no timer behind if the wait ends early', async () => {
     const draining = new AppDraining();
     const leave = await draining.enter('identity');
-    const closed = draining.drain('identity');
+    const drained = draining.drain('identity');
     leave();
-    await closed;
-    const waiting = draining.enter('identity');
+    await drained;
+    const heldRequest = draining.enter('identity');
     draining.resume('identity');
-    await waiting;
+    await heldRequest;
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it('after draining twice: a single resume admits the waiting requests', async () => {
+  it('admits the held requests after one resume, even if drain was called twice', async () => {
     const draining = new AppDraining();
     await draining.drain('identity');
-    const waiting = draining.enter('identity');
+    const heldRequest = draining.enter('identity');
     await draining.drain('identity');
     draining.resume('identity');
-    expect(await settled(waiting)).toBe(true);
-    expect(await settled(draining.enter('identity'))).toBe(true);
+    expect(await hasSettled(heldRequest)).toBe(true);
+    expect(await hasSettled(draining.enter('identity'))).toBe(true);
     draining.resume('identity');
   });
 });

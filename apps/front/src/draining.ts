@@ -8,49 +8,55 @@ interface AppState {
   /** Called when the last request in flight has completed. */
   onIdle: () => void;
   /** Present while the app is draining. */
-  paused?: { readonly resumed: Promise<void>; readonly resume: () => void };
+  pause?: { readonly resumed: Promise<void>; readonly resume: () => void };
 }
 
 /**
- * Drains an app before a restart: new requests wait here and requests in flight complete. Otherwise a request could meet a
- * connection that is closing, and it would be unknown whether the app executed it.
+ * Drains an app before a restart: new requests wait here, and requests in flight complete. Without draining, a request
+ * could be sent on a connection that the app is closing, and it would be unknown whether the app executed the request.
  */
 export class AppDraining {
   private readonly apps = new Map<string, AppState>();
 
-  /** Resolves when the app is not draining, or after a bounded time. Call the result when the request has completed. */
+  /**
+   * Waits until the app is not draining, but at most {@link MAX_WAIT_MS}. Returns a function that the caller must call
+   * when the request has completed.
+   */
   async enter(app: string): Promise<() => void> {
-    const state = this.stateOf(app);
-    if (state.paused) await waitAtMost(MAX_WAIT_MS, state.paused.resumed);
+    const state = this.getState(app);
+    if (state.pause) await waitAtMost(MAX_WAIT_MS, state.pause.resumed);
     state.inFlight++;
-    let left = false;
+    let hasLeft = false;
     return () => {
-      if (left) return;
-      left = true;
+      if (hasLeft) return;
+      hasLeft = true;
       if (--state.inFlight === 0) state.onIdle();
     };
   }
 
-  /** Resolves when no request is in flight, or after a bounded time. */
+  /**
+   * Holds new requests of the app. Resolves when no request is in flight, but after {@link MAX_DRAIN_MS} at the latest.
+   */
   async drain(app: string): Promise<void> {
-    const state = this.stateOf(app);
-    if (!state.paused) {
+    const state = this.getState(app);
+    if (!state.pause) {
       let resume = (): void => undefined;
       const resumed = new Promise<void>((resolve) => (resume = resolve));
-      state.paused = { resumed, resume };
+      state.pause = { resumed, resume };
     }
     if (state.inFlight > 0) await waitAtMost(MAX_DRAIN_MS, new Promise<void>((resolve) => (state.onIdle = resolve)));
   }
 
+  /** Admits the requests of the app again. */
   resume(app: string): void {
-    const state = this.stateOf(app);
-    state.paused?.resume();
-    delete state.paused;
+    const state = this.getState(app);
+    state.pause?.resume();
+    delete state.pause;
   }
 
-  private stateOf(app: string): AppState {
-    const known = this.apps.get(app);
-    if (known) return known;
+  private getState(app: string): AppState {
+    const existing = this.apps.get(app);
+    if (existing) return existing;
     const state: AppState = { inFlight: 0, onIdle: () => undefined };
     this.apps.set(app, state);
     return state;

@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // first: the certificates' library needs it
+import 'reflect-metadata'; // First, because the library of the certificates needs it.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send, type Server, type ServerResponse } from 'node:http';
 import { request as sendWithTls } from 'node:https';
@@ -13,21 +13,21 @@ import { newFront } from './front.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-describe('the front', () => {
-  let app: Server;
+describe('the front (reverse proxy)', () => {
+  let upstreamApp: Server;
   let port: number;
-  let seen: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
-  let handle: Handler;
+  let receivedRequests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[];
+  let handleInApp: Handler;
   let draining: AppDraining;
   const fronts: FastifyInstance[] = [];
 
   beforeEach(async () => {
-    seen = [];
+    receivedRequests = [];
     draining = new AppDraining();
-    handle = (_request, response) => response.end('answered');
-    app = newApp();
+    handleInApp = (_request, response) => response.end('answered');
+    upstreamApp = createApp();
     await listen(0);
-    port = (app.address() as AddressInfo).port;
+    port = (upstreamApp.address() as AddressInfo).port;
   });
 
   afterEach(async () => {
@@ -35,30 +35,31 @@ describe('the front', () => {
     await stopApp();
   });
 
-  function newApp(): Server {
+  function createApp(): Server {
     return createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const body = Buffer.concat(chunks).toString();
         const { method = '', url = '', headers } = request;
-        seen.push({ method, url, headers, body });
-        handle(request, response, body);
+        receivedRequests.push({ method, url, headers, body });
+        handleInApp(request, response, body);
       });
     });
   }
 
-  async function listen(at: number): Promise<void> {
-    app.listen(at, '127.0.0.1');
-    await once(app, 'listening');
+  async function listen(listenPort: number): Promise<void> {
+    upstreamApp.listen(listenPort, '127.0.0.1');
+    await once(upstreamApp, 'listening');
   }
 
   async function stopApp(): Promise<void> {
-    app.closeAllConnections();
-    if (app.listening) await new Promise((resolve) => app.close(resolve));
+    upstreamApp.closeAllConnections();
+    if (upstreamApp.listening) await new Promise((resolve) => upstreamApp.close(resolve));
   }
 
-  async function frontOf(host: Host, tls?: TlsOptions): Promise<string> {
+  /** Starts a front for the host, whose apps are all the server {@link upstreamApp}, and returns its URL. */
+  async function startFront(host: Host, tls?: TlsOptions): Promise<string> {
     const upstreams = new Map([
       ['hosted-gateway', `http://127.0.0.1:${port}`],
       ['identity', `http://127.0.0.1:${port}`],
@@ -69,7 +70,7 @@ describe('the front', () => {
   }
 
   it('forwards path, query, body and headers unchanged, and adds the client address', async () => {
-    const url = await frontOf('gateway');
+    const url = await startFront('gateway');
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     const response = await fetch(`${url}/api/v3.1/sessions?a=1&b=../%2F'"%`, {
       method: 'POST',
@@ -77,10 +78,10 @@ describe('the front', () => {
       body: '{"amount":  1}',
     });
     expect(await response.text()).toBe('answered');
-    expect(seen).toHaveLength(1);
-    expect(seen[0]).toMatchObject({ method: 'POST', body: '{"amount":  1}' });
-    expect(seen[0]!.url).toMatch(/^\/api\/v3\.1\/sessions\?a=1&b=\.\.\/%2F/);
-    expect(seen[0]!.headers).toMatchObject({
+    expect(receivedRequests).toHaveLength(1);
+    expect(receivedRequests[0]).toMatchObject({ method: 'POST', body: '{"amount":  1}' });
+    expect(receivedRequests[0]!.url).toMatch(/^\/api\/v3\.1\/sessions\?a=1&b=\.\.\/%2F/);
+    expect(receivedRequests[0]!.headers).toMatchObject({
       'content-type': 'application/json',
       'x-request-id': 'r-1',
       'x-forwarded-for': '127.0.0.1',
@@ -91,81 +92,86 @@ describe('the front', () => {
 
   it('uses TLS when it is configured, and still adds the client address', async () => {
     const tls = await newCertificate();
-    const url = await frontOf('gateway', tls);
+    const url = await startFront('gateway', tls);
     const request = sendWithTls(`${url}/api/v3.1/sessions`, { ca: tls.cert, method: 'POST', agent: false });
     request.end('{"amount":  1}');
-    const [answer] = (await once(request, 'response')) as [IncomingMessage];
-    expect(answer.statusCode).toBe(200);
-    answer.resume();
-    expect(seen).toMatchObject([{ method: 'POST', url: '/api/v3.1/sessions', body: '{"amount":  1}' }]);
-    expect(seen[0]!.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-proto': 'https' });
+    const [clientResponse] = (await once(request, 'response')) as [IncomingMessage];
+    expect(clientResponse.statusCode).toBe(200);
+    clientResponse.resume();
+    expect(receivedRequests).toMatchObject([{ method: 'POST', url: '/api/v3.1/sessions', body: '{"amount":  1}' }]);
+    expect(receivedRequests[0]!.headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'https',
+    });
 
-    const plainly = fetch(url.replace('https:', 'http:'));
-    await expect(plainly).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
+    const plainHttpResponse = fetch(url.replace('https:', 'http:'));
+    await expect(plainHttpResponse).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   });
 
   it('disconnects a client that does not complete the TLS handshake', async () => {
-    const { port: tlsPort } = new URL(await frontOf('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }));
+    const { port: tlsPort } = new URL(
+      await startFront('gateway', { ...(await newCertificate()), handshakeTimeout: 50 }),
+    );
     const socket = connect(Number(tlsPort), '127.0.0.1');
     await once(socket, 'connect');
     socket.on('error', () => undefined).resume();
     await once(socket, 'close');
-    expect([socket.destroyed, socket.bytesRead, seen]).toEqual([true, 0, []]);
+    expect([socket.destroyed, socket.bytesRead, receivedRequests]).toEqual([true, 0, []]);
   });
 
   it('streams a response to the client', async () => {
     let finish = (): void => undefined;
-    handle = (_request, response) => {
+    handleInApp = (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: one\n\n');
       finish = () => response.end('data: two\n\n');
     };
-    const reader = (await fetch(`${await frontOf('gateway')}/api/stream`)).body!.getReader();
+    const reader = (await fetch(`${await startFront('gateway')}/api/stream`)).body!.getReader();
     expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: one\n\n');
     finish();
     expect(Buffer.from((await reader.read()).value!).toString()).toBe('data: two\n\n');
   });
 
   it.each([{ accept: 'text/event-stream' }, { accept: '*/*' }, {}])(
-    'an event stream of a client with %j delays neither a restart of the app nor a shutdown of the front',
+    'an event stream of a client with the headers %j delays neither a restart of the app nor a shutdown of the front',
     async (headers) => {
-      handle = (_request, response) => {
+      handleInApp = (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('data: one\n\n');
       };
-      const request = send(`${await frontOf('gateway')}/pay/1/events`, { headers }).end();
-      const [answer] = (await once(request, 'response')) as [IncomingMessage];
-      await once(answer, 'data');
-      answer.on('error', () => undefined);
-      const ended = new Promise((resolve) => answer.once('close', resolve));
-      const begin = performance.now();
+      const request = send(`${await startFront('gateway')}/pay/1/events`, { headers }).end();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      await once(response, 'data');
+      response.on('error', () => undefined);
+      const ended = new Promise((resolve) => response.once('close', resolve));
+      const startedAt = performance.now();
       await draining.drain('hosted-gateway');
       draining.resume('hosted-gateway');
       await Promise.all(fronts.splice(0).map((front) => front.close()));
       await ended;
-      // Each of the two waits up to 10 s for requests in flight.
-      expect(performance.now() - begin).toBeLessThan(9_000);
-      expect([answer.destroyed, seen.length]).toEqual([true, 1]);
+      // The drain and the shutdown would each wait up to 10 s for a request in flight.
+      expect(performance.now() - startedAt).toBeLessThan(9_000);
+      expect([response.destroyed, receivedRequests.length]).toEqual([true, 1]);
     },
   );
 
-  it('holds a POST while the app is down, and sends it once when the app is back', async () => {
-    const url = await frontOf('gateway');
+  it('holds a POST while the app is down, and sends it once when the app runs again', async () => {
+    const url = await startFront('gateway');
     await stopApp();
-    const answer = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
-    // Enough round trips for the first attempt to be refused.
-    for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/nobody`)).status).toBe(404);
-    app = newApp();
+    const clientResponse = fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'once' });
+    // During these round trips, the connection of the first attempt is refused.
+    for (let trip = 0; trip < 5; trip++) expect((await fetch(`${url}/no-such-route`)).status).toBe(404);
+    upstreamApp = createApp();
     await listen(port);
-    expect((await answer).status).toBe(200);
-    expect(seen.map(({ body }) => body)).toEqual(['once']);
+    expect((await clientResponse).status).toBe(200);
+    expect(receivedRequests.map(({ body }) => body)).toEqual(['once']);
   });
 
-  it('answers 503 in the format of the host when the app stays down', async () => {
+  it('responds 503 in the error format of the host when the app stays down', async () => {
     await stopApp();
     const [gateway, admin] = await Promise.all(
-      [`${await frontOf('gateway')}/api/v3.1/payments`, `${await frontOf('admin')}/admin/v1/merchants`].map((url) =>
-        fetch(url),
+      [`${await startFront('gateway')}/api/v3.1/payments`, `${await startFront('admin')}/admin/v1/merchants`].map(
+        (url) => fetch(url),
       ),
     );
     expect([gateway!.status, gateway!.headers.get('retry-after')]).toEqual([503, '1']);
@@ -178,63 +184,65 @@ describe('the front', () => {
   });
 
   it('retries a GET once after a lost connection, and never a POST', async () => {
-    const url = await frontOf('gateway');
-    handle = (request, response) => (seen.length === 1 ? request.socket.destroy() : response.end('second time'));
+    const url = await startFront('gateway');
+    handleInApp = (request, response) =>
+      receivedRequests.length === 1 ? request.socket.destroy() : response.end('second time');
     expect(await (await fetch(`${url}/api/v3.1/payments`)).text()).toBe('second time');
-    seen = [];
-    handle = (request) => request.socket.destroy();
+    receivedRequests = [];
+    handleInApp = (request) => request.socket.destroy();
     const post = await fetch(`${url}/api/v3.1/sessions`, { method: 'POST', body: 'x' });
-    expect([post.status, seen.length]).toEqual([502, 1]);
-    seen = [];
-    expect([(await fetch(`${url}/api/v3.1/payments`)).status, seen.length]).toEqual([502, 2]);
+    expect([post.status, receivedRequests.length]).toEqual([502, 1]);
+    receivedRequests = [];
+    expect([(await fetch(`${url}/api/v3.1/payments`)).status, receivedRequests.length]).toEqual([502, 2]);
   });
 
   it('does not retry after a 503 of the app', async () => {
-    handle = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy');
-    const response = await fetch(`${await frontOf('gateway')}/api/v3.1/payments`);
+    handleInApp = (_request, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy');
+    const response = await fetch(`${await startFront('gateway')}/api/v3.1/payments`);
     expect([response.status, response.headers.get('retry-after'), await response.text()]).toEqual([503, '1', 'busy']);
-    expect(seen).toHaveLength(1);
+    expect(receivedRequests).toHaveLength(1);
   });
 
-  it('refuses a body that is too large for every app', async () => {
-    const post = await fetch(`${await frontOf('gateway')}/api/x`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
-    expect([post.status, seen.length]).toEqual([413, 0]);
+  it('rejects a body above 512 KiB, which is too large for every app', async () => {
+    const post = await fetch(`${await startFront('gateway')}/api/x`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
+    expect([post.status, receivedRequests.length]).toEqual([413, 0]);
   });
 
   it('holds requests of a draining app', async () => {
-    const url = await frontOf('gateway');
+    const url = await startFront('gateway');
     await draining.drain('hosted-gateway');
-    const answer = fetch(`${url}/api/v3.1/payments`);
-    expect((await fetch(`${url}/nobody`)).status).toBe(404); // a whole round trip later
-    expect(seen).toHaveLength(0);
+    const clientResponse = fetch(`${url}/api/v3.1/payments`);
+    // After this round trip, the app would have received the request if it was not held.
+    expect((await fetch(`${url}/no-such-route`)).status).toBe(404);
+    expect(receivedRequests).toHaveLength(0);
     draining.resume('hosted-gateway');
-    expect((await answer).status).toBe(200);
+    expect((await clientResponse).status).toBe(200);
   });
 
   it('completes the requests in flight when it closes', async () => {
-    const url = await frontOf('gateway');
+    const url = await startFront('gateway');
     let finish = (): void => undefined;
-    handle = (_request, response) => (finish = () => response.end('late'));
-    const answer = fetch(`${url}/api/v3.1/payments`);
-    await waitUntil('the request to arrive', 5_000, async () => seen.length === 1);
+    handleInApp = (_request, response) => (finish = () => response.end('late'));
+    const clientResponse = fetch(`${url}/api/v3.1/payments`);
+    await waitUntil('the request to arrive', 5_000, async () => receivedRequests.length === 1);
     const closed = fronts[0]!.close();
     finish();
-    expect(await (await answer).text()).toBe('late');
+    expect(await (await clientResponse).text()).toBe('late');
     await closed;
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   });
 
-  it('is ready when every app is ready, and names the apps that are not', async () => {
-    const url = `${await frontOf('admin')}/health/ready`;
+  it('responds to /health/ready whether every app is ready, with the reason of each app that is not', async () => {
+    const url = `${await startFront('admin')}/health/ready`;
     expect((await fetch(url)).status).toBe(200);
-    handle = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');
+    handleInApp = (_request, response) => response.writeHead(503).end('{"detail":"No broker."}');
     expect(await (await fetch(url)).json()).toEqual({
       services: { 'hosted-gateway': 'No broker.', identity: 'No broker.' },
     });
     await stopApp();
-    const away = await fetch(url);
-    expect(away.status).toBe(503);
-    expect(await away.json()).toEqual({
+    const unavailable = await fetch(url);
+    expect(unavailable.status).toBe(503);
+    expect(await unavailable.json()).toEqual({
       services: { 'hosted-gateway': 'does not answer', identity: 'does not answer' },
     });
   });
@@ -246,33 +254,33 @@ describe('the front', () => {
     '/%61dmin/v1/merchants',
     'http://gateway/pay',
     '/PAY',
-  ])('forwards %s to no app', async (path) => {
-    const { port: at } = new URL(await frontOf('gateway'));
-    const socket = connect(Number(at), '127.0.0.1');
-    let answer = '';
-    socket.on('data', (chunk) => (answer += String(chunk)));
+  ])('responds 404 to the path %s without forwarding it to an app', async (path) => {
+    const { port: frontPort } = new URL(await startFront('gateway'));
+    const socket = connect(Number(frontPort), '127.0.0.1');
+    let clientResponse = '';
+    socket.on('data', (chunk) => (clientResponse += String(chunk)));
     socket.write(`GET ${path} HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n`);
     await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1.1 404 /);
-    expect(seen).toHaveLength(0);
+    expect(clientResponse).toMatch(/^HTTP\/1.1 404 /);
+    expect(receivedRequests).toHaveLength(0);
   });
 
   it('accepts a GET with a body, and a POST without one', async () => {
-    const url = await frontOf('gateway');
+    const url = await startFront('gateway');
     const get = send(`${url}/api/v3.1/payments`, { method: 'GET', headers: { 'content-length': '2' } });
     get.end('{}');
-    const [answer] = (await once(get, 'response')) as [IncomingMessage];
-    answer.resume();
-    expect(answer.statusCode).toBe(200);
+    const [clientResponse] = (await once(get, 'response')) as [IncomingMessage];
+    clientResponse.resume();
+    expect(clientResponse.statusCode).toBe(200);
     expect((await fetch(`${url}/api/v3.1/sessions`, { method: 'POST' })).status).toBe(200);
-    expect(seen.map(({ method, body }) => [method, body])).toEqual([
+    expect(receivedRequests.map(({ method, body }) => [method, body])).toEqual([
       ['GET', ''],
       ['POST', ''],
     ]);
   });
 });
 
-/** Self-signed, for loopback, for an hour. */
+/** A self-signed certificate for 127.0.0.1 that is valid for an hour. */
 async function newCertificate(): Promise<TlsOptions> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await globalThis.crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);

@@ -1,7 +1,8 @@
 /**
- * A reverse proxy for all hosts of the platform: it forwards each request over HTTP to the app that the route table names. It
- * does not authenticate, cache or rewrite bodies. `./svc up --distributed` runs it; compose and Kubernetes use other proxies,
- * whose rules are generated from the same table (deploy/).
+ * A reverse proxy for all hosts of the platform. It forwards each request over HTTP to the app that has the route in
+ * the route table (`libs/contracts/src/routes.ts`). It does not authenticate requests, cache responses or change
+ * bodies. Only `./svc up --distributed` runs it. Compose and Kubernetes use other proxies, whose rules are generated
+ * from the same table (deploy/).
  */
 import replyFrom from '@fastify/reply-from';
 import { trace } from '@opentelemetry/api';
@@ -9,9 +10,10 @@ import type { Host } from '@svc/contracts';
 import { appForAddress, NOT_FOUND, type ServiceLog, type TlsOptions } from '@svc/service';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { AppDraining } from './draining.js';
-import { proxyErrorOf, sendProxyError, wasNeverSent } from './proxy-errors.js';
-import { readinessOf } from './readiness.js';
+import { classifyProxyError, sendProxyError, wasNeverSent } from './proxy-errors.js';
+import { checkReadiness } from './readiness.js';
 
+/** Settings of the reverse proxy for one host. */
 export interface Front {
   readonly host: Host;
   /** Origin of each app, `http://host:port`, by its folder name. */
@@ -20,34 +22,38 @@ export interface Front {
   readonly log: ServiceLog;
   /** Address of the error pages (SVC_ERROR_PAGES_URL). */
   readonly errorPages?: string | undefined;
-  /** Without it the listener uses plain HTTP. */
+  /** If undefined, the listener uses plain HTTP. */
   readonly tls?: TlsOptions | undefined;
 }
 
-/** As in the listener of all-in-one: a client that sends very slowly must not keep a file descriptor for long. */
+/**
+ * Same limits as the listener of all-in-one. A client that sends very slowly must not occupy a file descriptor for
+ * long.
+ */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_CONNECTIONS = 5_000;
 /**
- * The front buffers bodies until the app has answered, so that a request can wait for an app that restarts. The limit is twice
- * that of the apps (C6): bodies between the two limits get the error of the app.
+ * The front buffers a body until the app has responded, so that it can send the request again after a restart of the
+ * app. The limit is twice that of the apps (C6), so that a body slightly above the limit of the apps gets the error of
+ * the app.
  */
 const MAX_BODY_BYTES = 512 * 1024;
 /**
- * `POST /v1/payments` answers within about 20 s (P6). Streams send a heartbeat every 15 s: this bounds the silence within an
- * answer, not its length.
+ * The longest time without a byte from the app, before and during the response. `POST /v1/payments` responds within
+ * about 20 s (P6), and event streams send a heartbeat every 15 s. The duration of a whole response is not limited.
  */
 const UPSTREAM_TIMEOUT_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 /** A shutdown waits at most this long for requests in flight. */
 const SHUTDOWN_TIMEOUT_MS = 10_000;
-/** Connections to one app. Each open event stream keeps one: a replica has up to 1 000 streams (M6). */
+/** Connections to one app. Each open event stream occupies one, and a replica has up to 1 000 streams (M6). */
 const MAX_UPSTREAM_CONNECTIONS = 2_048;
-/** Retries of a request whose connection was refused. */
+/** Interval and number of retries of a request whose connection was refused. */
 const RETRY_INTERVAL_MS = 200;
 const MAX_RETRIES = 25;
 
-/** Hop-by-hop headers, and headers that the front sets. The client's own X-Forwarded-For cannot be trusted. */
+/** Hop-by-hop headers, and `forwarded`, which cannot be trusted. The front overwrites the client's X-Forwarded-For. */
 const NOT_FORWARDED = [
   'connection',
   'expect',
@@ -60,7 +66,7 @@ const NOT_FORWARDED = [
   'upgrade',
 ];
 
-/** One listener for a host, not yet listening. */
+/** Creates the HTTP server for one host. It does not listen yet. */
 export function newFront(front: Front): FastifyInstance {
   const fastify = newServer(front.tls);
   fastify.server.maxConnections = MAX_CONNECTIONS;
@@ -70,7 +76,8 @@ export function newFront(front: Front): FastifyInstance {
   void fastify.register(replyFrom, {
     disableRequestLogging: true,
     disableCache: true,
-    // Closing must not destroy the connections to the apps: it begins before the requests in flight have completed.
+    // The server begins to close before the requests in flight have completed. Closing must not destroy their
+    // connections to the apps.
     destroyAgent: false,
     undici: {
       connections: MAX_UPSTREAM_CONNECTIONS,
@@ -79,8 +86,8 @@ export function newFront(front: Front): FastifyInstance {
       bodyTimeout: UPSTREAM_TIMEOUT_MS,
     },
   });
-  fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, proxyErrorOf(error)));
-  // Registered in a plugin of its own, so that `reply.from` of the plugin above exists.
+  fastify.setErrorHandler((error, request, reply) => sendProxyError(front, request, reply, classifyProxyError(error)));
+  // The route is registered in a plugin, which runs after the plugin above: only then does `reply.from` exist.
   void fastify.register((routes, _options, done) => {
     routes.all('/', (request, reply) => handle({ ...front, streams }, request, reply));
     done();
@@ -96,50 +103,56 @@ function newServer(tls: TlsOptions | undefined): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     return503OnClosing: false,
-    // The route table routes by the path as it was sent. Fastify's router would normalise it.
+    // The route table needs the path exactly as the client sent it. Fastify's router would normalise it, so it only
+    // gets '/'.
     rewriteUrl: () => '/',
   };
   if (tls === undefined) return Fastify({ ...options, http: limits });
   return Fastify({ ...options, https: { ...limits, ...tls } });
 }
 
-/** Responses that do not end by themselves. A client reopens its stream. */
+/** Open event streams. Such a response has no end: a shutdown closes it, and the client connects again. */
 type Streams = Set<FastifyReply['raw']>;
 
-/** The response decides, not the Accept header of the request: some clients do not name the type there. */
-function isStream(contentType: unknown): boolean {
+/**
+ * Whether the response is an event stream. The Accept header of the request does not show it, because some clients send
+ * no type there.
+ */
+function isEventStream(contentType: unknown): boolean {
   return typeof contentType === 'string' && contentType.startsWith('text/event-stream');
 }
 
 /**
- * On shutdown, requests in flight complete within {@link SHUTDOWN_TIMEOUT_MS}, and their connections are closed. The responses that
- * are added to the result are closed at once.
+ * On shutdown, requests in flight may complete within {@link SHUTDOWN_TIMEOUT_MS}, and then their connections are
+ * closed. The caller adds event streams to the returned set. These are closed immediately on shutdown.
  */
 function closeGracefully(fastify: FastifyInstance): Streams {
-  let closing = false;
+  let isClosing = false;
   const streams: Streams = new Set();
   fastify.addHook('preClose', (done) => {
-    closing = true;
+    isClosing = true;
     for (const stream of streams) stream.destroy();
-    const lastCall = setTimeout(() => fastify.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS);
-    fastify.server.once('close', () => clearTimeout(lastCall));
+    const forcedClose = setTimeout(() => fastify.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS);
+    fastify.server.once('close', () => clearTimeout(forcedClose));
     done();
   });
   fastify.addHook('onSend', (_request, reply, payload, done) => {
-    if (closing) reply.header('connection', 'close');
+    if (isClosing) reply.header('connection', 'close');
     done(null, payload);
   });
   return streams;
 }
 
+/** The settings of the reverse proxy, and its open event streams. */
 interface StreamingFront extends Front {
   readonly streams: Streams;
 }
 
+/** Forwards a request to the app of its route. Readiness and unknown routes get a response of the front itself. */
 async function handle(front: StreamingFront, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const address = request.originalUrl;
   if (front.host === 'admin' && address.split('?', 1)[0] === '/health/ready') {
-    const { ready, services } = await readinessOf(front.upstreams);
+    const { ready, services } = await checkReadiness(front.upstreams);
     return reply.status(ready ? 200 : 503).send({ services });
   }
   const app = appForAddress(front.host, address, request.method);
@@ -150,7 +163,7 @@ async function handle(front: StreamingFront, request: FastifyRequest, reply: Fas
   reply.raw.once('close', leave);
   const { raw } = reply;
   const onStream = (): void => {
-    // 'close' was emitted already: the stream would stay in the set for ever.
+    // 'close' was already emitted, so the listener below would never remove the stream from the set.
     if (raw.destroyed) return;
     // A restart of the app must not wait for the stream.
     leave();
@@ -160,6 +173,7 @@ async function handle(front: StreamingFront, request: FastifyRequest, reply: Fas
   return forward(front, { app, upstream, onStream }, request, reply);
 }
 
+/** The app to which a request is forwarded, and its origin. */
 interface Upstream {
   readonly app: string;
   readonly upstream: string;
@@ -176,39 +190,42 @@ function forward(
   const { log, tls } = front;
   const [path = '/', ...query] = request.originalUrl.split('?');
   const body = Buffer.isBuffer(request.body) && request.body.length > 0 ? request.body : undefined;
-  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const isSafeMethod = request.method === 'GET' || request.method === 'HEAD';
   return reply.from(`${upstream}${path}`, {
     queryString: () => query.join('?'),
-    // With this content type the library sends the bytes unchanged; `forwardedHeaders` restores the caller's type.
+    // With this content type the library sends the bytes unchanged; `buildForwardedHeaders` restores the type that the
+    // client sent.
     ...(body ? { body, contentType: 'application/octet-stream' } : {}),
     rewriteRequestHeaders: (_request, headers) =>
-      forwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
+      buildForwardedHeaders(request, headers, { body, isTls: tls !== undefined }),
     rewriteHeaders: ({ connection: _connection, 'keep-alive': _keepAlive, ...headers }) => {
-      if (isStream(headers['content-type'])) onStream();
+      if (isEventStream(headers['content-type'])) onStream();
       return headers;
     },
     retriesCount: MAX_RETRIES,
     retryDelay: ({ err, attempt }) => {
-      // The library's own rule would repeat every 503 of an app ten times.
+      // The response of an app is never retried. By default, the library would retry every 503 ten times.
       if (!err || reply.raw.destroyed) return null;
       if (wasNeverSent(err)) return attempt < MAX_RETRIES ? RETRY_INTERVAL_MS : null;
-      // The app closed the connection. Repeating a read is safe.
-      return isReading && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
+      // The connection was lost after the request was sent. Only GET and HEAD are safe to retry, and only if the error
+      // is not a timeout (its message contains "timeout" or "Timeout").
+      return isSafeMethod && attempt === 0 && !err.message.includes('imeout') ? 1 : null;
     },
     onError: (_reply, { error }) => {
-      const own = proxyErrorOf(error);
-      log.warn({ err: error, app, method: request.method, statusCode: own.status }, 'app did not answer');
-      sendProxyError(front, request, reply, own);
+      const proxyError = classifyProxyError(error);
+      log.warn({ err: error, app, method: request.method, statusCode: proxyError.status }, 'app did not answer');
+      sendProxyError(front, request, reply, proxyError);
     },
   });
 }
 
-function forwardedHeaders(
+/** The headers of the request to the app. */
+function buildForwardedHeaders(
   request: FastifyRequest,
-  given: object,
+  originalHeaders: object,
   { body, isTls }: { body: Buffer | undefined; isTls: boolean },
 ): Record<string, string> {
-  const headers = { ...given } as Record<string, string>;
+  const headers = { ...originalHeaders } as Record<string, string>;
   for (const name of NOT_FORWARDED) delete headers[name];
   if (body) {
     headers['content-length'] = String(body.length);
@@ -218,9 +235,10 @@ function forwardedHeaders(
   } else if (headers['content-length'] !== '0') {
     delete headers['content-length']; // The request has no body to forward.
   }
-  const sent = request.headers.host;
-  if (sent !== undefined) headers['host'] = sent;
-  // The instrumentation adds the header of our own span, a child of the caller's. Two values would make the header invalid.
+  const { host } = request.headers;
+  if (host !== undefined) headers['host'] = host;
+  // The instrumentation of the HTTP client adds `traceparent` with the span of the front. A second value would make the
+  // header invalid.
   if (trace.getActiveSpan()) for (const name of ['traceparent', 'tracestate']) delete headers[name];
   headers['x-forwarded-for'] = request.socket.remoteAddress ?? '';
   headers['x-forwarded-proto'] = isTls ? 'https' : 'http';

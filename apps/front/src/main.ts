@@ -1,11 +1,11 @@
 import type { Host } from '@svc/contracts';
 import { listenersOf, loadConfig, newLog, runUntilStopped } from '@svc/service';
-import { FrontConfig, upstreamsOf } from './config.js';
+import { FrontConfig, readUpstreams } from './config.js';
 import { AppDraining } from './draining.js';
 import { newFront } from './front.js';
 
-/** Sent by the parent process, when there is one and it restarts an app. */
-type Order = { readonly close: string } | { readonly open: string };
+/** A message of the parent process before (`close`) and after (`open`) it restarts an app. */
+type DrainMessage = { readonly close: string } | { readonly open: string };
 
 await runUntilStopped(async () => {
   const config = loadConfig(FrontConfig, process.env);
@@ -17,7 +17,7 @@ await runUntilStopped(async () => {
     shop: config.SVC_SHOP_PORT,
     admin: config.SVC_ADMIN_PORT,
   };
-  const upstreams = upstreamsOf(config);
+  const upstreams = readUpstreams(config);
   const fronts = await Promise.all(
     listenersOf(ports, config).map(async ({ host, port, address, tls }) => {
       const front = newFront({ host, upstreams, draining, log, tls, errorPages: config.SVC_ERROR_PAGES_URL });
@@ -25,11 +25,11 @@ await runUntilStopped(async () => {
       return front;
     }),
   );
-  process.on('message', (order: Order) => {
-    if ('open' in order) return draining.resume(order.open);
-    void draining.drain(order.close).then(() => process.send?.({ closed: order.close }));
+  process.on('message', (message: DrainMessage) => {
+    if ('open' in message) return draining.resume(message.open);
+    void draining.drain(message.close).then(() => process.send?.({ closed: message.close }));
   });
-  // The parent process has ended: it cannot resume the apps that it drained.
+  // The parent process has exited and cannot resume the apps that it drained.
   process.on('disconnect', () => [...upstreams.keys()].forEach((app) => draining.resume(app)));
   log.info({ ports, upstreams: Object.fromEntries(upstreams) }, 'the front listens');
 

@@ -1,26 +1,28 @@
 import { ROUTES } from '@svc/contracts';
 import { writeProxyError } from '@svc/service';
-import { FrontConfig, upstreamsOf } from './config.js';
-import { proxyErrorOf, wasNeverSent } from './proxy-errors.js';
+import { FrontConfig, readUpstreams } from './config.js';
+import { classifyProxyError, wasNeverSent } from './proxy-errors.js';
 
-const withCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
+const errorWithCode = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code });
 
 test.each([
-  ['connection refused', withCode('ECONNREFUSED'), 503],
-  ['connection refused, wrapped by the library', new Error('x', { cause: withCode('ECONNREFUSED') }), 503],
-  ['connection refused on every address', new AggregateError([withCode('ECONNREFUSED')]), 503],
-  ['no connection within the time', withCode('UND_ERR_CONNECT_TIMEOUT'), 503],
-  ['the connection broke', withCode('UND_ERR_SOCKET'), 502],
-  ['the connection was reset', withCode('ECONNRESET'), 502],
-  ['no answer within the time', withCode('UND_ERR_HEADERS_TIMEOUT'), 504],
-  ['no body within the time', withCode('UND_ERR_BODY_TIMEOUT'), 504],
-  ['an address that cannot be sent', withCode('UND_ERR_INVALID_ARG'), 404],
+  ['connection refused', errorWithCode('ECONNREFUSED'), 503],
+  ['connection refused, wrapped by the library', new Error('x', { cause: errorWithCode('ECONNREFUSED') }), 503],
+  ['connection refused on every address', new AggregateError([errorWithCode('ECONNREFUSED')]), 503],
+  ['no connection within the timeout', errorWithCode('UND_ERR_CONNECT_TIMEOUT'), 503],
+  ['the connection broke', errorWithCode('UND_ERR_SOCKET'), 502],
+  ['the connection was reset', errorWithCode('ECONNRESET'), 502],
+  ['no response within the timeout', errorWithCode('UND_ERR_HEADERS_TIMEOUT'), 504],
+  ['no body within the timeout', errorWithCode('UND_ERR_BODY_TIMEOUT'), 504],
+  ['an address that cannot be sent', errorWithCode('UND_ERR_INVALID_ARG'), 404],
   ['an address that the library cannot parse', { statusCode: 400 }, 404],
   ['a body that is too large', { statusCode: 413 }, 413],
   ['any other error', new Error('x'), 502],
-])('after "%s" the error %p has a status', (_what, error, status) => expect(proxyErrorOf(error).status).toBe(status));
+])('the error "%s" (%p) is sent to the client with the status %d', (_description, error, status) =>
+  expect(classifyProxyError(error).status).toBe(status),
+);
 
-test('every app of the route table has an upstream to configure', () => {
+test('the configuration has an upstream for every app of the route table', () => {
   const config = Object.assign(new FrontConfig(), {
     SVC_UPSTREAM_IDENTITY: 'http://127.0.0.1:1/',
     SVC_UPSTREAM_PAYMENT_PROCESSOR: 'http://127.0.0.1:2',
@@ -31,45 +33,45 @@ test('every app of the route table has an upstream to configure', () => {
     SVC_UPSTREAM_PAYMENT_HISTORY: 'http://127.0.0.1:7',
     SVC_UPSTREAM_MERCHANT_RETRIEVAL: 'http://127.0.0.1:8',
   });
-  const upstreams = upstreamsOf(config);
+  const upstreams = readUpstreams(config);
   expect(upstreams.get('identity')).toBe('http://127.0.0.1:1');
   expect([...upstreams.keys()].sort()).toEqual([...new Set(ROUTES.map(({ app }) => app))].sort());
 });
 
 test.each(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'])(
-  'after %s the request was not sent, so it may be repeated',
+  'after the error %s the request was not sent, so it may be retried',
   (code) => {
-    expect(wasNeverSent(withCode(code))).toBe(true);
-    expect(wasNeverSent({ errors: [null, withCode(code)] })).toBe(true);
-    expect(wasNeverSent({ errors: withCode(code), code: 7, cause: code })).toBe(false);
+    expect(wasNeverSent(errorWithCode(code))).toBe(true);
+    expect(wasNeverSent({ errors: [null, errorWithCode(code)] })).toBe(true);
+    expect(wasNeverSent({ errors: errorWithCode(code), code: 7, cause: code })).toBe(false);
   },
 );
 
 test.each(['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', ''])(
-  'after %j the request may have been sent',
+  'after the error %j the request may have been sent',
   (code) => {
-    expect(wasNeverSent(withCode(code))).toBe(false);
+    expect(wasNeverSent(errorWithCode(code))).toBe(false);
   },
 );
 
-test('the search for codes ends at depth five, also in circular causes', () => {
-  const nested = (depth: number): unknown => (depth === 0 ? withCode('ECONNREFUSED') : { cause: nested(depth - 1) });
+test('error codes are found in up to four nested causes, and the search also ends for circular causes', () => {
+  const nested = (depth: number): unknown =>
+    depth === 0 ? errorWithCode('ECONNREFUSED') : { cause: nested(depth - 1) };
   expect([wasNeverSent(nested(4)), wasNeverSent(nested(5))]).toEqual([true, false]);
-  const circle: { cause?: unknown } = {};
-  circle.cause = circle;
-  expect(wasNeverSent(circle)).toBe(false);
+  const circular: { cause?: unknown } = {};
+  circular.cause = circular;
+  expect(wasNeverSent(circular)).toBe(false);
 });
 
-it.each([
+test.each<[unknown, string]>([
   [
-    withCode('ECONNRESET'),
+    errorWithCode('ECONNRESET'),
     'The connection to the service broke before it responded. Check the result before you repeat',
-    undefined,
   ],
-  [withCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result', undefined],
-  [{ statusCode: 413 }, 'The request is too large.', undefined],
-])('the response to %p warns when the request may have been executed', (error, words, retryAfter) => {
-  const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, proxyErrorOf(error));
-  expect((JSON.parse(body) as { title: string }).title).toContain(words);
-  expect(headers['retry-after']).toBe(retryAfter);
+  [errorWithCode('UND_ERR_HEADERS_TIMEOUT'), 'The service did not respond in time. Check the result'],
+  [{ statusCode: 413 }, 'The request is too large.'],
+])('the response after the error %p has the title "%s" and no Retry-After', (error, title) => {
+  const { headers, body } = writeProxyError({ host: 'api', accept: undefined }, classifyProxyError(error));
+  expect((JSON.parse(body) as { title: string }).title).toContain(title);
+  expect(headers['retry-after']).toBeUndefined();
 });

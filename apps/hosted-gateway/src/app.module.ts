@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ThrottlerModule } from '@nestjs/throttler';
-import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule, SiteCredentials } from '@svc/auth';
+import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey, SiteCredentials } from '@svc/auth';
 import { Clock } from '@svc/kernel';
 import { ReadinessCheck } from '@svc/service';
 import { deadLettersOf } from '@svc/service/administration';
@@ -92,7 +92,7 @@ import { TillInvoiceRepository } from './till-codes/till-invoice.repository.js';
     TillInvoiceRepository,
     StateStreams,
     { provide: ReadinessCheck, useExisting: CardKey },
-    adminKeyFrom(HostedGatewayConfig),
+    provideAdminKey(HostedGatewayConfig),
   ],
   exports: [ReadinessCheck],
 })

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, PartnerCredentials, PartnerTokens } from '@svc/auth';
+import { PartnerCredentials, PartnerTokens, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { ApiKeysController } from './api-keys/api-keys.controller.js';
 import { CreateApiKey } from './api-keys/create-api-key.js';
@@ -68,7 +68,7 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     SealingKeyConsumer,
   ],
   providers: [
-    adminKeyFrom(IdentityConfig),
+    provideAdminKey(IdentityConfig),
     AuditLog,
     CreateMerchant,
     ChangeMerchant,
@@ -89,7 +89,8 @@ import { WebhookSecretsController } from './webhook-secrets/webhook-secrets.cont
     RevokePartnerCredential,
     RotateTokenKeys,
     SignToken,
-    // The guard of all services; in identity it reads views of its own tables.
+    // PartnerGuard needs these providers. In other services they read copies of identity's data, here views of its own
+    // tables.
     PartnerCredentials,
     PartnerTokens,
     LogInService,

@@ -2,19 +2,19 @@ import { httpClient, type TestService } from '@svc/testing';
 import {
   AUTHENTICATION,
   type AuthenticationRow,
+  createNestedObject,
   type Credentials,
   type FieldType,
-  nested,
-  NO_TEXT,
+  NON_TEXT_VALUES,
 } from '../test/authentication-rows.js';
-import { ADMIN_KEY, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../test/identity.js';
+import { ADMIN_KEY, createPartner, logIn, partnerClient, startIdentity, type TestPartner } from '../test/identity.js';
 import { PasswordQueue } from './users/password-queue.js';
 
-// Tests the Authentication endpoints against the list in test/authentication-rows.ts.
+// Tests each authentication endpoint against its row in test/authentication-rows.ts.
 
-// Each password costs 40 ms of a processor, more on a busy machine.
 const PASSWORD = 'correct horse battery';
-const SHAPES: Record<string, RegExp> = {
+/** The format of each type of a response field. */
+const FORMATS: Record<string, RegExp> = {
   text: /^/,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
   date: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
@@ -24,24 +24,24 @@ const SHAPES: Record<string, RegExp> = {
 describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
   let identity: TestService;
   let partner: TestPartner;
-  /** A body that is let through, of a user of this test's own. */
+  /** A body with the data of a new user, which the endpoint accepts. */
   let body: Record<string, string>;
-  let headersOf: Readonly<Record<Credentials, Record<string, string>>>;
+  let headersByCredentials: Readonly<Record<Credentials, Record<string, string>>>;
 
   beforeAll(async () => {
     identity = await startIdentity();
   });
   afterAll(() => identity.stop());
   beforeEach(async () => {
-    partner = await aPartner(identity);
+    partner = await createPartner(identity);
     const token = await logIn(identity, partner);
-    const call = clientOf(identity, partner, token);
+    const call = partnerClient(identity, partner, token);
     const email = 'ayesha@example.com';
     const { userId } = (await call('POST', '/v1/auth/users', { email, password: PASSWORD })).body;
     if (row.row !== 'A4') await call('POST', '/v1/auth/customers/register', { userId });
-    const customerToken = await customerTokenOf(call);
+    const customerToken = await logInNewCustomer(call);
     const key = { 'x-api-key': partner.apiKey };
-    headersOf = {
+    headersByCredentials = {
       none: {},
       key,
       'key and service token': { ...key, authorization: `Bearer ${token}` },
@@ -57,150 +57,165 @@ describe.each(AUTHENTICATION)('$row: POST $path', (row) => {
     body = Object.fromEntries(Object.keys(row.required).map((name) => [name, fields[name]!]));
   });
 
-  async function customerTokenOf(call: ReturnType<typeof clientOf>): Promise<string> {
+  async function logInNewCustomer(call: ReturnType<typeof partnerClient>): Promise<string> {
     const credentials = { email: 'customer@example.com', password: PASSWORD };
     const { userId } = (await call('POST', '/v1/auth/users', credentials)).body;
     await call('POST', '/v1/auth/customers/register', { userId });
     return (await call('POST', '/v1/auth/customers/login', credentials)).body.identityToken;
   }
 
-  const send = (payload: object, headers = headersOf[row.needs]) =>
+  const send = (payload: object, headers = headersByCredentials[row.requiredCredentials]) =>
     httpClient(identity.service, headers)('POST', row.path, payload);
-  const raw = async (payload: string, type = 'application/json', headers = headersOf[row.needs]) => {
-    const answer = await identity.service.app.inject({
+  /** Sends a payload that may not be JSON. */
+  const sendRaw = async (
+    payload: string,
+    type = 'application/json',
+    headers = headersByCredentials[row.requiredCredentials],
+  ) => {
+    const response = await identity.service.app.inject({
       method: 'POST',
       url: row.path,
       headers: { ...headers, 'content-type': type },
       payload,
     });
-    return { status: answer.statusCode, text: answer.body };
+    return { status: response.statusCode, text: response.body };
   };
 
-  it('responds with exactly these fields, and repeats the response for a repeated request', async () => {
-    const answer = await send({ ...body, unknown: 'field', more: [{ of: 'them' }] });
-    expect(answer.status).toBe(row.status);
-    expect(answer.body).toEqual(shapeOf(row.answer));
-    expect(answer.headers['content-type']).toMatch(/^application\/json/);
-    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-    const again = await send(body);
-    expect(again.status).toBe(row.again);
-    const refusal = expect.objectContaining({ status: row.again, title: expect.any(String) });
-    expect(again.body).toEqual(row.again < 300 ? shapeOf(row.answer) : refusal);
+  it('responds with exactly the fields of its row, also to a repeated request if that is accepted', async () => {
+    const response = await send({ ...body, unknown: 'field', more: [{ unknown: 'object' }] });
+    expect(response.status).toBe(row.status);
+    expect(response.body).toEqual(expectedBody(row.response));
+    expect(response.headers['content-type']).toMatch(/^application\/json/);
+    expect(response.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    const repeated = await send(body);
+    expect(repeated.status).toBe(row.statusOfRepeat);
+    const problem = expect.objectContaining({ status: row.statusOfRepeat, title: expect.any(String) });
+    expect(repeated.body).toEqual(row.statusOfRepeat < 300 ? expectedBody(row.response) : problem);
     const stored = JSON.stringify(await identity.dataSource.query(`SELECT * FROM users, customers`));
     expect(stored).not.toContain('unknown');
   });
 
-  it('rejects well-formed but wrong input; a 401 has no body', async () => {
-    for (const { with: changes, status } of row.refused) {
-      const answer = await send({ ...body, ...changes });
-      expect([changes, answer.status]).toEqual([changes, status]);
+  it('rejects a well-formed body with wrong values, with an empty body if the status is 401', async () => {
+    for (const { changes, status } of row.rejected) {
+      const response = await send({ ...body, ...changes });
+      expect([changes, response.status]).toEqual([changes, status]);
       const isEmpty = status === 401;
-      expect(answer.headers['content-type']).toBe(isEmpty ? undefined : 'application/problem+json; charset=utf-8');
-      const problem = expect.objectContaining({ status, instance: answer.headers['x-request-id'] });
-      expect(answer.body).toEqual(isEmpty ? undefined : problem);
+      expect(response.headers['content-type']).toBe(isEmpty ? undefined : 'application/problem+json; charset=utf-8');
+      const problem = expect.objectContaining({ status, instance: response.headers['x-request-id'] });
+      expect(response.body).toEqual(isEmpty ? undefined : problem);
     }
   });
 
-  it('checks the credentials before the body; a 401 has no body', async () => {
-    const { key } = headersOf;
-    const tooLittle: Record<string, string>[] = [
+  it('responds 401 with an empty body to wrong credentials, whether the request body is valid or not', async () => {
+    const { key } = headersByCredentials;
+    const wrongHeaders: Record<string, string>[] = [
       {},
       { authorization: `Bearer ${partner.apiKey}` },
       { 'x-admin-key': ADMIN_KEY },
-      { ...headersOf[row.needs], 'x-api-key': `${partner.apiKey}x` },
-      { ...headersOf[row.needs], 'x-api-key': partner.apiKey.toUpperCase() },
-      ...(row.needs === 'key'
+      { ...headersByCredentials[row.requiredCredentials], 'x-api-key': `${partner.apiKey}x` },
+      { ...headersByCredentials[row.requiredCredentials], 'x-api-key': partner.apiKey.toUpperCase() },
+      ...(row.requiredCredentials === 'key'
         ? []
         : [key, { ...key, authorization: 'Bearer x.y.z' }, { ...key, authorization: 'Bearer' }]),
     ];
-    for (const headers of tooLittle)
+    for (const headers of wrongHeaders)
       for (const payload of [body, {}]) {
-        const answer = await send(payload, headers);
-        expect([headers, answer.status, answer.body]).toEqual([headers, 401, undefined]);
+        const response = await send(payload, headers);
+        expect([headers, response.status, response.body]).toEqual([headers, 401, undefined]);
       }
-    expect(await raw('{"no": ', 'application/json', {})).toEqual({ status: 401, text: '' });
-    if (row.needs === 'key') return;
-    const answer = await send({}, headersOf['key and customer token']);
-    expect(answer).toMatchObject({ status: 403, body: { status: 403 } });
+    expect(await sendRaw('{"no": ', 'application/json', {})).toEqual({ status: 401, text: '' });
+    if (row.requiredCredentials === 'key') return;
+    const response = await send({}, headersByCredentials['key and customer token']);
+    expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
-  it('names every required field that is missing, of another type, or too long', async () => {
-    const nothing = await send({});
-    expect(nothing.status).toBe(400);
-    expect(nothing.headers['content-type']).toContain('application/problem+json');
-    expect(nothing.body.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual(
+  it('responds with the name of every field that is missing, of another type, or too long', async () => {
+    const emptyBody = await send({});
+    expect(emptyBody.status).toBe(400);
+    expect(emptyBody.headers['content-type']).toContain('application/problem+json');
+    expect(emptyBody.body.errors.map(({ field }: { field: string }) => field).toSorted()).toEqual(
       Object.keys(row.required).toSorted(),
     );
-    for (const [field, longest] of Object.entries({ ...row.required, ...row.optional })) {
+    for (const [field, maxLength] of Object.entries({ ...row.required, ...row.optional })) {
       const isOptional = row.optional?.[field] !== undefined;
-      const wrong = [...NO_TEXT.filter((value) => !(isOptional && value === null)), 'x'.repeat(longest + 1)];
-      for (const value of wrong) {
-        const answer = await send({ ...body, [field]: value });
-        expect([field, value, answer.status]).toEqual([field, value, 400]);
-        expect(answer.body.errors).toEqual([{ errorReference: '40', field, message: expect.stringContaining(field) }]);
+      const invalidValues = [
+        ...NON_TEXT_VALUES.filter((value) => !(isOptional && value === null)),
+        'x'.repeat(maxLength + 1),
+      ];
+      for (const value of invalidValues) {
+        const response = await send({ ...body, [field]: value });
+        expect([field, value, response.status]).toEqual([field, value, 400]);
+        expect(response.body.errors).toEqual([
+          { errorReference: '40', field, message: expect.stringContaining(field) },
+        ]);
       }
     }
   });
 
-  it('limits size and depth, and accepts only JSON objects', async () => {
+  it('rejects a body that is too large, too deeply nested, or not a JSON object', async () => {
     const large = JSON.stringify({ ...body, more: 'x'.repeat(256 * 1024) });
-    expect((await raw(large)).status).toBe(413);
-    const nestedTooDeeply = await send({ ...body, more: nested() });
-    const tooMuch = 'The body has too many parts or is nested too deeply.';
-    expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooMuch } });
+    expect((await sendRaw(large)).status).toBe(413);
+    const nestedTooDeeply = await send({ ...body, more: createNestedObject() });
+    const tooDeepMessage = 'The body has too many parts or is nested too deeply.';
+    expect(nestedTooDeeply).toMatchObject({ status: 400, body: { detail: tooDeepMessage } });
     for (const payload of ['', '{'])
-      expect(await raw(payload)).toEqual({ status: 400, text: expect.stringContaining('The body is not valid JSON.') });
-    const noObject = expect.stringContaining('The body must be a JSON object.');
+      expect(await sendRaw(payload)).toEqual({
+        status: 400,
+        text: expect.stringContaining('The body is not valid JSON.'),
+      });
+    const notAnObject = expect.stringContaining('The body must be a JSON object.');
     for (const payload of ['[]', 'null', '"text"', '7'])
-      expect([payload, await raw(payload)]).toEqual([payload, { status: 400, text: noObject }]);
-    expect((await raw('apiToken=x', 'application/x-www-form-urlencoded')).status).toBe(415);
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-    expect(await raw(deep)).toEqual({ status: 400, text: noObject });
+      expect([payload, await sendRaw(payload)]).toEqual([payload, { status: 400, text: notAnObject }]);
+    expect((await sendRaw('apiToken=x', 'application/x-www-form-urlencoded')).status).toBe(415);
+    const deepArray = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    expect(await sendRaw(deepArray)).toEqual({ status: 400, text: notAnObject });
   });
 
-  it('has no other method and no other path', async () => {
-    const others = [
+  it('responds 404 to other methods and other paths', async () => {
+    const unknownRoutes = [
       ['GET', row.path],
       ['PATCH', row.path],
       ['POST', `${row.path}/x`],
       ['POST', `${row.path}/${'x'.repeat(10_000)}`],
     ] as const;
-    for (const [method, path] of others)
-      expect((await httpClient(identity.service, headersOf[row.needs])(method, path)).status).toBe(404);
+    for (const [method, path] of unknownRoutes)
+      expect(
+        (await httpClient(identity.service, headersByCredentials[row.requiredCredentials])(method, path)).status,
+      ).toBe(404);
   });
 });
 
-/** A matcher for a response with exactly these fields. */
-function shapeOf(fields: AuthenticationRow['answer']): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, shapeOfField(type)]));
+/** A matcher for a body with exactly these fields. */
+function expectedBody(fields: AuthenticationRow['response']): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, expectedValue(type)]));
 }
 
-function shapeOfField(type: FieldType): unknown {
-  if (typeof type === 'object') return shapeOf(type);
-  return type === 'seconds' ? { asymmetricMatch: Number.isSafeInteger } : expect.stringMatching(SHAPES[type]!);
+function expectedValue(type: FieldType): unknown {
+  if (typeof type === 'object') return expectedBody(type);
+  return type === 'seconds' ? { asymmetricMatch: Number.isSafeInteger } : expect.stringMatching(FORMATS[type]!);
 }
 
-describe('A5: known and unknown emails', () => {
+describe('a failed customer login (A5)', () => {
   let identity: TestService;
   beforeAll(async () => {
     identity = await startIdentity();
   });
   afterAll(() => identity.stop());
 
-  it('need the same time: as many statements, and one password comparison with the same parameters', async () => {
-    const partner = await aPartner(identity);
-    const call = clientOf(identity, partner, await logIn(identity, partner));
+  it('costs the same statements and the same password comparison for known and unknown emails', async () => {
+    const partner = await createPartner(identity);
+    const call = partnerClient(identity, partner, await logIn(identity, partner));
     for (const email of ['customer@example.com', 'user@example.com', 'other@example.com']) {
       const { userId } = (await call('POST', '/v1/auth/users', { email, password: PASSWORD })).body;
       if (email.startsWith('customer')) await call('POST', '/v1/auth/customers/register', { userId });
     }
-    const compared = jest.spyOn(identity.service.app.get(PasswordQueue), 'matches');
+    const comparisons = jest.spyOn(identity.service.app.get(PasswordQueue), 'matches');
     const statements = jest.spyOn(identity.dataSource, 'createQueryRunner');
-    const costOf = async (email: string, password: string) => {
-      compared.mockClear();
+    const measureLogin = async (email: string, password: string) => {
+      comparisons.mockClear();
       statements.mockClear();
       const { status } = await call('POST', '/v1/auth/customers/login', { email, password });
-      const parameters = compared.mock.calls.map(([, , hash]) => hash.split('$').slice(0, 4).join('$'));
+      const parameters = comparisons.mock.calls.map(([, , hash]) => hash.split('$').slice(0, 4).join('$'));
       return { status, parameters, statements: statements.mock.calls.length };
     };
     const costs = [];
@@ -211,9 +226,14 @@ describe('A5: known and unknown emails', () => {
       ['nobody@example.com', PASSWORD],
       ['no address', 'wrong password'],
     ] as const) {
-      // The service's own jobs may make a statement meanwhile; they make none in the cheapest of three logins.
-      const tries = [await costOf(email, password), await costOf(email, password), await costOf(email, password)];
-      costs.push(tries.reduce((cheapest, cost) => (cost.statements < cheapest.statements ? cost : cheapest)));
+      // Periodic jobs of the service may execute statements during a login. The cheapest of three logins is one without
+      // them.
+      const measurements = [
+        await measureLogin(email, password),
+        await measureLogin(email, password),
+        await measureLogin(email, password),
+      ];
+      costs.push(measurements.reduce((cheapest, cost) => (cost.statements < cheapest.statements ? cost : cheapest)));
     }
     const [first] = costs;
     expect(first).toMatchObject({ status: 401, parameters: ['$argon2id$v=19$m=19456,t=2,p=1'] });
@@ -222,11 +242,11 @@ describe('A5: known and unknown emails', () => {
   });
 });
 
-test('a path parameter has a maximum length, and a value that cannot be an id is a 404', async () => {
+test('a path parameter above 200 characters is a 400, and a shorter one that is not an id is a 404', async () => {
   const identity = await startIdentity();
   const admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
-  const statusOf = async (id: string) => (await admin('GET', `/admin/v1/organisations/${id}`)).status;
-  for (const id of ['x', '%00', '..', 'x'.repeat(200)]) expect([id, await statusOf(id)]).toEqual([id, 404]);
-  for (const length of [201, 5_000]) expect([length, await statusOf('x'.repeat(length))]).toEqual([length, 400]);
+  const requestStatus = async (id: string) => (await admin('GET', `/admin/v1/organisations/${id}`)).status;
+  for (const id of ['x', '%00', '..', 'x'.repeat(200)]) expect([id, await requestStatus(id)]).toEqual([id, 404]);
+  for (const length of [201, 5_000]) expect([length, await requestStatus('x'.repeat(length))]).toEqual([length, 400]);
   await identity.stop();
 });

@@ -3,11 +3,11 @@ import { changedSettings } from './changed-settings.js';
 const SETTINGS = { name: 'Shop', requireApiKey: true, allowedHosts: ['a.example'] };
 
 describe('changedSettings', () => {
-  it('is empty for equal settings', () => {
+  it('returns undefined for equal settings', () => {
     expect(changedSettings(SETTINGS, { ...SETTINGS, allowedHosts: ['a.example'] })).toBeUndefined();
   });
 
-  it('contains only the changed settings, before and after', () => {
+  it('returns only the changed settings, with their old and new values', () => {
     const after = { ...SETTINGS, requireApiKey: false, allowedHosts: ['b.example'] };
     expect(changedSettings(SETTINGS, { ...SETTINGS, name: 'Till' })).toEqual({
       before: { name: 'Shop' },

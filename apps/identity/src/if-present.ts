@@ -1,6 +1,6 @@
 import { ValidateIf } from 'class-validator';
 
-/** For optional fields of a PATCH; unlike `IsOptional` it rejects null. */
+/** Validates a field of a PATCH only if it is present. Unlike `IsOptional`, it does not allow null. */
 export function IfPresent(): PropertyDecorator {
   return ValidateIf((_, value: unknown) => value !== undefined);
 }

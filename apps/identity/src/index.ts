@@ -19,8 +19,8 @@ import { SiteRow } from './sites/site.row.js';
 import { WebhookSecretRow } from './webhook-secrets/webhook-secret.row.js';
 
 /**
- * Partners, their users and customers, merchants, sites, and the credentials of all of them. Only this service writes them;
- * the others receive its events.
+ * Stores partners, their users and customers, merchants, sites, and the credentials of all of them. Other services
+ * receive these data as events.
  */
 export const identityService: ServiceDefinition<IdentityConfig> = {
   name: 'identity',

@@ -1,9 +1,9 @@
 import { type PipeTransform } from '@nestjs/common';
 import { DomainError, isNumericId, isUuid } from '@svc/kernel';
 
-// An invalid id is not found, like an unknown one.
+// Pipes for ids in paths. An invalid id is a 404, like an unknown id.
 
-/** A merchantId or siteId of the path, as a number. */
+/** Converts a merchantId or siteId to a number. */
 export const numericId: PipeTransform<unknown, number> = {
   transform: (text) => {
     if (!isNumericId(text)) throw new DomainError('resource.not-found');
@@ -11,7 +11,7 @@ export const numericId: PipeTransform<unknown, number> = {
   },
 };
 
-/** A keyId or secretId of the path. */
+/** Converts a UUID, such as a keyId or secretId, to lower case. */
 export const uuidId: PipeTransform<unknown, string> = {
   transform: (text) => {
     if (!isUuid(text)) throw new DomainError('resource.not-found');

@@ -7,7 +7,9 @@ import { identityService } from '../src/index.js';
 export const ADMIN_KEY = 'an administration key for tests 1';
 export const SEALING_KEY = createHash('sha256').update('a sealing key for tests').digest('base64url');
 
-/** identity on a database of its own, before webhook-dispatcher has published the key that secrets are sealed to. */
+/**
+ * Starts identity with a new database. webhook-dispatcher has not yet published the key that encrypts secrets for it.
+ */
 export function startIdentityWithoutSealingKey({
   env = {},
   ...options
@@ -18,22 +20,26 @@ export function startIdentityWithoutSealingKey({
   });
 }
 
-/** identity on a database of its own, ready to create sites and keys. A sealing key that a test delivers replaces this one. */
+/**
+ * Starts identity with a new database and an encryption key of webhook-dispatcher, so that sites and keys can be
+ * created. A test may deliver another encryption key, which replaces this one.
+ */
 export async function startIdentity(options: TestServiceOptions = {}): Promise<TestService> {
   const identity = await startIdentityWithoutSealingKey(options);
-  const { publicJwk } = await newSealedKeyPair('sealing-key-of-the-builder', SEALING_KEY);
-  const event = anEvent(SealingKeyPublishedV1, 'sealing-key-of-the-builder', 1, { publicJwk });
+  const { publicJwk } = await newSealedKeyPair('sealing-key-of-start-identity', SEALING_KEY);
+  const event = anEvent(SealingKeyPublishedV1, 'sealing-key-of-start-identity', 1, { publicJwk });
   await identity.deliver({ ...event, occurredAt: '2026-01-01T00:00:00.000Z' });
   return identity;
 }
 
 export type Client = ReturnType<typeof httpClient>;
 
-export function adminOf({ service }: TestService): Client {
+/** An HTTP client that sends the administration key. */
+export function adminClient({ service }: TestService): Client {
   return httpClient(service, { 'x-admin-key': ADMIN_KEY });
 }
 
-/** A partner in one mode, as an administrator creates it; a new one for each test. */
+/** A new organisation (partner) with an API key and an API token in one mode. */
 export interface TestPartner {
   readonly organisationId: string;
   readonly keyId: string;
@@ -42,31 +48,35 @@ export interface TestPartner {
   readonly apiToken: string;
 }
 
-/** @param existing an organisation that has credentials already, for example of the other mode */
-export async function aPartner(
+/**
+ * Creates a partner with credentials of one mode.
+ *
+ * @param existingOrganisationId adds the credentials to this organisation instead of a new one
+ */
+export async function createPartner(
   identity: TestService,
   mode: 'test' | 'live' = 'test',
-  existing?: string,
+  existingOrganisationId?: string,
 ): Promise<TestPartner> {
-  const admin = adminOf(identity);
+  const admin = adminClient(identity);
   const organisationId: string =
-    existing ?? (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId;
-  const organisation = `/admin/v1/organisations/${organisationId}`;
-  const { keyId, apiKey } = (await admin('POST', `${organisation}/keys`, { mode })).body;
-  const { tokenId, apiToken } = (await admin('POST', `${organisation}/api-tokens`, { mode })).body;
+    existingOrganisationId ?? (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId;
+  const organisationPath = `/admin/v1/organisations/${organisationId}`;
+  const { keyId, apiKey } = (await admin('POST', `${organisationPath}/keys`, { mode })).body;
+  const { tokenId, apiToken } = (await admin('POST', `${organisationPath}/api-tokens`, { mode })).body;
   return { organisationId, keyId, apiKey, tokenId, apiToken };
 }
 
-/** The identity token of a partner's server. */
+/** Logs the partner's server in and returns its identity token. */
 export async function logIn(identity: TestService, partner: TestPartner): Promise<string> {
   const { organisationId, apiToken, apiKey } = partner;
   const client = httpClient(identity.service, { 'x-api-key': apiKey });
-  const answer = await client('POST', '/v1/auth/service/login', { organisationId, apiToken });
-  if (answer.status !== 200) throw new Error(`The login failed with status ${answer.status}.`);
-  return answer.body.identityToken;
+  const response = await client('POST', '/v1/auth/service/login', { organisationId, apiToken });
+  if (response.status !== 200) throw new Error(`The login failed with status ${response.status}.`);
+  return response.body.identityToken;
 }
 
-/** Client with the partner's key and this token. */
-export function clientOf(identity: TestService, partner: TestPartner, token: string): Client {
+/** An HTTP client that sends the partner's API key and this token. */
+export function partnerClient(identity: TestService, partner: TestPartner, token: string): Client {
   return httpClient(identity.service, { 'x-api-key': partner.apiKey, authorization: `Bearer ${token}` });
 }

@@ -1,38 +1,41 @@
 import type { TestService } from '@svc/testing';
-import { adminOf } from './identity.js';
+import { adminClient } from './identity.js';
 
-/** Paths of the administration API of a merchant with two sites, and of another one with one site. */
-export interface TwoMerchants {
+/** Paths in the administration API of two merchants and their sites. */
+export interface MerchantPaths {
   readonly merchant: string;
+  /** A site of `merchant`. */
   readonly site: string;
-  readonly sibling: string;
-  readonly other: string;
-  readonly sites: Readonly<Record<'site' | 'sibling' | 'foreign', string>>;
-  /** The path of the site below the other merchant. */
-  readonly misplaced: string;
+  /** Another site of `merchant`. */
+  readonly otherSite: string;
+  readonly otherMerchant: string;
+  /** The site of `otherMerchant`. It has the same siteReference as `site`. */
+  readonly otherMerchantSite: string;
+  /** A path that does not exist: the id of `site` below the path of `otherMerchant`. */
+  readonly siteUnderOtherMerchant: string;
 }
 
-export async function twoMerchants(identity: TestService): Promise<TwoMerchants> {
-  const admin = adminOf(identity);
-  const newMerchant = async (name: string): Promise<string> => {
+/** Creates a merchant with two sites, and another merchant with one site. */
+export async function createTwoMerchants(identity: TestService): Promise<MerchantPaths> {
+  const admin = adminClient(identity);
+  const createMerchant = async (name: string): Promise<string> => {
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name })).body as { merchantId: number };
     return `/admin/v1/merchants/${merchantId}`;
   };
-  const newSite = async (merchant: string, siteReference: string): Promise<string> => {
+  const createSite = async (merchant: string, siteReference: string): Promise<string> => {
     const { siteId } = (await admin('POST', `${merchant}/sites`, { name: siteReference, siteReference })).body as {
       siteId: number;
     };
     return `${merchant}/sites/${siteId}`;
   };
-  const [merchant, other] = [await newMerchant('One'), await newMerchant('Other')];
-  const sites = {
-    site: await newSite(merchant, 'SHOP'),
-    sibling: await newSite(merchant, 'TILL'),
-    foreign: await newSite(other, 'SHOP'),
-  };
+  const [merchant, otherMerchant] = [await createMerchant('One'), await createMerchant('Other')];
+  const site = await createSite(merchant, 'SHOP');
   return {
-    ...{ merchant, other, sites },
-    ...{ site: sites.site, sibling: sites.sibling },
-    misplaced: sites.site.replace(merchant, other),
+    merchant,
+    site,
+    otherSite: await createSite(merchant, 'TILL'),
+    otherMerchant,
+    otherMerchantSite: await createSite(otherMerchant, 'SHOP'),
+    siteUnderOtherMerchant: site.replace(merchant, otherMerchant),
   };
 }

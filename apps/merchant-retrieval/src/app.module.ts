@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsConsumer, CredentialsHeartbeatModule } from '@svc/auth';
+import { CredentialsConsumer, CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
 import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -38,7 +38,7 @@ import { StreamController } from './stream/stream.controller.js';
     NoticeRetention,
     PaymentStreams,
     ...rebuildableReadModel(READ_MODEL),
-    adminKeyFrom(MerchantRetrievalConfig),
+    provideAdminKey(MerchantRetrievalConfig),
   ],
 })
 export class MerchantRetrievalModule {}

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, PartnerAuthModule } from '@svc/auth';
+import { PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { rebuildableReadModel } from '@svc/messaging';
 import { deadLettersOf, rebuildOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
@@ -23,7 +23,7 @@ import { READ_MODEL } from './payments/read-model.js';
     PaymentPagesQuery,
     PaymentRepository,
     ...rebuildableReadModel(READ_MODEL),
-    adminKeyFrom(PaymentHistoryConfig),
+    provideAdminKey(PaymentHistoryConfig),
   ],
 })
 export class PaymentHistoryModule {}

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, ApiKeysConsumer, PartnerAuthModule } from '@svc/auth';
+import { ApiKeysConsumer, PartnerAuthModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { Acquirer } from './acquirers/acquirer.js';
 import { Acquirers } from './acquirers/acquirers.js';
@@ -147,7 +147,7 @@ import { VerificationRepository } from './verifications/verification.repository.
       inject: [PaymentProcessorConfig],
       useFactory: (config: PaymentProcessorConfig): Acquirer => SimulatedAcquirerClient.from(config),
     },
-    adminKeyFrom(PaymentProcessorConfig),
+    provideAdminKey(PaymentProcessorConfig),
   ],
 })
 export class PaymentProcessorModule {}

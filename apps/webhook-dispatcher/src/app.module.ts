@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { adminKeyFrom, CredentialsHeartbeatModule } from '@svc/auth';
+import { CredentialsHeartbeatModule, provideAdminKey } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
@@ -70,7 +70,7 @@ import { SiteWebhooksConsumer } from './site-webhooks/site-webhooks.consumer.js'
           connectionsPerOrigin: config.SVC_DELIVERY_CONCURRENCY,
         }),
     },
-    adminKeyFrom(WebhookDispatcherConfig),
+    provideAdminKey(WebhookDispatcherConfig),
   ],
 })
 export class WebhookDispatcherModule {}

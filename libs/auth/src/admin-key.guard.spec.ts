@@ -4,10 +4,10 @@ import { AdminKeyGuard } from './admin-key.guard.js';
 
 describe('AdminKeyGuard', () => {
   const guard = new AdminKeyGuard('an administration key for tests 1');
-  const lets = (headers: Record<string, unknown>) => guard.canActivate(new ExecutionContextHost([{ headers }]));
+  const canActivate = (headers: Record<string, unknown>) => guard.canActivate(new ExecutionContextHost([{ headers }]));
 
-  it('lets the administration key through', () => {
-    expect(lets({ 'x-admin-key': 'an administration key for tests 1' })).toBe(true);
+  it('admits a request with the administration key in x-admin-key', () => {
+    expect(canActivate({ 'x-admin-key': 'an administration key for tests 1' })).toBe(true);
   });
 
   it.each([
@@ -19,7 +19,7 @@ describe('AdminKeyGuard', () => {
     [{ 'x-admin-key': ['an administration key for tests 1'] }],
     [{ 'x-api-key': 'an administration key for tests 1' }],
     [{ authorization: 'Bearer an administration key for tests 1' }],
-  ])('refuses %j', (headers) => {
-    expect(() => lets(headers)).toThrow(new DomainError('credentials.invalid'));
+  ])('rejects a request with the headers %j', (headers) => {
+    expect(() => canActivate(headers)).toThrow(new DomainError('credentials.invalid'));
   });
 });

@@ -13,37 +13,42 @@ import { DomainError } from '@svc/kernel';
 export const ADMIN_KEY = Symbol('AdminKey');
 
 /** Provides ADMIN_KEY from the variable SVC_ADMIN_KEY of a service's configuration. */
-export function adminKeyFrom<C extends { readonly SVC_ADMIN_KEY: string }>(config: Type<C>): FactoryProvider<string> {
+export function provideAdminKey<C extends { readonly SVC_ADMIN_KEY: string }>(
+  config: Type<C>,
+): FactoryProvider<string> {
   return { provide: ADMIN_KEY, inject: [config], useFactory: ({ SVC_ADMIN_KEY }: C) => SVC_ADMIN_KEY };
 }
 
 /**
- * Admits administrators: header `x-admin-key` (A10). Never a partner's or merchant's key.
+ * Admits a request whose header `x-admin-key` contains the administration key (A10). Keys of partners and merchants are
+ * rejected.
  *
  * @throws credentials.invalid
  */
 @Injectable()
 export class AdminKeyGuard implements CanActivate {
-  private readonly expected: Buffer;
+  private readonly expectedDigest: Buffer;
 
-  constructor(@Inject(ADMIN_KEY) adminKey: string) {
-    this.expected = digest(adminKey);
+  constructor(@Inject(ADMIN_KEY) expectedKey: string) {
+    this.expectedDigest = digest(expectedKey);
   }
 
   canActivate(context: ExecutionContext): boolean {
-    const given = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-admin-key'];
-    if (typeof given !== 'string' || !timingSafeEqual(digest(given), this.expected))
+    const adminKey = context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers['x-admin-key'];
+    if (typeof adminKey !== 'string' || !timingSafeEqual(digest(adminKey), this.expectedDigest))
       throw new DomainError('credentials.invalid');
     return true;
   }
 }
 
-/** The author of a change: an id that distinguishes administration keys, and grants no access. */
-export function adminActorOf(adminKey: string): string {
+/**
+ * The author of a change in the audit log: an id derived from the administration key, which grants no access itself.
+ */
+export function adminActorId(adminKey: string): string {
   return `admin:${digest(adminKey).toString('hex').slice(0, 16)}`;
 }
 
-/** Hashed first, so that the comparison takes the same time for texts of any length. */
+/** Keys are compared by their hashes, so that the comparison takes the same time for keys of any length. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

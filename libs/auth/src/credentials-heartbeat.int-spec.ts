@@ -1,4 +1,7 @@
-/** A service that receives no heartbeat of identity logs an error, and continues to verify with its stored credentials (A2). */
+/**
+ * A service that receives no heartbeat from identity logs an error, and continues to verify keys with its stored
+ * credentials (A2).
+ */
 import { Controller, Get, Module, UseGuards } from '@nestjs/common';
 import { CredentialsHeartbeatV1, PartnerKeyChangedV1 } from '@svc/contracts';
 import { MESSAGING_LOG, type MessagingLog } from '@svc/messaging';
@@ -10,16 +13,16 @@ import { PartnerCredentials1763500000020 } from './migrations/1763500000020-part
 import { PartnerKeyGuard } from './partners/partner.guard.js';
 import { PartnerAuthModule } from './partners/partner-auth.module.js';
 
-@Controller('who')
-class WhoController {
+@Controller('caller')
+class CallerController {
   @Get()
   @UseGuards(PartnerKeyGuard)
-  whoami(): object {
+  getCaller(): object {
     return {};
   }
 }
 
-@Module({ imports: [PartnerAuthModule], controllers: [WhoController] })
+@Module({ imports: [PartnerAuthModule], controllers: [CallerController] })
 class MainApiModule {}
 
 const definition = {
@@ -31,14 +34,14 @@ const definition = {
 
 let mainApi: TestService;
 let gauges: GaugeReader;
-let monitor: CredentialsHeartbeat;
+let heartbeatMonitor: CredentialsHeartbeat;
 const errors: string[] = [];
 const infos: string[] = [];
 
 beforeEach(async () => {
   gauges = GaugeReader.begin();
   mainApi = await startTestService(definition);
-  monitor = mainApi.service.app.get(CredentialsHeartbeat);
+  heartbeatMonitor = mainApi.service.app.get(CredentialsHeartbeat);
   const log = mainApi.service.app.get<MessagingLog>(MESSAGING_LOG);
   [errors, infos].forEach((lines) => lines.splice(0));
   jest.spyOn(log, 'error').mockImplementation((_, message) => errors.push(message));
@@ -49,64 +52,67 @@ afterEach(async () => {
   gauges.end();
 });
 
-const heartbeat = () =>
+const deliverHeartbeat = () =>
   mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
-const ageSeconds = async () => (await gauges.read('svc.heartbeat.age')).map(({ value }) => value);
+const readAgeSeconds = async () => (await gauges.read('svc.heartbeat.age')).map(({ value }) => value);
 
-test('missing heartbeats are logged as an error, once, until heartbeats arrive again, and keys are still verified', async () => {
+test('missing heartbeats are logged as an error once until heartbeats arrive again, and keys are still verified', async () => {
   const apiKey = newApiKey('partner', 'test');
   const keyId = '00000000-0000-4000-8000-000000000001';
   const key = { keyId, organisationId: keyId, mode: 'test' as const, hash: hashApiKey(apiKey), revoked: false };
   await mainApi.deliver(anEvent(PartnerKeyChangedV1, keyId, 1, key));
-  const status = async () => (await httpClient(mainApi.service, { 'x-api-key': apiKey })('GET', '/who')).status;
+  const callWithKey = async () => (await httpClient(mainApi.service, { 'x-api-key': apiKey })('GET', '/caller')).status;
 
-  await heartbeat();
+  await deliverHeartbeat();
   mainApi.clock.advance(30_000);
-  await monitor.runOnce();
+  await heartbeatMonitor.runOnce();
   expect(errors).toEqual([]);
 
   mainApi.clock.advance(1_000);
-  await monitor.runOnce();
-  await monitor.runOnce();
+  await heartbeatMonitor.runOnce();
+  await heartbeatMonitor.runOnce();
   expect(errors).toEqual(['no heartbeat: revocations may not arrive, cached keys and tokens stay valid']);
-  expect(await ageSeconds()).toEqual([31]);
-  expect(await status()).toBe(200);
+  expect(await readAgeSeconds()).toEqual([31]);
+  expect(await callWithKey()).toBe(200);
 
-  await heartbeat();
-  await monitor.runOnce();
+  await deliverHeartbeat();
+  await heartbeatMonitor.runOnce();
   expect(infos).toEqual(['heartbeats arrive again']);
-  expect(await ageSeconds()).toEqual([0]);
+  expect(await readAgeSeconds()).toEqual([0]);
   mainApi.clock.advance(31_000);
-  await monitor.runOnce();
+  await heartbeatMonitor.runOnce();
   expect(errors).toHaveLength(2);
 });
 
-test('a service that never received a heartbeat also logs the error, after the time for the first one', async () => {
+test('a service that never received a heartbeat also logs the error, 30 s after its start', async () => {
   mainApi.clock.advance(30_000);
-  await monitor.runOnce();
+  await heartbeatMonitor.runOnce();
   expect(errors).toEqual([]);
   mainApi.clock.advance(1);
-  await monitor.runOnce();
+  await heartbeatMonitor.runOnce();
   expect(errors).toHaveLength(1);
 });
 
-test('after a start, an old stored heartbeat causes no error until there was time for a new one', async () => {
-  const old = new Date(mainApi.clock.now().getTime() - 3_600_000).toISOString();
-  await mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: old });
-  await monitor.runOnce();
+test('directly after a start, an old stored heartbeat causes no error', async () => {
+  const anHourAgo = new Date(mainApi.clock.now().getTime() - 3_600_000).toISOString();
+  await mainApi.deliver({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: anHourAgo });
+  await heartbeatMonitor.runOnce();
   expect(errors).toEqual([]);
-  expect(await ageSeconds()).toEqual([3_600]);
+  expect(await readAgeSeconds()).toEqual([3_600]);
 });
 
-test('if heartbeats arrive late, out of order or together, the newest counts', async () => {
-  const beatNow = () => ({ ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}), occurredAt: mainApi.clock.nowISO() });
-  const first = beatNow();
+test('if heartbeats arrive late or out of order, the age is that of the newest one', async () => {
+  const createHeartbeat = () => ({
+    ...anEvent(CredentialsHeartbeatV1, 'beat', 1, {}),
+    occurredAt: mainApi.clock.nowISO(),
+  });
+  const olderHeartbeat = createHeartbeat();
   mainApi.clock.advance(10_000);
-  const second = beatNow();
+  const newerHeartbeat = createHeartbeat();
   mainApi.clock.advance(10_000);
-  await mainApi.deliver(second, first);
-  expect(await ageSeconds()).toEqual([10]);
-  await heartbeat();
-  await mainApi.deliver(first);
-  expect(await ageSeconds()).toEqual([0]);
+  await mainApi.deliver(newerHeartbeat, olderHeartbeat);
+  expect(await readAgeSeconds()).toEqual([10]);
+  await deliverHeartbeat();
+  await mainApi.deliver(olderHeartbeat);
+  expect(await readAgeSeconds()).toEqual([0]);
 });

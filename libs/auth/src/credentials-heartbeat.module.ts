@@ -13,15 +13,16 @@ import { DataSource } from 'typeorm';
 
 const PUBLISHER = 'identity';
 
-/** Replay: the newest heartbeat stays. */
+/** Stores the time of the newest heartbeat. An event replay does not replace it by an older one. */
 @Controller()
 export class CredentialsHeartbeatConsumer {
   @EventPattern(CredentialsHeartbeatV1, { repeatable: true })
-  keep(events: EventEnvelope<Record<string, never>>[], { connection }: RepeatableContext): Promise<void> {
+  onHeartbeat(events: EventEnvelope<Record<string, never>>[], { connection }: RepeatableContext): Promise<void> {
     return storeHeartbeats(connection, PUBLISHER, events);
   }
 }
 
+/** Logs an error when no heartbeat of identity has arrived for too long. */
 @Injectable()
 export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleInit, OnModuleDestroy {
   constructor(
@@ -42,8 +43,9 @@ export class CredentialsHeartbeat extends HeartbeatMonitor implements OnModuleIn
 }
 
 /**
- * For every service that stores credentials of identity: it alarms when identity is silent, and continues to verify with the
- * stored credentials (A2). A silent identity may be down, or its revocations do not arrive.
+ * For every service that stores credentials from identity. If no heartbeats arrive, identity may be down, or its
+ * revocations may not reach this service. The service then logs an error, and continues to verify requests with the
+ * stored credentials (A2).
  */
 @Module({
   controllers: [CredentialsHeartbeatConsumer],

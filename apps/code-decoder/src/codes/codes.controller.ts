@@ -11,13 +11,14 @@ export class CodesController {
   constructor(@Inject(DecodeCode) private readonly decodeCode: DecodeCode) {}
 
   /**
-   * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path, including slashes, which base64 may contain.
+   * Decodes a QR code into its merchant and invoice (D1, D3). The code is the rest of the path. It may contain slashes,
+   * because base64 does.
    *
    * @returns 200 The merchant, and the current state of the invoice, which may be `closed`.
    * @throws request.invalid The code is not base64 of text, or exceeds 2 KiB.
-   * @throws payable.not-found The code has a known format, but no invoice has it (D3).
+   * @throws payable.not-found The code has a supported format, but it belongs to no invoice (D3).
    * @throws payable.expired The invoice has expired.
-   * @throws code.unsupported The code has no known format, and no provider recognises it.
+   * @throws code.unsupported The code has no supported format, and no provider recognises it.
    * @throws code-provider.unavailable
    */
   @Get('*')

@@ -3,12 +3,12 @@ import { serveCodeProvider } from '@svc/simulated-acquirer';
 import { anEvent } from '@svc/testing';
 import { fastify, type FastifyInstance } from 'fastify';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { aPartner, codePath } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let provider: FastifyInstance;
 let merchant: Merchant;
-let partner: Record<string, string>;
+let partnerHeaders: Record<string, string>;
 beforeAll(async () => {
   provider = fastify({ forceCloseConnections: true });
   serveCodeProvider(provider);
@@ -28,17 +28,17 @@ beforeAll(async () => {
   });
 });
 beforeEach(async () => {
-  merchant = await decoder.aMerchant();
-  partner = await aPartner(decoder);
+  merchant = await decoder.createMerchant();
+  partnerHeaders = await createPartner(decoder);
 });
 afterAll(async () => {
   await decoder.stop();
   await provider.close();
 });
 
-const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
-const digitsOf = (code: string): string => code.slice(-20);
-const featuresAre = (features: MerchantFeatures, version: number) =>
+const decode = (code: string, headers = partnerHeaders) => decoder.call('GET', codePath(code), { headers });
+const lastTwentyDigits = (code: string): string => code.slice(-20);
+const publishFeatures = (features: MerchantFeatures, version: number) =>
   decoder.deliver(
     anEvent(MerchantChangedV1, String(merchant.merchantId), version, {
       merchantId: merchant.merchantId,
@@ -49,7 +49,7 @@ const featuresAre = (features: MerchantFeatures, version: number) =>
     }),
   );
 
-/** The tables of the specification: name, type, and whether it is required. */
+/** The members of each object in the tables of the specification: name, type, and whether the member is required. */
 const TABLES: Record<'merchant' | 'invoice' | 'lineItem', readonly (readonly [string, string, boolean])[]> = {
   merchant: [
     ['merchantReference', 'string', true],
@@ -80,17 +80,18 @@ const TABLES: Record<'merchant' | 'invoice' | 'lineItem', readonly (readonly [st
   ],
 };
 
-function expectTable(name: keyof typeof TABLES, value: object): void {
+/** Checks that the value has the required members of the table, with their types, and no members that are not in it. */
+function expectMembersOfTable(name: keyof typeof TABLES, value: object): void {
   for (const [member, type, isRequired] of TABLES[name]) {
     const found = (value as Record<string, unknown>)[member];
     if (isRequired || member in value) expect([member, typeof found, found]).toEqual([member, type, expect.anything()]);
   }
-  const known = TABLES[name].map(([member]) => member);
-  expect(Object.keys(value).filter((member) => !known.includes(member))).toEqual([]);
+  const expectedMembers = TABLES[name].map(([member]) => member);
+  expect(Object.keys(value).filter((member) => !expectedMembers.includes(member))).toEqual([]);
 }
 
-test('a code can be decoded right after the response to the till, with exactly the members of the tables', async () => {
-  await featuresAre({ tip: { enabled: true }, orderReference: { label: 'Table', required: true } }, 2);
+test('a new code can be decoded immediately, into exactly the members that the specification defines', async () => {
+  await publishFeatures({ tip: { enabled: true }, orderReference: { label: 'Table', required: true } }, 2);
   const { reference, code } = await decoder.createInvoice(merchant, {
     lineItems: [
       { name: 'Flat white', productCode: 'FW', sku: 'S-1', unitPrice: 4500, categories: ['Coffee'], quantity: 2 },
@@ -101,12 +102,12 @@ test('a code can be decoded right after the response to the till, with exactly t
   const { status, body, headers } = await decode(code);
   expect(status).toBe(200);
   expect(headers['cache-control']).toBe('no-store');
-  const { merchant: shown, invoice } = body as DecodeResponse;
+  const { merchant: decodedMerchant, invoice } = body as DecodeResponse;
   expect(Object.keys(body as object)).toEqual(['merchant', 'invoice']);
-  expectTable('merchant', shown);
-  expectTable('invoice', invoice);
-  for (const item of invoice.lineItems!) expectTable('lineItem', item);
-  expect(shown).toEqual({
+  expectMembersOfTable('merchant', decodedMerchant);
+  expectMembersOfTable('invoice', invoice);
+  for (const item of invoice.lineItems!) expectMembersOfTable('lineItem', item);
+  expect(decodedMerchant).toEqual({
     merchantReference: String(merchant.merchantId),
     merchantName: 'Karoo Books & Co',
     currencyISOCode: 'ZAR',
@@ -119,112 +120,112 @@ test('a code can be decoded right after the response to the till, with exactly t
 
 test('optional members of an invoice and features of a merchant are absent if not set', async () => {
   const { code } = await decoder.createInvoice(merchant, { externalReference: undefined });
-  const { merchant: shown, invoice } = (await decode(code)).body as DecodeResponse;
-  expectTable('invoice', invoice);
+  const { merchant: decodedMerchant, invoice } = (await decode(code)).body as DecodeResponse;
+  expectMembersOfTable('invoice', invoice);
   expect(Object.keys(invoice).toSorted()).toEqual(
     ['amount', 'createdUTCDate', 'currencyISOCode', 'invoiceReference', 'origin', 'siteReference', 'state'].toSorted(),
   );
-  expect([shown.merchantName, shown.features]).toEqual(['Karoo Books', {}]);
+  expect([decodedMerchant.merchantName, decodedMerchant.features]).toEqual(['Karoo Books', {}]);
 });
 
-test('an outdated event of a merchant changes nothing', async () => {
+test('an event of a merchant with an older version changes nothing', async () => {
   const { code } = await decoder.createInvoice(merchant);
-  await featuresAre({ amount: { editable: true } }, 3);
-  await featuresAre({}, 2);
+  await publishFeatures({ amount: { editable: true } }, 3);
+  await publishFeatures({}, 2);
   expect((await decode(code)).body.merchant.features).toEqual({ amount: { editable: true } });
 });
 
-test('a code is found in every spelling', async () => {
+test('a code is found in every encoding and spelling of its text', async () => {
   const { reference, code } = await decoder.createInvoice(merchant);
-  const slashes = `${code}?${'?'.repeat(6)}ÿ>`;
+  const codeWithSlashes = `${code}?${'?'.repeat(6)}ÿ>`;
   for (const path of [
     codePath(code),
     codePath(code, 'base64url'),
     codePath(code).replace(/=+$/, ''),
     codePath(` ${code}\n`),
-    codePath(digitsOf(code)),
+    codePath(lastTwentyDigits(code)),
     codePath(code.toUpperCase()),
-    codePath(slashes),
-    `/v1/codes/${encodeURIComponent(Buffer.from(slashes).toString('base64'))}`,
+    codePath(codeWithSlashes),
+    `/v1/codes/${encodeURIComponent(Buffer.from(codeWithSlashes).toString('base64'))}`,
   ]) {
-    const { status, body } = await decoder.call('GET', path, { headers: partner });
+    const { status, body } = await decoder.call('GET', path, { headers: partnerHeaders });
     expect([path, status, body?.invoice?.invoiceReference]).toEqual([path, 200, reference]);
   }
-  expect(codePath(slashes).slice('/v1/codes/'.length)).toContain('/');
+  expect(codePath(codeWithSlashes).slice('/v1/codes/'.length)).toContain('/');
 });
 
-test('the response depends on the state of the invoice: open, in progress, closed, expired', async () => {
-  const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'life' });
+test('a decoded invoice is open during a payment, closed after it, and a 410 if it has expired unpaid', async () => {
+  const { code, reference } = await decoder.createInvoice(merchant, { externalReference: 'basket-1' });
   await decoder.publishPayable(decoder.payables.set(reference, 'reserved'));
   decoder.clock.advance(3_600_001);
-  partner = await aPartner(decoder);
-  // Past its expiry, but a payment is in progress.
+  partnerHeaders = await createPartner(decoder);
+  // The invoice is past its expiry, but stays open because a payment is in progress.
   expect((await decode(code)).body.invoice.state).toBe('open');
   await decoder.publishPayable(decoder.payables.set(reference, 'paid'));
   expect((await decode(code)).body.invoice.state).toBe('closed');
 
-  const other = await decoder.createInvoice(merchant);
+  const unpaid = await decoder.createInvoice(merchant);
   decoder.clock.advance(3_600_001);
-  partner = await aPartner(decoder);
-  const expired = await decode(other.code);
+  partnerHeaders = await createPartner(decoder);
+  const expired = await decode(unpaid.code);
   expect([expired.status, expired.body.errors[0].errorReference]).toEqual([410, '20']);
 });
 
-test('the code of a replaced invoice is closed, that of the new one is open', async () => {
-  const old = await decoder.createInvoice(merchant, { externalReference: 'basket' });
-  const young = await decoder.createInvoice(merchant, { externalReference: 'basket', amount: 1 });
-  expect((await decode(old.code)).body.invoice).toMatchObject({ state: 'closed', amount: 12345 });
-  expect((await decode(young.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
+test('a replaced invoice is decoded as closed, and its replacement as open', async () => {
+  const replaced = await decoder.createInvoice(merchant, { externalReference: 'basket' });
+  const replacement = await decoder.createInvoice(merchant, { externalReference: 'basket', amount: 1 });
+  expect((await decode(replaced.code)).body.invoice).toMatchObject({ state: 'closed', amount: 12345 });
+  expect((await decode(replacement.code)).body.invoice).toMatchObject({ state: 'open', amount: 1 });
 });
 
-test('a static code refers to the newest open invoice of its till, and is a 404 without one', async () => {
+test('a static code is decoded to the newest open invoice of its till, and is a 404 if there is none', async () => {
   const { body } = await decoder.call('PUT', `${merchant.path}/tills/TILL-9/code`, { headers: merchant.headers });
-  const till = body.code as string;
-  const shown = async () => {
-    const answer = await decode(till);
-    return answer.status === 200 ? (answer.body.invoice.amount as number) : answer.status;
+  const tillCode = body.code as string;
+  const decodeAmountOrStatus = async () => {
+    const response = await decode(tillCode);
+    return response.status === 200 ? (response.body.invoice.amount as number) : response.status;
   };
-  expect(await shown()).toBe(404);
+  expect(await decodeAmountOrStatus()).toBe(404);
 
   const first = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 1 });
   await decoder.createInvoice(merchant, { siteReference: 'TILL-8', amount: 9 });
-  expect(await shown()).toBe(1);
+  expect(await decodeAmountOrStatus()).toBe(1);
   decoder.clock.advance(1_000);
   const second = await decoder.createInvoice(merchant, { siteReference: 'TILL-9', amount: 2 });
-  expect(await shown()).toBe(2);
+  expect(await decodeAmountOrStatus()).toBe(2);
   await decoder.publishPayable(decoder.payables.set(second.reference, 'paid'));
-  expect(await shown()).toBe(1);
+  expect(await decodeAmountOrStatus()).toBe(1);
   decoder.clock.advance(3_600_000);
-  partner = await aPartner(decoder);
-  expect(await shown()).toBe(404);
+  partnerHeaders = await createPartner(decoder);
+  expect(await decodeAmountOrStatus()).toBe(404);
   expect((await decode(first.code)).status).toBe(410);
 });
 
 test.each([
-  ['an address of ours that is no invoice', `${CODES_URL}/c/00000000000000000000`],
-  ['an address of ours that is no code', `${CODES_URL}/c/hello`],
-  ['a short link of ours', 'https://go/7.svc.example/s'],
-  ['twenty digits', '00000000000000000000'],
-  ['xx/xxxx/20', 'ab/cdef/12345678901234567890'],
-  ['SK-', 'SK-1-12345678901234567890123'],
-  ['CRSTPC-', 'CRSTPC-1-2-3-4-5'],
-  ['a code of a provider that the provider does not know', 'https://pay.simulated-provider.example/nothing'],
-  ['a provider’s short link', '12.simpay.example'],
-])('%s has a supported format, but refers to nothing: 404', async (_, code) => {
+  ['an address with our host and the code of no invoice', `${CODES_URL}/c/00000000000000000000`],
+  ['an address with our host and an invalid code', `${CODES_URL}/c/hello`],
+  ['a short link with our fragment', 'https://go/7.svc.example/s'],
+  ['a text of twenty digits', '00000000000000000000'],
+  ['a text of the form 2/4/20 characters', 'ab/cdef/12345678901234567890'],
+  ['a text of the form SK-…', 'SK-1-12345678901234567890123'],
+  ['a text of the form CRSTPC-…', 'CRSTPC-1-2-3-4-5'],
+  ['a code with the host of a provider that does not know it', 'https://pay.simulated-provider.example/nothing'],
+  ['a short link of a provider that does not know it', '12.simpay.example'],
+])('%s has a supported format but no invoice, and is a 404', async (_, code) => {
   const { status, body } = await decode(code);
   expect([status, body.errors[0].errorReference]).toEqual([404, '21']);
 });
 
 test.each(['hello', 'https://shop.example/x', 'SIMPAY:none', '1'.repeat(19), 'x'.repeat(1_500)])(
-  '%s has an unknown format, and no provider knows it: 422',
+  'the code %s has no supported format, no provider knows it, and it is a 422',
   async (code) => expect((await decode(code)).status).toBe(422),
 );
 
-test('codes of a third-party provider are decoded, also in a format that only the provider knows', async () => {
+test('codes of a third-party provider are decoded, even in a format that only the provider recognises', async () => {
   const open = await decode('https://pay.simulated-provider.example/25000');
   expect(open.status).toBe(200);
-  expectTable('merchant', open.body.merchant as object);
-  expectTable('invoice', open.body.invoice as object);
+  expectMembersOfTable('merchant', open.body.merchant as object);
+  expectMembersOfTable('invoice', open.body.invoice as object);
   expect(open.body.invoice).toMatchObject({ amount: 25000, state: 'open', origin: 'simulated' });
   expect((await decode('https://pay.simulated-provider.example/closed-70')).body.invoice.state).toBe('closed');
   expect((await decode('SIMPAY:125')).body.invoice.amount).toBe(125);
@@ -232,32 +233,35 @@ test('codes of a third-party provider are decoded, also in a format that only th
 });
 
 test.each(['silent', 'broken'])(
-  'a provider that is %s is a 503 with Retry-After, and our own codes are still decoded',
-  async (how) => {
+  'a code of a provider that is %s is a 503 with Retry-After, while our own codes are still decoded',
+  async (failure) => {
     const { code } = await decoder.createInvoice(merchant);
-    const [failing, own] = await Promise.all([decode(`https://pay.simulated-provider.example/${how}`), decode(code)]);
-    expect([failing.status, failing.headers['retry-after']]).toEqual([503, '2']);
-    expect(own.status).toBe(200);
+    const [providerResponse, ownResponse] = await Promise.all([
+      decode(`https://pay.simulated-provider.example/${failure}`),
+      decode(code),
+    ]);
+    expect([providerResponse.status, providerResponse.headers['retry-after']]).toEqual([503, '2']);
+    expect(ownResponse.status).toBe(200);
   },
 );
 
-test('a live key finds only live invoices, and queries no test provider', async () => {
+test('a partner with a live key gets only live invoices, and no provider of test mode is queried', async () => {
   const { code } = await decoder.createInvoice(merchant);
-  const live = await aPartner(decoder, 'live');
-  expect((await decode(code, live)).status).toBe(404);
-  expect((await decode('https://pay.simulated-provider.example/100', live)).status).toBe(422);
+  const livePartner = await createPartner(decoder, 'live');
+  expect((await decode(code, livePartner)).status).toBe(404);
+  expect((await decode('https://pay.simulated-provider.example/100', livePartner)).status).toBe(422);
 
-  merchant = await decoder.aMerchant({ mode: 'live', merchantId: merchant.merchantId });
+  merchant = await decoder.createMerchant({ mode: 'live', merchantId: merchant.merchantId });
   const liveInvoice = await decoder.createInvoice(merchant);
-  expect((await decode(liveInvoice.code, live)).status).toBe(200);
+  expect((await decode(liveInvoice.code, livePartner)).status).toBe(200);
   expect((await decode(liveInvoice.code)).status).toBe(404);
 });
 
 test('an unauthenticated caller gets a 401, even for an invalid code', async () => {
   for (const headers of [
     {},
-    { 'x-api-key': partner['x-api-key']! },
-    { authorization: partner['authorization']! },
+    { 'x-api-key': partnerHeaders['x-api-key']! },
+    { authorization: partnerHeaders['authorization']! },
     merchant.headers,
   ])
     for (const path of [codePath('hello'), '/v1/codes/!!!', `/v1/codes/${'A'.repeat(5_000)}`]) {
@@ -266,23 +270,23 @@ test('an unauthenticated caller gets a 401, even for an invalid code', async () 
     }
 });
 
-test('a code of 2 KiB is accepted; one character more, or an empty code, is a 400', async () => {
-  const answerTo = async (parameter: string) => {
-    const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
+test('a code of 2 KiB is accepted, and a code that is longer, empty or not base64 of text is a 400', async () => {
+  const decodeParameter = async (parameter: string) => {
+    const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partnerHeaders });
     return [status, body.errors];
   };
-  const refused = (message: string) => [400, [{ errorReference: '40', field: 'code', message }]];
-  const isUnknown = [422, [{ errorReference: '40', message: ERROR_CATALOGUE['code.unsupported'].message }]];
-  const isTooLong = refused('code has at most 2048 characters');
-  expect(await answerTo('A'.repeat(2_048))).toEqual(isUnknown);
-  expect(await answerTo('A'.repeat(2_049))).toEqual(isTooLong);
-  expect(await answerTo('%41'.repeat(2_048))).toEqual(isUnknown);
-  expect(await answerTo('%41'.repeat(2_049))).toEqual(isTooLong);
-  expect(await answerTo('A'.repeat(6_000))).toEqual(isTooLong);
-  // Base64 of bytes that are not text, in a path that consists of slashes.
-  expect(await answerTo('/'.repeat(2_048))).toEqual(refused('code must be base64 of UTF-8 text'));
-  expect(await answerTo('a b')).toEqual(refused('code must be base64 or base64url'));
-  expect(await answerTo('')).toEqual(refused('code must be base64 or base64url'));
+  const invalidCode = (message: string) => [400, [{ errorReference: '40', field: 'code', message }]];
+  const unsupported = [422, [{ errorReference: '40', message: ERROR_CATALOGUE['code.unsupported'].message }]];
+  const tooLong = invalidCode('code has at most 2048 characters');
+  expect(await decodeParameter('A'.repeat(2_048))).toEqual(unsupported);
+  expect(await decodeParameter('A'.repeat(2_049))).toEqual(tooLong);
+  expect(await decodeParameter('%41'.repeat(2_048))).toEqual(unsupported);
+  expect(await decodeParameter('%41'.repeat(2_049))).toEqual(tooLong);
+  expect(await decodeParameter('A'.repeat(6_000))).toEqual(tooLong);
+  // The slash is a character of base64. These slashes decode to bytes that are not UTF-8.
+  expect(await decodeParameter('/'.repeat(2_048))).toEqual(invalidCode('code must be base64 of UTF-8 text'));
+  expect(await decodeParameter('a b')).toEqual(invalidCode('code must be base64 or base64url'));
+  expect(await decodeParameter('')).toEqual(invalidCode('code must be base64 or base64url'));
 });
 
 test('our own codes are decoded while all other services are stopped', async () => {

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type DecodeResponse, type Mode, sessionFeatures } from '@svc/contracts';
 import { Clock, DomainError, ownHostFragment, parseOwnCode } from '@svc/kernel';
 import { CodeDecoderConfig } from '../config.js';
-import { invoiceState, type StoredInvoice, toInvoice } from '../invoices/invoice.js';
+import { buildInvoice, invoiceState, type StoredInvoice } from '../invoices/invoice.js';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 import { MerchantProfileQuery } from '../merchants/merchant-profile.query.js';
 import { type CodeFragments, matchCodeFormat, matchFragment } from '../providers/code-format.js';
@@ -15,12 +15,12 @@ import { sessionInvoice, sessionInvoiceState } from '../sessions/session-invoice
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * Decodes a code (D1 to D5). Looks for our own codes first, in this service's own tables, so that they are
- * decoded even if all other services are down. Then queries the providers.
+ * Decodes a code (D1 to D5). It first looks for codes that this platform issued, in this service's own tables, so that
+ * they are decoded even if all other services are down. Then it queries the third-party providers.
  */
 @Injectable()
 export class DecodeCode {
-  private readonly own: CodeFragments;
+  private readonly ownFragments: CodeFragments;
 
   constructor(
     @Inject(InvoiceRepository) private readonly invoices: InvoiceRepository,
@@ -31,52 +31,55 @@ export class DecodeCode {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(CodeDecoderConfig) private readonly config: CodeDecoderConfig,
   ) {
-    this.own = {
+    this.ownFragments = {
       hosts: [ownHostFragment(config.SVC_CODES_URL)],
       shortLinks: config.SVC_CODE_SHORT_FRAGMENTS?.split(',') ?? [],
     };
   }
 
   /**
-   * Throws `payable.expired`; `payable.not-found` for an unknown code of a supported format;
-   * `code.unsupported` for a code of another format; `code-provider.unavailable`.
+   * Throws `payable.expired`, `payable.not-found` for an unknown code of a supported format, `code.unsupported` for a
+   * code of another format, and `code-provider.unavailable`.
    */
   async execute(mode: Mode, code: string): Promise<DecodeResponse> {
     const ownCode = parseOwnCode(code, this.config.SVC_CODES_URL);
-    const own = ownCode && (await this.findOwn(mode, ownCode));
-    if (own) return own;
-    // A code with our own address belongs to no provider.
-    if (matchFragment(code, this.own) !== undefined) throw new DomainError('payable.not-found');
+    const decoded = ownCode && (await this.decodeOwnCode(mode, ownCode));
+    if (decoded) return decoded;
+    // A code with the address of this platform belongs to no provider.
+    if (matchFragment(code, this.ownFragments) !== undefined) throw new DomainError('payable.not-found');
 
-    const answer = await this.providers.find(mode, code);
-    switch (answer.kind) {
+    const result = await this.providers.find(mode, code);
+    switch (result.kind) {
       case 'known':
-        return answer.decoded;
+        return result.decoded;
       case 'expired':
         throw new DomainError('payable.expired');
       case 'unavailable':
         throw new DomainError('code-provider.unavailable', { retryAfterSeconds: RETRY_AFTER_SECONDS });
       case 'unknown':
-        throw new DomainError(this.isSupported(mode, code) ? 'payable.not-found' : 'code.unsupported');
+        throw new DomainError(this.hasSupportedFormat(mode, code) ? 'payable.not-found' : 'code.unsupported');
     }
   }
 
-  /** The invoice or hosted session of a dynamic code, or the open invoice at the till of a static code. */
-  private async findOwn(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
-    const dynamic = await this.invoices.findByCode(mode, code);
-    if (dynamic) return this.decodedInvoice(dynamic);
+  /**
+   * Decodes a code of this platform: to the invoice or hosted session of a dynamic code, or to the open invoice at the
+   * till of a static code.
+   */
+  private async decodeOwnCode(mode: Mode, code: string): Promise<DecodeResponse | undefined> {
+    const invoice = await this.invoices.findByCode(mode, code);
+    if (invoice) return this.decodeInvoice(invoice);
     const session = await this.sessionCodes.findByCode(mode, code);
-    if (session) return this.decodedSession(session);
-    const atTill = await this.invoices.findByTillCode(mode, code);
-    return atTill && this.decodedInvoice(atTill);
+    if (session) return this.decodeSession(session);
+    const invoiceAtTill = await this.invoices.findByTillCode(mode, code);
+    return invoiceAtTill && this.decodeInvoice(invoiceAtTill);
   }
 
-  private async decodedSession(session: CodedSession): Promise<DecodeResponse> {
-    const known = sessionInvoiceState(session, this.clock.now());
-    const state = known === 'expired' ? await this.checkExpiredSession.execute(session.sessionId) : known;
+  private async decodeSession(session: CodedSession): Promise<DecodeResponse> {
+    const storedState = sessionInvoiceState(session, this.clock.now());
+    const state = storedState === 'expired' ? await this.checkExpiredSession.execute(session.sessionId) : storedState;
     if (state === 'expired') throw new DomainError('payable.expired');
     const { siteReference } = session;
-    // The event of identity about the merchant's site has not arrived yet.
+    // This service has not yet received the event of identity about the merchant's site.
     if (siteReference === null) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
     const merchant = await this.merchantProfile.get(session, session.currencyISOCode);
     return {
@@ -85,21 +88,21 @@ export class DecodeCode {
     };
   }
 
-  private async decodedInvoice(invoice: StoredInvoice): Promise<DecodeResponse> {
+  private async decodeInvoice(invoice: StoredInvoice): Promise<DecodeResponse> {
     const state = invoiceState(invoice, this.clock.now());
     if (state === 'expired') throw new DomainError('payable.expired');
     return {
       merchant: await this.merchantProfile.get(invoice, invoice.currencyISOCode),
-      invoice: toInvoice(invoice, state),
+      invoice: buildInvoice(invoice, state),
     };
   }
 
-  private isSupported(mode: Mode, code: string): boolean {
-    const others = this.providers.fragmentsOf(mode);
+  private hasSupportedFormat(mode: Mode, code: string): boolean {
+    const providerFragments = this.providers.getFragments(mode);
     return (
       matchCodeFormat(code, {
-        hosts: [...this.own.hosts, ...others.hosts],
-        shortLinks: [...this.own.shortLinks, ...others.shortLinks],
+        hosts: [...this.ownFragments.hosts, ...providerFragments.hosts],
+        shortLinks: [...this.ownFragments.shortLinks, ...providerFragments.shortLinks],
       }) !== undefined
     );
   }

@@ -1,82 +1,89 @@
 import { type DecodeResponse, ERROR_CATALOGUE } from '@svc/contracts';
 import fc from 'fast-check';
 import { type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { aPartner, codePath } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
-// Hundreds of requests each: a busy machine takes longer than Jest's five seconds.
 let decoder: Decoder;
 let merchant: Merchant;
-let partner: Record<string, string>;
+let partnerHeaders: Record<string, string>;
 beforeAll(async () => {
   decoder = await startDecoder();
-  merchant = await decoder.aMerchant({ name: '龍 & ‮Ünïcode‬ 💳' });
-  partner = await aPartner(decoder);
+  merchant = await decoder.createMerchant({ name: '龍 & ‮Ünïcode‬ 💳' });
+  partnerHeaders = await createPartner(decoder);
 });
 afterAll(() => decoder.stop());
 
-/** Text of any script, as people or tills may send it. */
+/** Arbitrary valid text in any script. */
 const text = (maxLength: number) =>
   fc
     .string({ unit: 'grapheme', minLength: 1, maxLength })
     .filter(
       (value) => value.trim() !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value) && value.isWellFormed(),
     );
-const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
+/** An optional member. */
+const optional = <T>(member: fc.Arbitrary<T>) => fc.option(member, { nil: undefined });
 
 const lineItem = fc
   .record({
-    name: maybe(text(200)),
-    productCode: maybe(text(100)),
-    sku: maybe(text(100)),
+    name: optional(text(200)),
+    productCode: optional(text(100)),
+    sku: optional(text(100)),
     unitPrice: fc.integer({ min: 0, max: 100_000_000_000 }),
-    categories: maybe(fc.array(text(100), { maxLength: 10 })),
-    quantity: maybe(fc.double({ min: -1_000_000, max: 1_000_000, noNaN: true }).filter((quantity) => quantity !== 0)),
-    asText: fc.boolean(),
+    categories: optional(fc.array(text(100), { maxLength: 10 })),
+    quantity: optional(
+      fc.double({ min: -1_000_000, max: 1_000_000, noNaN: true }).filter((quantity) => quantity !== 0),
+    ),
+    isPriceText: fc.boolean(),
   })
   .filter(({ productCode, sku }) => productCode !== undefined || sku !== undefined)
-  .map(({ asText, unitPrice, ...item }) => ({ ...item, unitPrice: asText ? String(unitPrice) : unitPrice }));
+  .map(({ isPriceText, unitPrice, ...item }) => ({ ...item, unitPrice: isPriceText ? String(unitPrice) : unitPrice }));
 
 const invoice = fc.record({
-  externalReference: maybe(text(100)),
+  externalReference: optional(text(100)),
   siteReference: text(100),
   currencyISOCode: fc.constant('ZAR'),
   amount: fc.integer({ min: 1, max: 100_000_000_000 }),
-  lineItems: maybe(
+  lineItems: optional(
     fc.oneof({ weight: 9, arbitrary: fc.array(lineItem, { maxLength: 8 }) }, { weight: 1, arbitrary: fc.constant([]) }),
   ),
   origin: text(100),
   createdUTCDate: fc
     .date({ min: new Date('2000-01-01T00:00:00Z'), max: new Date('2099-12-31T23:59:59Z'), noInvalidDate: true })
     .map((date) => date.toISOString()),
-  originReference: maybe(text(100)),
+  originReference: optional(text(100)),
 });
 
-/** After JSON encoding: without undefined members. */
-const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+/** The value as it is sent: JSON has no undefined members. */
+const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-async function roundTrip(request: Record<string, unknown>): Promise<DecodeResponse> {
-  const made = await decoder.call('POST', `${merchant.path}/invoices`, { headers: merchant.headers, payload: request });
-  expect([made.status, made.body?.errors]).toEqual([201, undefined]);
-  const { status, body } = await decoder.call('GET', codePath(made.body.code as string), { headers: partner });
+/** Creates the invoice and decodes its code. */
+async function createAndDecode(request: Record<string, unknown>): Promise<DecodeResponse> {
+  const created = await decoder.call('POST', `${merchant.path}/invoices`, {
+    headers: merchant.headers,
+    payload: request,
+  });
+  expect([created.status, created.body?.errors]).toEqual([201, undefined]);
+  const { status, body } = await decoder.call('GET', codePath(created.body.code as string), {
+    headers: partnerHeaders,
+  });
   expect(status).toBe(200);
   return body as DecodeResponse;
 }
 
-test('payers get exactly what a till has sent, with any optional members and in any script', async () => {
-  const seen = { present: new Set<string>(), absent: new Set<string>() };
+test('a decoded invoice has exactly the values that the till sent, in any script and with any optional members', async () => {
+  const testedMembers = { present: new Set<string>(), absent: new Set<string>() };
   await fc.assert(
     fc.asyncProperty(invoice, async (request) => {
-      // Each run needs its own reference: a repeated reference would replace the invoice.
-      const { merchant: shown, invoice: decoded } = await roundTrip(request);
+      const { merchant: decodedMerchant, invoice: decoded } = await createAndDecode(request);
       const { externalReference, lineItems, ...rest } = request;
-      const { invoiceReference, state, ...kept } = decoded;
+      const { invoiceReference, state, ...sentMembers } = decoded;
       expect([typeof invoiceReference, state]).toEqual(['string', 'open']);
-      expect(kept).toEqual(
-        sent({ ...rest, lineItems: lineItems?.map((item) => ({ ...item, unitPrice: String(item.unitPrice) })) }),
+      expect(sentMembers).toEqual(
+        asJson({ ...rest, lineItems: lineItems?.map((item) => ({ ...item, unitPrice: String(item.unitPrice) })) }),
       );
-      expect(shown.merchantName).toBe('龍 & ‮Ünïcode‬ 💳');
+      expect(decodedMerchant.merchantName).toBe('龍 & ‮Ünïcode‬ 💳');
       for (const [name, value] of Object.entries({ ...request, externalReference, ...lineItems?.[0] }))
-        seen[value === undefined ? 'absent' : 'present'].add(name);
+        testedMembers[value === undefined ? 'absent' : 'present'].add(name);
     }),
     { numRuns: 120, seed: 20_261_121 },
   );
@@ -90,11 +97,11 @@ test('payers get exactly what a till has sent, with any optional members and in 
     'categories',
     'quantity',
   ])
-    expect([name, seen.present.has(name), seen.absent.has(name)]).toEqual([name, true, true]);
+    expect([name, testedMembers.present.has(name), testedMembers.absent.has(name)]).toEqual([name, true, true]);
 });
 
-test('any code gets a documented response, never an internal error', async () => {
-  const anything = fc.oneof(
+test('the response to any code is a documented error, never an internal error', async () => {
+  const anyParameter = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }).map((code) => Buffer.from(code).toString('base64')),
     fc.string({ unit: 'grapheme', maxLength: 60 }).map(encodeURIComponent),
     fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('base64url')),
@@ -108,16 +115,17 @@ test('any code gets a documented response, never an internal error', async () =>
     404: { errorReference: '21' },
     422: { errorReference: '40', message: ERROR_CATALOGUE['code.unsupported'].message },
   };
-  const seen = new Map<number, number>();
+  const countByStatus = new Map<number, number>();
   await fc.assert(
-    fc.asyncProperty(anything, async (parameter) => {
-      const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partner });
-      seen.set(status, (seen.get(status) ?? 0) + 1);
-      expect(body.errors).toEqual([expect.objectContaining(documented[status] ?? { status: 'of no row' })]);
+    fc.asyncProperty(anyParameter, async (parameter) => {
+      const { status, body } = await decoder.call('GET', `/v1/codes/${parameter}`, { headers: partnerHeaders });
+      countByStatus.set(status, (countByStatus.get(status) ?? 0) + 1);
+      expect(body.errors).toEqual([expect.objectContaining(documented[status] ?? { status: 'not documented' })]);
     }),
     { numRuns: 400, seed: 20_261_121 },
   );
-  for (const status of [400, 404, 422]) expect([status, (seen.get(status) ?? 0) >= 20]).toEqual([status, true]);
+  for (const status of [400, 404, 422])
+    expect([status, (countByStatus.get(status) ?? 0) >= 20]).toEqual([status, true]);
 });
 
 test('500 line items with names in four scripts are returned in order', async () => {
@@ -127,7 +135,7 @@ test('500 line items with names in four scripts are returned in order', async ()
     unitPrice: String(i),
     quantity: i % 2 === 0 ? 0.125 * (i + 1) : -1,
   }));
-  const { invoice: decoded } = await roundTrip({
+  const { invoice: decoded } = await createAndDecode({
     siteReference: 'TILL',
     currencyISOCode: 'ZAR',
     amount: 1,

@@ -3,18 +3,28 @@ import { ClosePayableV1, type CreateInvoiceRequest, OpenPayableV1 } from '@svc/c
 import { Clock, DomainError, newOwnCode, newUuid } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { CodeDecoderConfig } from '../config.js';
-import { fingerprintOf, invoiceState, lineItemOf, payableOf, type StoredInvoice } from './invoice.js';
+import {
+  computeFingerprint,
+  createPayableDescriptor,
+  invoiceState,
+  normaliseLineItem,
+  type StoredInvoice,
+} from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 
-/** Timeout for payment-processor. After it the till gets a 503 and retries. */
+/** Timeout for a response of payment-processor. After it the till gets a 503 and retries. */
 export const PAYABLE_TIMEOUT_MS = 5_000;
-/** Attempts for concurrent requests with one externalReference: in each, at least one of these requests succeeds. */
+/**
+ * Attempts if concurrent requests have the same externalReference. In each attempt, at least one of these requests
+ * succeeds.
+ */
 const MAX_ATTEMPTS = 4;
 
 /**
- * Creates an invoice that can be paid and decoded as soon as this returns (D6). It opens the payable first, so that an unpayable
- * invoice is never shown. If the process ends in between, the payable expires unused: its id was never
- * published. Requires payment-processor; without it throws `service.not-ready` and creates nothing.
+ * Creates an invoice that can be paid and decoded as soon as `execute` returns (D6). It opens the payable before it
+ * stores the invoice, so that no invoice is visible that cannot be paid. If the process ends between the two steps, the
+ * payable expires unused, because its id was never published. If payment-processor does not respond, it throws
+ * `service.not-ready` and creates nothing.
  */
 @Injectable()
 export class CreateInvoice {
@@ -26,27 +36,29 @@ export class CreateInvoice {
   ) {}
 
   /**
-   * If an open invoice has the same externalReference, the same request returns it, and a different request replaces it. Throws
-   * `payment.in-progress` or `payable.paid` if the invoice to replace has that state.
+   * If an open invoice has the same externalReference, an identical request returns that invoice, and a different
+   * request replaces it. Throws `payment.in-progress` or `payable.paid` if the invoice cannot be replaced because of
+   * its payment.
    */
   async execute(
     owner: InvoiceOwner,
     request: CreateInvoiceRequest,
-  ): Promise<{ invoice: StoredInvoice; replayed: boolean }> {
-    const fingerprint = fingerprintOf(request);
+  ): Promise<{ invoice: StoredInvoice; isReplayed: boolean }> {
+    const fingerprint = computeFingerprint(request);
     const { externalReference } = request;
-    for (let round = 1; round <= MAX_ATTEMPTS; round++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const existing = externalReference
         ? await this.invoices.findByExternalReference(owner, externalReference)
         : undefined;
       if (existing?.fingerprint === fingerprint && invoiceState(existing, this.clock.now()) === 'open')
-        return { invoice: existing, replayed: true };
+        return { invoice: existing, isReplayed: true };
 
       const invoice = this.newInvoice(owner, request, fingerprint);
-      await this.openPayable(invoice, isClosed(existing) ? undefined : existing);
-      if (await this.invoices.create(invoice)) return { invoice, replayed: false };
-      // Another request with this externalReference was faster: close this payable, which was never published.
-      await this.commands.request(ClosePayableV1, { payable: payableOf(invoice) }, PAYABLE_TIMEOUT_MS);
+      await this.openPayable(invoice, isMissingOrClosed(existing) ? undefined : existing);
+      if (await this.invoices.create(invoice)) return { invoice, isReplayed: false };
+      // A concurrent request with this externalReference stored its invoice first. Close the payable of this one, which
+      // is not visible.
+      await this.commands.request(ClosePayableV1, { payable: createPayableDescriptor(invoice) }, PAYABLE_TIMEOUT_MS);
     }
     throw new DomainError('resource.conflict', {
       message: 'Other invoices with this externalReference are being made. Try again.',
@@ -54,10 +66,13 @@ export class CreateInvoice {
     });
   }
 
-  private async openPayable(invoice: StoredInvoice, replaces: StoredInvoice | undefined): Promise<void> {
+  private async openPayable(invoice: StoredInvoice, invoiceToReplace: StoredInvoice | undefined): Promise<void> {
     const { replaced } = await this.commands.request(
       OpenPayableV1,
-      { payable: payableOf(invoice), ...(replaces ? { replaces: payableOf(replaces) } : {}) },
+      {
+        payable: createPayableDescriptor(invoice),
+        ...(invoiceToReplace ? { replaces: createPayableDescriptor(invoiceToReplace) } : {}),
+      },
       PAYABLE_TIMEOUT_MS,
     );
     if (replaced) await this.invoices.applyPayableChanges([{ payable: replaced, at: this.clock.nowISO() }]);
@@ -76,7 +91,7 @@ export class CreateInvoice {
       code: newOwnCode(),
       amount: request.amount,
       currencyISOCode: request.currencyISOCode,
-      lineItems: request.lineItems?.map(lineItemOf) ?? null,
+      lineItems: request.lineItems?.map(normaliseLineItem) ?? null,
       origin: request.origin,
       originReference: request.originReference ?? null,
       createdUTCDate: new Date(request.createdUTCDate),
@@ -89,7 +104,10 @@ export class CreateInvoice {
   }
 }
 
-/** True if there is no payable left to close. An expired one is still open and must be closed before it is replaced. */
-function isClosed(invoice: StoredInvoice | undefined): boolean {
+/**
+ * Whether there is no payable to close. The payable of an expired invoice is still open and must be closed before it is
+ * replaced.
+ */
+function isMissingOrClosed(invoice: StoredInvoice | undefined): boolean {
   return invoice === undefined || invoice.closedAt !== null;
 }

@@ -15,12 +15,13 @@ beforeAll(async () => {
   invoices = decoder.service.app.get(InvoiceRepository);
 });
 beforeEach(async () => {
-  const { merchantId, siteId } = await decoder.aMerchant();
+  const { merchantId, siteId } = await decoder.createMerchant();
   owner = { merchantId, siteId, mode: 'test' };
 });
 afterAll(() => decoder.stop());
 
-async function created(over: Partial<StoredInvoice> = {}): Promise<StoredInvoice> {
+/** Stores an invoice with these values. */
+async function storeInvoice(values: Partial<StoredInvoice> = {}): Promise<StoredInvoice> {
   const invoice: StoredInvoice = {
     ...owner,
     invoiceId: randomUUID(),
@@ -39,50 +40,51 @@ async function created(over: Partial<StoredInvoice> = {}): Promise<StoredInvoice
     payableState: 'open',
     payableVersion: 1,
     closedAt: null,
-    ...over,
+    ...values,
   };
   expect(await invoices.create(invoice)).toBe(true);
   return invoice;
 }
-const keep = ({ invoiceId }: StoredInvoice, state: PayableState, version: number, at: Date) =>
+/** Stores the state of the invoice's payable, as reported by payment-processor. */
+const applyPayableState = ({ invoiceId }: StoredInvoice, state: PayableState, version: number, at: Date) =>
   invoices.applyPayableChanges([{ payable: { payableId: invoiceId, state, version, tries: 0 }, at: at.toISOString() }]);
 
 test.each(['open', 'reserved'] as const)(
-  'an externalReference finds the invoice that is %s, not an older or a newer one that is closed',
+  'findByExternalReference returns the invoice that is %s, not an older or a newer closed invoice',
   async (payableState) => {
     const externalReference = 'basket-1';
     for (const madeAt of [decoder.clock.now(), decoder.clock.later(5_000)])
-      await keep(await created({ externalReference, madeAt }), 'closed', 2, madeAt);
-    const { invoiceId } = await created({ externalReference, madeAt: decoder.clock.later(2_000), payableState });
+      await applyPayableState(await storeInvoice({ externalReference, madeAt }), 'closed', 2, madeAt);
+    const { invoiceId } = await storeInvoice({ externalReference, madeAt: decoder.clock.later(2_000), payableState });
     expect(await invoices.findByExternalReference(owner, externalReference)).toMatchObject({ invoiceId });
   },
 );
 
-test('the code of a till finds the greatest id among invoices of the same millisecond', async () => {
+test('findByTillCode returns the invoice with the greatest id among those created in the same millisecond', async () => {
   const { code } = await decoder.service.app.get(TillCodeRepository).getOrCreate(owner, 'TILL-1');
   const ids = [randomUUID(), randomUUID(), randomUUID()].toSorted();
   const [least, middle, greatest] = ids as [string, string, string];
-  for (const invoiceId of [middle, greatest, least]) await created({ invoiceId });
+  for (const invoiceId of [middle, greatest, least]) await storeInvoice({ invoiceId });
   expect(await invoices.findByTillCode('test', code)).toMatchObject({ invoiceId: greatest });
 });
 
 test.each(['paid', 'refused', 'closed'] as const)('a payable that is %s closes its invoice', async (state) => {
-  const invoice = await created();
-  await keep(invoice, 'reserved', 2, decoder.clock.now());
+  const invoice = await storeInvoice();
+  await applyPayableState(invoice, 'reserved', 2, decoder.clock.now());
   expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({
     payableState: 'reserved',
     closedAt: null,
   });
   const at = decoder.clock.later(1_000);
-  await keep(invoice, state, 3, at);
+  await applyPayableState(invoice, state, 3, at);
   expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({ payableState: state, closedAt: at });
 });
 
-test('a report of the same or an older version does not change the closing time', async () => {
-  const invoice = await created();
+test('a payable state of the same or an older version does not change the closing time', async () => {
+  const invoice = await storeInvoice();
   const closedAt = decoder.clock.later(1_000);
-  await keep(invoice, 'closed', 3, closedAt);
-  // With this time the invoice would be expired instead of closed.
-  for (const version of [3, 2]) await keep(invoice, 'closed', version, invoice.expiresAt);
+  await applyPayableState(invoice, 'closed', 3, closedAt);
+  // If this time were stored, the invoice would be expired instead of closed.
+  for (const version of [3, 2]) await applyPayableState(invoice, 'closed', version, invoice.expiresAt);
   expect(await invoices.findOwned(owner, invoice.invoiceId)).toMatchObject({ payableVersion: 3, closedAt });
 });

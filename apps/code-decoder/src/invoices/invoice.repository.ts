@@ -3,9 +3,9 @@ import { InvoiceCreatedV1, type Mode, type PayableSnapshot } from '@svc/contract
 import { Clock } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { payableOf, type StoredInvoice } from './invoice.js';
+import { createPayableDescriptor, type StoredInvoice } from './invoice.js';
 
-/** The owner of an invoice; look-ups of another owner do not find it. */
+/** The owner of an invoice. A query for another owner does not find the invoice. */
 export interface InvoiceOwner {
   readonly merchantId: number;
   readonly siteId: number;
@@ -43,8 +43,8 @@ export class InvoiceRepository {
   ) {}
 
   /**
-   * Writes the invoice and its event in one statement. False if the site has another open or reserved invoice with this
-   * externalReference.
+   * Writes the invoice and its event in one statement. Returns false, and writes nothing, if the site has another open
+   * or reserved invoice with this externalReference.
    */
   async create(invoice: StoredInvoice): Promise<boolean> {
     const event = this.events.envelope({
@@ -52,7 +52,7 @@ export class InvoiceRepository {
       aggregateId: invoice.invoiceId,
       aggregateVersion: 1,
       payload: {
-        payable: payableOf(invoice),
+        payable: createPayableDescriptor(invoice),
         origin: invoice.origin,
         ...(invoice.originReference === null ? {} : { originReference: invoice.originReference }),
         createdUTCDate: invoice.createdUTCDate.toISOString(),
@@ -79,8 +79,8 @@ export class InvoiceRepository {
       payableState: invoice.payableState,
       payableVersion: invoice.payableVersion,
     };
-    const made = await this.events.write(this.dataSource, CREATE, parameters, [event]);
-    return made.length > 0;
+    const created = await this.events.write(this.dataSource, CREATE, parameters, [event]);
+    return created.length > 0;
   }
 
   async findOwned(owner: InvoiceOwner, invoiceId: string): Promise<StoredInvoice | undefined> {
@@ -92,9 +92,10 @@ export class InvoiceRepository {
   }
 
   /**
-   * The open or reserved invoice with this externalReference; if there is none, the newest. The newest alone would be wrong: clocks of
-   * replicas differ, so a replacement may seem older than the replaced invoice. A till may reuse a reference for years, so
-   * each half of the query reads at most one row.
+   * The open or reserved invoice with this externalReference, or the newest one if none is open or reserved. To return
+   * always the newest would be wrong: the clocks of replicas differ, so a replacement may have an earlier time than the
+   * replaced invoice. A till may use the same reference for years, therefore each half of the query reads at most one
+   * row.
    */
   async findByExternalReference(owner: InvoiceOwner, externalReference: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
@@ -111,7 +112,7 @@ export class InvoiceRepository {
     return row;
   }
 
-  /** No owner is needed: any person who sees a code may decode it. */
+  /** Does not check an owner, because any person who sees a code may decode it. */
   async findByCode(mode: Mode, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(
       `SELECT ${COLUMNS} FROM invoices i WHERE i.code = $1 AND i.mode = $2`,
@@ -121,8 +122,9 @@ export class InvoiceRepository {
   }
 
   /**
-   * The newest open invoice at the till of this static code (D5). Without `mode`, the mode of the till's code counts.
-   * Not a join: its plan, made on empty tables, would read all open invoices.
+   * The newest open invoice at the till of this static code (D5). If `mode` is undefined, the mode of the till's code
+   * is used. The statement has no join: PostgreSQL plans it while the tables are empty, and the plan of a join would
+   * read all open invoices.
    */
   async findByTillCode(mode: Mode | undefined, code: string): Promise<StoredInvoice | undefined> {
     const [row] = await this.dataSource.query<StoredInvoice[]>(

@@ -8,33 +8,36 @@ import {
 } from '@svc/contracts';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { anInvoiceRequest } from '../../test/invoice-request.js';
+import { buildInvoiceRequest } from '../../test/invoice-request.js';
 import {
-  fingerprintOf,
+  buildInvoice,
+  computeFingerprint,
+  createPayableDescriptor,
   invoiceState,
-  lineItemOf,
   MAX_INVOICE_ATTEMPTS,
-  payableOf,
+  normaliseLineItem,
   type StoredInvoice,
-  toInvoice,
 } from './invoice.js';
 
-const AT = new Date('2026-03-01T10:00:00.000Z');
-const [BEFORE, AFTER] = [new Date(AT.getTime() - 1), new Date(AT.getTime() + 1)];
+const EXPIRY = new Date('2026-03-01T10:00:00.000Z');
+const [BEFORE_EXPIRY, AFTER_EXPIRY] = [new Date(EXPIRY.getTime() - 1), new Date(EXPIRY.getTime() + 1)];
 
 test.each<[PayableState, Date | null, Date, string]>([
-  ['open', null, BEFORE, 'open'],
-  ['open', null, AT, 'expired'],
-  ['reserved', null, AFTER, 'open'],
-  ['paid', AFTER, AFTER, 'closed'],
-  ['refused', BEFORE, BEFORE, 'closed'],
-  ['closed', BEFORE, AFTER, 'closed'],
-  ['closed', AT, AFTER, 'expired'],
-])('the invoice of a payable that is %s, closed at %p, is at %p %s', (payableState, closedAt, now, state) => {
-  expect(invoiceState({ payableState, closedAt, expiresAt: AT }, now)).toBe(state);
-});
+  ['open', null, BEFORE_EXPIRY, 'open'],
+  ['open', null, EXPIRY, 'expired'],
+  ['reserved', null, AFTER_EXPIRY, 'open'],
+  ['paid', AFTER_EXPIRY, AFTER_EXPIRY, 'closed'],
+  ['refused', BEFORE_EXPIRY, BEFORE_EXPIRY, 'closed'],
+  ['closed', BEFORE_EXPIRY, AFTER_EXPIRY, 'closed'],
+  ['closed', EXPIRY, AFTER_EXPIRY, 'expired'],
+])(
+  'an invoice whose payable is %s, closed at %p, has at the time %p the state %s',
+  (payableState, closedAt, now, state) => {
+    expect(invoiceState({ payableState, closedAt, expiresAt: EXPIRY }, now)).toBe(state);
+  },
+);
 
-test.each([0, 1, 100_000_000_000, '0', '007', '100000000000'])('%j is a unit price', (value) =>
+test.each([0, 1, 100_000_000_000, '0', '007', '100000000000'])('isUnitPrice accepts %j', (value) =>
   expect(isUnitPrice(value)).toBe(true),
 );
 test.each([
@@ -53,13 +56,14 @@ test.each([
   null,
   true,
   [1],
-])('%p is not a unit price', (value) => expect(isUnitPrice(value)).toBe(false));
-test.each([1, -1, 0.125, -0.5, 1_000_000])('%d is a quantity', (value) => expect(isQuantity(value)).toBe(true));
-test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('%p is not a quantity', (value) =>
+])('isUnitPrice rejects %p', (value) => expect(isUnitPrice(value)).toBe(false));
+test.each([1, -1, 0.125, -0.5, 1_000_000])('isQuantity accepts %d', (value) => expect(isQuantity(value)).toBe(true));
+test.each([0, -0, NaN, Infinity, 1_000_001, '1', null])('isQuantity rejects %p', (value) =>
   expect(isQuantity(value)).toBe(false),
 );
-test.each(['2026-11-20T18:03:36.123Z', '2026-11-20T18:03:36Z', '2024-02-29T00:00:00.1Z'])('%s is a date', (value) =>
-  expect(isUtcDate(value)).toBe(true),
+test.each(['2026-11-20T18:03:36.123Z', '2026-11-20T18:03:36Z', '2024-02-29T00:00:00.1Z'])(
+  'isUtcDate accepts %s',
+  (value) => expect(isUtcDate(value)).toBe(true),
 );
 test.each([
   '2026-11-20',
@@ -72,51 +76,56 @@ test.each([
   '+012026-01-01T00:00:00Z',
   1_763_500_000,
   null,
-])('%p is not a date', (value) => expect(isUtcDate(value)).toBe(false));
+])('isUtcDate rejects %p', (value) => expect(isUtcDate(value)).toBe(false));
 
-const fieldsOf = (body: object): string[] =>
+/** Names of the fields that fail validation. */
+const findInvalidFields = (body: object): string[] =>
   validateSync(plainToInstance(CreateInvoiceRequest, body), { stopAtFirstError: true })
     .flatMap((error) => (error.children?.length ? error.children.flatMap((item) => item.children ?? []) : [error]))
     .map(({ property }) => property);
 
 test.each<[string, Record<string, unknown>, string[]]>([
-  ['as it should be', {}, []],
+  ['with valid values', {}, []],
   ['without externalReference', { externalReference: undefined }, []],
-  ['with null for what is optional', { externalReference: null, lineItems: null, originReference: null }, []],
+  ['with null in optional fields', { externalReference: null, lineItems: null, originReference: null }, []],
   [
-    'with null members of a line',
+    'with null in optional members of a line item',
     { lineItems: [{ sku: 's', unitPrice: 1, name: null, productCode: null, categories: null, quantity: null }] },
     [],
   ],
-  ['with neither product code nor sku', { lineItems: [{ unitPrice: 1 }] }, ['productCode']],
+  ['with a line item that has neither product code nor sku', { lineItems: [{ unitPrice: 1 }] }, ['productCode']],
   [
-    'with an empty product code beside a sku',
+    'with a line item that has an empty product code and a sku',
     { lineItems: [{ sku: 's', productCode: '', unitPrice: 1 }] },
     ['productCode'],
   ],
   [
-    'with eleven categories',
+    'with a line item that has eleven categories',
     { lineItems: [{ sku: 's', unitPrice: 1, categories: Array(11).fill('c') }] },
     ['categories'],
   ],
-  ['with a category that is no text', { lineItems: [{ sku: 's', unitPrice: 1, categories: [1] }] }, ['categories']],
-  ['of nothing', { amount: 0 }, ['amount']],
-  ['of text', { amount: '1' }, ['amount']],
-  ['in dollars', { currencyISOCode: 'USD' }, ['currencyISOCode']],
-  ['of no till', { siteReference: ' ' }, ['siteReference']],
+  ['with a category that is not text', { lineItems: [{ sku: 's', unitPrice: 1, categories: [1] }] }, ['categories']],
+  ['with the amount 0', { amount: 0 }, ['amount']],
+  ['with an amount that is text', { amount: '1' }, ['amount']],
+  ['with the currency USD', { currencyISOCode: 'USD' }, ['currencyISOCode']],
+  ['with a blank siteReference', { siteReference: ' ' }, ['siteReference']],
   ['without origin', { origin: undefined }, ['origin']],
-  ['of yesterday in words', { createdUTCDate: 'yesterday' }, ['createdUTCDate']],
-  ['with 501 lines', { lineItems: Array(501).fill({ sku: 's', unitPrice: 1 }) }, ['lineItems']],
-])('an invoice %s has the invalid fields %j', (_, over, fields) =>
-  expect(fieldsOf(anInvoiceRequest(over))).toEqual(fields),
+  ['with a date in words', { createdUTCDate: 'yesterday' }, ['createdUTCDate']],
+  ['with 501 line items', { lineItems: Array(501).fill({ sku: 's', unitPrice: 1 }) }, ['lineItems']],
+])('a request %s has the invalid fields %j', (_, changes, fields) =>
+  expect(findInvalidFields(buildInvoiceRequest(changes))).toEqual(fields),
 );
 
-test('a line item is stored with its price as text and without absent members', () => {
-  expect(lineItemOf(Object.assign(new LineItemRequest(), { sku: 's', unitPrice: 150, name: null }))).toEqual({
+test('a line item is stored with its price as text, and without members that are null or absent', () => {
+  expect(normaliseLineItem(Object.assign(new LineItemRequest(), { sku: 's', unitPrice: 150, name: null }))).toEqual({
     sku: 's',
     unitPrice: '150',
   });
 });
+
+/** The fingerprint of a valid request with these changes. */
+const fingerprintWith = (changes: object): string =>
+  computeFingerprint(buildInvoiceRequest({ externalReference: 'e', ...changes }) as never);
 
 test.each([
   ['amount', { amount: 1 }],
@@ -124,20 +133,18 @@ test.each([
   ['origin', { origin: 'other' }],
   ['createdUTCDate', { createdUTCDate: '2026-03-01T09:59:59.000Z' }],
   ['originReference', { originReference: 'x' }],
-  ['a line', { lineItems: [{ sku: 's', unitPrice: 1 }] }],
-  ['no lines but an empty list', { lineItems: [] }],
-])('another %s changes the fingerprint', (_, over) => {
-  const of = (more: object): string => fingerprintOf(anInvoiceRequest({ externalReference: 'e', ...more }) as never);
-  expect(of(over)).not.toBe(of({}));
+  ['list of line items', { lineItems: [{ sku: 's', unitPrice: 1 }] }],
+  ['list of line items (empty instead of absent)', { lineItems: [] }],
+])('a request with another %s has another fingerprint', (_, changes) => {
+  expect(fingerprintWith(changes)).not.toBe(fingerprintWith({}));
 });
 
 test.each([
-  ['a field that nobody knows', { tableNumber: 4 }],
-  ['null for what is absent', { originReference: null, lineItems: null }],
+  ['a field that is not in the specification', { tableNumber: 4 }],
+  ['null instead of absent fields', { originReference: null, lineItems: null }],
   ['a date without milliseconds', { createdUTCDate: '2026-03-01T09:59:58Z' }],
-])('%s does not change the fingerprint', (_, over) => {
-  const of = (more: object): string => fingerprintOf(anInvoiceRequest({ externalReference: 'e', ...more }) as never);
-  expect(of(over)).toBe(of({}));
+])('a request with %s has the same fingerprint', (_, changes) => {
+  expect(fingerprintWith(changes)).toBe(fingerprintWith({}));
 });
 
 const STORED: StoredInvoice = {
@@ -155,14 +162,14 @@ const STORED: StoredInvoice = {
   origin: 'till',
   originReference: 'o-1',
   createdUTCDate: new Date('2026-03-01T09:59:58Z'),
-  madeAt: AT,
-  expiresAt: AFTER,
+  madeAt: EXPIRY,
+  expiresAt: AFTER_EXPIRY,
   payableState: 'open',
   payableVersion: 1,
   closedAt: null,
 };
 
-test('the payable of an invoice contains the invoice, its till and its code', () => {
+test('the payable of an invoice contains the references of the invoice and its till, and the code', () => {
   const source = {
     kind: 'invoice',
     invoiceReference: 'i-1',
@@ -170,7 +177,7 @@ test('the payable of an invoice contains the invoice, its till and its code', ()
     siteReference: 'TILL-1',
     code: '01234567890123456789',
   };
-  expect(payableOf(STORED)).toStrictEqual({
+  expect(createPayableDescriptor(STORED)).toStrictEqual({
     payableId: 'i-1',
     mode: 'live',
     merchantId: 1001,
@@ -181,12 +188,12 @@ test('the payable of an invoice contains the invoice, its till and its code', ()
     triesMax: MAX_INVOICE_ATTEMPTS,
     source,
   });
-  const { externalReference: _, ...without } = source;
-  expect(payableOf({ ...STORED, externalReference: null }).source).toStrictEqual(without);
+  const { externalReference: _, ...sourceWithoutReference } = source;
+  expect(createPayableDescriptor({ ...STORED, externalReference: null }).source).toStrictEqual(sourceWithoutReference);
 });
 
-test('an invoice is returned as the specification defines it, without unknown members', () => {
-  const shown = {
+test('an invoice is returned with the members of the specification, without those that have no value', () => {
+  const requiredMembers = {
     siteReference: 'TILL-1',
     currencyISOCode: 'ZAR',
     amount: 12_345,
@@ -195,20 +202,23 @@ test('an invoice is returned as the specification defines it, without unknown me
     invoiceReference: 'i-1',
     state: 'closed',
   };
-  const known = { lineItems: [{ sku: 's', unitPrice: '1' }], originReference: 'o-1' };
-  expect(toInvoice(STORED, 'closed')).toStrictEqual({ ...shown, ...known });
-  expect(toInvoice({ ...STORED, lineItems: null, originReference: null }, 'closed')).toStrictEqual(shown);
+  const optionalMembers = { lineItems: [{ sku: 's', unitPrice: '1' }], originReference: 'o-1' };
+  expect(buildInvoice(STORED, 'closed')).toStrictEqual({ ...requiredMembers, ...optionalMembers });
+  expect(buildInvoice({ ...STORED, lineItems: null, originReference: null }, 'closed')).toStrictEqual(requiredMembers);
 });
 
-test('a line item keeps all its members', () => {
-  const line = { name: 'n', productCode: 'p', sku: 's', unitPrice: '007', categories: ['c'], quantity: 2 };
-  expect(lineItemOf(line)).toStrictEqual({ ...line, unitPrice: '7' });
-  expect(lineItemOf({ ...line, name: null, categories: null })).not.toHaveProperty('categories');
+test('a line item is stored with all its members', () => {
+  const lineItem = { name: 'n', productCode: 'p', sku: 's', unitPrice: '007', categories: ['c'], quantity: 2 };
+  expect(normaliseLineItem(lineItem)).toStrictEqual({ ...lineItem, unitPrice: '7' });
+  expect(normaliseLineItem({ ...lineItem, name: null, categories: null })).not.toHaveProperty('categories');
 });
 
-const LINE = { name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 2 };
-const withLine = (change: object): string =>
-  fingerprintOf(anInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE, ...change }] }) as never);
+const LINE_ITEM = { name: 'n', productCode: 'p', sku: 's', unitPrice: '7', categories: ['c'], quantity: 2 };
+/** The fingerprint of a request whose only line item has this change. */
+const fingerprintWithLineItem = (change: object): string =>
+  computeFingerprint(
+    buildInvoiceRequest({ externalReference: 'e', lineItems: [{ ...LINE_ITEM, ...change }] }) as never,
+  );
 
 test.each([
   { name: 'm' },
@@ -220,18 +230,19 @@ test.each([
   { categories: null },
   { quantity: 3 },
   { quantity: undefined },
-])('a line item with %j changes the fingerprint', (change) => {
-  expect(withLine(change)).not.toBe(withLine({}));
-  expect(withLine(change)).toMatch(/^[0-9a-f]{64}$/);
+])('a request whose line item has %j has another fingerprint', (change) => {
+  expect(fingerprintWithLineItem(change)).not.toBe(fingerprintWithLineItem({}));
+  expect(fingerprintWithLineItem(change)).toMatch(/^[0-9a-f]{64}$/);
 });
 
 test('leading zeros of a price, and null instead of an absent member, do not change the fingerprint', () => {
-  expect(withLine({ unitPrice: 7 })).toBe(withLine({ unitPrice: '07' }));
+  expect(fingerprintWithLineItem({ unitPrice: 7 })).toBe(fingerprintWithLineItem({ unitPrice: '07' }));
   for (const member of ['name', 'productCode', 'sku', 'categories', 'quantity'])
-    expect(withLine({ [member]: null })).toBe(withLine({ [member]: undefined }));
+    expect(fingerprintWithLineItem({ [member]: null })).toBe(fingerprintWithLineItem({ [member]: undefined }));
 });
 
-// Stored with each invoice: with another fingerprint, a retry of a request in flight would replace its invoice.
-test('the fingerprint of a request is the same in every release', () => {
-  expect(withLine({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
+// The fingerprint is stored with each invoice. If a release computed another one, a till's retry would replace its
+// invoice.
+test('every release computes the same fingerprint for a request', () => {
+  expect(fingerprintWithLineItem({})).toBe('a7fc5dbfa61255b9c03b32fddf6977cb84c1567fabcea792edc3599c12f71999');
 });

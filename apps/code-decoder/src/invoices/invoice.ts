@@ -11,14 +11,14 @@ import type {
 } from '@svc/contracts';
 
 /**
- * Number of failed payments after which an invoice is refused. The payers of a till's invoice are different people, so the limit is
- * higher than for a hosted session; it is the general limit of a payable.
+ * Number of failed payments after which an invoice is refused. It is higher than for a hosted session, because
+ * different people may try to pay a till's invoice. It is the maximum that a payable allows.
  */
 export const MAX_INVOICE_ATTEMPTS = 100;
 
 /** An invoice of a till (D6). Only the state of its payable changes. */
 export interface StoredInvoice {
-  /** UUID: its reference, and the id of its payable. */
+  /** UUID. It is the `reference` in the API, and the id of the payable. */
   readonly invoiceId: string;
   readonly mode: Mode;
   readonly merchantId: number;
@@ -26,10 +26,11 @@ export interface StoredInvoice {
   /** Point-of-sale till identifier. */
   readonly siteReference: string;
   readonly externalReference: string | null;
+  /** Result of {@link computeFingerprint} for the request that created the invoice. */
   readonly fingerprint: string;
-  /** The 20 digits of its dynamic code (D5). */
+  /** The 20 digits of the invoice's dynamic code (D5). */
   readonly code: string;
-  /** Cents. */
+  /** In cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
   readonly lineItems: readonly LineItem[] | null;
@@ -37,7 +38,7 @@ export interface StoredInvoice {
   readonly originReference: string | null;
   /** Creation time according to the till. */
   readonly createdUTCDate: Date;
-  /** Creation time in this service. */
+  /** Creation time according to this service. */
   readonly madeAt: Date;
   readonly expiresAt: Date;
   readonly payableState: PayableState;
@@ -46,8 +47,8 @@ export interface StoredInvoice {
 }
 
 /**
- * The state of an invoice for payers. With a payment in progress it is open, even past its expiry, because the payment may
- * succeed. An invoice that was closed after its expiry, to be replaced, stays expired.
+ * The state of an invoice for payers. During a payment it is open, even past its expiry, because the payment may
+ * succeed. An invoice that was closed after its expiry, because a new one replaced it, stays expired.
  */
 export function invoiceState(
   { payableState, expiresAt, closedAt }: Pick<StoredInvoice, 'payableState' | 'expiresAt' | 'closedAt'>,
@@ -67,7 +68,7 @@ export function invoiceState(
 }
 
 /** The payable of an invoice, for commands and events to payment-processor. */
-export function payableOf(invoice: StoredInvoice): PayableDescriptor<InvoiceSource> {
+export function createPayableDescriptor(invoice: StoredInvoice): PayableDescriptor<InvoiceSource> {
   return {
     payableId: invoice.invoiceId,
     mode: invoice.mode,
@@ -87,8 +88,8 @@ export function payableOf(invoice: StoredInvoice): PayableDescriptor<InvoiceSour
   };
 }
 
-/** The invoice as the specification defines it; unknown fields are absent. */
-export function toInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Invoice {
+/** The invoice in the format of the specification. Fields without a value are absent. */
+export function buildInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Invoice {
   return {
     siteReference: invoice.siteReference,
     currencyISOCode: invoice.currencyISOCode,
@@ -102,24 +103,37 @@ export function toInvoice(invoice: StoredInvoice, state: 'open' | 'closed'): Inv
   };
 }
 
-/** A line item as stored and returned: the price as text (C1), without absent fields. */
-export function lineItemOf({ name, productCode, sku, unitPrice, categories, quantity }: LineItemRequest): LineItem {
+/**
+ * A line item in the format in which it is stored and returned: the price is text (C1), and fields that are null are
+ * absent.
+ */
+export function normaliseLineItem({
+  name,
+  productCode,
+  sku,
+  unitPrice,
+  categories,
+  quantity,
+}: LineItemRequest): LineItem {
   return {
-    ...withoutAbsent({ name, productCode, sku }),
-    // Normalised, because a retry with `007` instead of `7` is the same request.
+    ...omitNulls({ name, productCode, sku }),
+    // Without leading zeros, because a retry with `007` instead of `7` is the same request.
     unitPrice: String(Number(unitPrice)),
-    ...withoutAbsent({ categories, quantity }),
+    ...omitNulls({ categories, quantity }),
   };
 }
 
-/** Shows whether a retried invoice is the same (D6). Fields that are not in the specification do not count. */
-export function fingerprintOf(request: CreateInvoiceRequest): string {
+/**
+ * Two requests with the same fingerprint are the same request (D6). Fields that are not in the specification are
+ * ignored.
+ */
+export function computeFingerprint(request: CreateInvoiceRequest): string {
   const fields = [
     request.siteReference,
     request.currencyISOCode,
     request.amount,
     request.lineItems?.map((item) => {
-      const { name, productCode, sku, unitPrice, categories, quantity } = lineItemOf(item);
+      const { name, productCode, sku, unitPrice, categories, quantity } = normaliseLineItem(item);
       return [name ?? null, productCode ?? null, sku ?? null, unitPrice, categories ?? null, quantity ?? null];
     }) ?? null,
     request.origin,
@@ -129,11 +143,11 @@ export function fingerprintOf(request: CreateInvoiceRequest): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-type WithoutAbsent<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
+type WithoutNulls<T> = { [Name in keyof T]?: NonNullable<T[Name]> };
 
-/** Without members that are null or undefined. */
-function withoutAbsent<T extends object>(members: T): WithoutAbsent<T> {
+/** Copies the object without members that are null or undefined. */
+function omitNulls<T extends object>(members: T): WithoutNulls<T> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
-  ) as WithoutAbsent<T>;
+  ) as WithoutNulls<T>;
 }

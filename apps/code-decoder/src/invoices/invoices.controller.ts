@@ -6,7 +6,7 @@ import { CodeDecoderConfig } from '../config.js';
 import { acceptedMediaType, sendCode } from '../qr/code-response.js';
 import { CloseInvoice } from './close-invoice.js';
 import { CreateInvoice } from './create-invoice.js';
-import { invoiceState, type StoredInvoice, toInvoice } from './invoice.js';
+import { buildInvoice, invoiceState, type StoredInvoice } from './invoice.js';
 import { type InvoiceOwner, InvoiceRepository } from './invoice.repository.js';
 import { CallingSite, ForSites } from './require-site.guard.js';
 
@@ -23,14 +23,15 @@ export class InvoicesController {
   ) {}
 
   /**
-   * Creates an invoice, which can be paid and decoded after the response (D6). By `Accept` the response is the invoice, the text
-   * of its code or the QR code; the header `reference` names the invoice in each. It lives one hour.
+   * Creates an invoice, which can be paid and decoded after the response (D6). `Accept` selects whether the response is
+   * the invoice, the text of its code or the QR code. Each response has the id of the invoice in the header
+   * `reference`. The invoice expires after one hour.
    *
    * @returns 201 The invoice.
-   * @returns 200 With `Idempotency-Replayed`: the same invoice as before, while it is open.
+   * @returns 200 The existing open invoice of the same request, with the header `Idempotency-Replayed`.
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
-   * @throws payment.in-progress A payment is being made on the invoice that this one would replace.
+   * @throws payment.in-progress A payment of the invoice to replace is in progress.
    * @throws resource.conflict
    * @throws request.not-acceptable
    */
@@ -41,15 +42,15 @@ export class InvoicesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
-    const form = acceptedMediaType(request);
-    const { invoice, replayed } = await this.createInvoice.execute(site, body);
-    if (replayed) reply.status(200).header('idempotency-replayed', 'true');
+    const mediaType = acceptedMediaType(request);
+    const { invoice, isReplayed } = await this.createInvoice.execute(site, body);
+    if (isReplayed) reply.status(200).header('idempotency-replayed', 'true');
     reply.header('reference', invoice.invoiceId);
-    return sendCode(reply, form, this.responseOf(invoice));
+    return sendCode(reply, mediaType, this.buildResponse(invoice));
   }
 
   /**
-   * Reads an invoice, including closed ones.
+   * Returns an invoice, also if it is closed.
    *
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
@@ -64,19 +65,19 @@ export class InvoicesController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<InvoiceResponse | string> {
-    const form = acceptedMediaType(request);
+    const mediaType = acceptedMediaType(request);
     const invoice = isUuid(reference) ? await this.invoices.findOwned(site, reference) : undefined;
     if (!invoice) throw new DomainError('resource.not-found', { message: 'There is no such invoice.' });
     reply.header('reference', invoice.invoiceId);
-    return sendCode(reply, form, this.responseOf(invoice));
+    return sendCode(reply, mediaType, this.buildResponse(invoice));
   }
 
   /**
-   * Closes the open invoice of a reference: it cannot be paid any more.
+   * Closes the open invoice with this externalReference, so that it cannot be paid any more.
    *
    * @query externalReference required
    * @throws request.invalid
-   * @throws resource.not-found The site has no open invoice of this reference.
+   * @throws resource.not-found The site has no invoice with this externalReference.
    * @throws payment.in-progress
    */
   @Delete()
@@ -90,11 +91,11 @@ export class InvoicesController {
     await this.closeInvoice.execute(site, reference);
   }
 
-  private responseOf(invoice: StoredInvoice): InvoiceResponse {
+  private buildResponse(invoice: StoredInvoice): InvoiceResponse {
     const state = invoiceState(invoice, this.clock.now());
     if (state === 'expired') throw new DomainError('payable.expired');
     return {
-      ...toInvoice(invoice, state),
+      ...buildInvoice(invoice, state),
       reference: invoice.invoiceId,
       ...(invoice.externalReference === null ? {} : { externalReference: invoice.externalReference }),
       code: ownCodeText(invoice.code, this.config.SVC_CODES_URL),

@@ -13,8 +13,8 @@ import { SessionCodeRepository } from '../sessions/session-code.repository.js';
 import { InvoiceRepository } from './invoice.repository.js';
 
 /**
- * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. Replay: the newest version of
- * each invoice wins; a closed session stays closed.
+ * Updates invoices, and the codes of sessions, from the events of payment-processor about their payables. It can handle
+ * a replay: the newest version of each invoice wins, and a closed session stays closed.
  */
 @Controller()
 export class PayablesConsumer {
@@ -40,7 +40,10 @@ export class PayablesConsumer {
     await this.closeSessions(events);
   }
 
-  /** The event does not say whether the payable is an invoice or a session: each repository updates the ids that it knows. */
+  /**
+   * The event does not contain whether the payable is an invoice or a session, therefore each repository updates only
+   * its own rows.
+   */
   @EventPattern(PayableClosedV1, { repeatable: true })
   async onClosed(events: EventEnvelope<PayableSnapshot>[]): Promise<void> {
     const closed = events.map(({ payload, occurredAt }) => ({ payable: payload, at: occurredAt }));
@@ -56,11 +59,11 @@ export class PayablesConsumer {
   }
 
   private closeSessions(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
-    const over = events
+    const finalPayments = events
       .map(({ payload }) => payload)
       .filter(({ source, payable }) => source.kind === 'session' && ['paid', 'refused'].includes(payable.state));
     return this.sessionCodes.close(
-      over.map(({ payable, modifiedUTCDate }) => ({ sessionId: payable.payableId, at: modifiedUTCDate })),
+      finalPayments.map(({ payable, modifiedUTCDate }) => ({ sessionId: payable.payableId, at: modifiedUTCDate })),
     );
   }
 }

@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-// PostgreSQL plans the statement once, while the tables are empty.
-test('a static code only reads the open invoices of its till', async () => {
+// PostgreSQL plans each statement once, while the tables are empty: the plan must also be good for full tables.
+test('findByTillCode only reads the open invoices of the till, with an index', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(decoder.dataSource, () => invoices.findByTillCode('test', '0'.repeat(20)));
   expect(plan).toMatch(
@@ -18,17 +18,17 @@ test('a static code only reads the open invoices of its till', async () => {
   expect(plan).not.toMatch(/Seq Scan/);
 });
 
-test('an externalReference is looked up in the index of its site', async () => {
+test('findByExternalReference uses the indexes on site, mode and externalReference', async () => {
   const invoices = decoder.service.app.get(InvoiceRepository);
   const plan = await planOf(decoder.dataSource, () =>
     invoices.findByExternalReference({ merchantId: 1, siteId: 2, mode: 'test' }, 'x'),
   );
-  const byReference = 'Index Cond: \\(\\(site_id = .*\\) AND \\(mode = .*\\) AND \\(external_reference = ';
-  expect(plan).toMatch(new RegExp(`using invoices_one_open on invoices i .*\\n\\s+${byReference}`));
-  // Reads the end of the index: a sort would read every invoice that ever had the reference.
+  const indexCondition = 'Index Cond: \\(\\(site_id = .*\\) AND \\(mode = .*\\) AND \\(external_reference = ';
+  expect(plan).toMatch(new RegExp(`using invoices_one_open on invoices i .*\\n\\s+${indexCondition}`));
+  // The newest invoice is read from the end of the index. A sort would read every invoice that ever had this reference.
   expect(plan).toMatch(
     new RegExp(
-      `Limit .*\\n\\s+->  Index Scan Backward using invoices_by_external_reference on .*\\n\\s+${byReference}`,
+      `Limit .*\\n\\s+->  Index Scan Backward using invoices_by_external_reference on .*\\n\\s+${indexCondition}`,
     ),
   );
 });

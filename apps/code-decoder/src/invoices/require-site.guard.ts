@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
   UseGuards,
 } from '@nestjs/common';
-import { MerchantKeyGuard, merchantOf } from '@svc/auth';
+import { getAuthenticatedMerchant, MerchantKeyGuard } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
 import type { InvoiceOwner } from './invoice.repository.js';
 
@@ -16,21 +16,21 @@ import type { InvoiceOwner } from './invoice.repository.js';
  */
 class RequireSiteGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const { siteId, siteExists } = merchantOf(context);
+    const { siteId, siteExists } = getAuthenticatedMerchant(context);
     if (siteId === undefined || !siteExists)
       throw new DomainError('resource.not-found', { message: 'There is no such site.' });
     return true;
   }
 }
 
-/** Controller decorator: only for merchants, on the path of one of their sites (A7). */
+/** Controller decorator: admits only merchants, on the path of one of their sites (A7). */
 export function ForSites(): ClassDecorator & MethodDecorator {
   return applyDecorators(UseGuards(MerchantKeyGuard, RequireSiteGuard));
 }
 
-/** Parameter decorator: the site of the path, checked by {@link ForSites}. */
+/** Parameter decorator: the site in the path, which {@link ForSites} has checked. */
 export const CallingSite = createParamDecorator((_: unknown, context: ExecutionContext): InvoiceOwner => {
-  const { merchantId, siteId, mode } = merchantOf(context);
+  const { merchantId, siteId, mode } = getAuthenticatedMerchant(context);
   if (siteId === undefined) throw new Error('@CallingSite() needs @ForSites().');
   return { merchantId, siteId, mode };
 });

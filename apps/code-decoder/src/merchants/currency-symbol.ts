@@ -1,4 +1,6 @@
-/** The local symbol of a currency, such as `R` for ZAR (D3); the code itself if there is none. */
+/**
+ * The symbol of a currency in South Africa, such as `R` for ZAR (D3), or the ISO code if the currency has no symbol.
+ */
 export function currencySymbol(currencyISOCode: string): string {
   const parts = new Intl.NumberFormat('en-ZA', {
     style: 'currency',

@@ -4,14 +4,14 @@ import { DataSource } from 'typeorm';
 import type { InvoiceOwner } from '../invoices/invoice.repository.js';
 import { currencySymbol } from './currency-symbol.js';
 
-/** The merchant's data for payers (specification, "Merchant"). */
+/** Reads the data of a merchant that payers see (specification, "Merchant"). */
 @Injectable()
 export class MerchantProfileQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * For the merchant of an invoice, whose site is therefore known. Until the event with its features has arrived, no
-   * feature is allowed.
+   * Requires the site to be stored in this service, which is true for the site of each invoice. Until the event with
+   * the merchant's features has arrived, no feature is enabled.
    */
   async get({ merchantId, siteId }: Omit<InvoiceOwner, 'mode'>, currencyISOCode: string): Promise<Merchant> {
     const [row] = await this.dataSource.query<{ name: string; features: MerchantFeatures | null }[]>(

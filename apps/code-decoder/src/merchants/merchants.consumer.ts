@@ -2,7 +2,10 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type MerchantChanged, MerchantChangedV1 } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the merchants' names and features for decoded codes. Replay: the highest version of each row wins. */
+/**
+ * Stores the merchants' names and features for decoded codes. During an event replay, the highest version of each row
+ * is kept.
+ */
 @Controller()
 export class MerchantsConsumer {
   @EventPattern(MerchantChangedV1, { repeatable: true })

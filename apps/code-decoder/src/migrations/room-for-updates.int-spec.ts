@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => decoder.stop());
 
-test('closing a session updates no index of its code', async () => {
+test('closing sessions writes no index of session_codes (HOT updates)', async () => {
   const codes = decoder.service.app.get(SessionCodeRepository);
   const at = decoder.clock.nowISO();
-  const made = Array.from({ length: 120 }, () => {
+  const sessions = Array.from({ length: 120 }, () => {
     const sessionId = randomUUID();
     const payable: PayableDescriptor = {
       ...{ payableId: sessionId, mode: 'test', merchantId: 1001, siteId: 5001, amount: 12345, currencyISOCode: 'ZAR' },
@@ -26,8 +26,11 @@ test('closing a session updates no index of its code', async () => {
     };
     return { payable, at };
   });
-  await codes.insertIfAbsent(made);
-  const closed = made.filter((_, nth) => nth % 3 === 0).map(({ payable }) => ({ sessionId: payable.payableId, at }));
+  await codes.insertIfAbsent(sessions);
+  const closed = sessions
+    .filter((_, index) => index % 3 === 0)
+    .map(({ payable }) => ({ sessionId: payable.payableId, at }));
   const updates = await updatesOf(decoder.dataSource, 'session_codes', () => codes.close(closed));
+  // A third of the 120 sessions was closed, and each of these updates was a HOT update.
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

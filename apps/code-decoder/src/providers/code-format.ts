@@ -1,14 +1,15 @@
 /**
- * The code formats of the specification ("Decode", support test; D2). The format decides between "not found" and "unsupported", and
- * which provider is queried. It never decides the meaning of a code.
+ * Fragments of the addresses in codes. They are one of the code formats of the specification ("Decode", support test;
+ * D2). The format of a code decides which provider is queried, and whether the error is "not found" or "unsupported".
+ * It does not decide what the code contains.
  *
- * A code is untrusted text of up to 2 KiB, so matching must take linear time: no pattern has two ways
- * to match the same characters.
+ * A code is untrusted text of up to 2 KiB, so matching must take linear time: no pattern may match the same characters
+ * in two ways.
  */
 export interface CodeFragments {
-  /** Fragments of addresses of codes, such as `pay.svc.example/c/`. Not patterns. */
+  /** Fragments of the addresses of codes, such as `pay.svc.example/c/`. They are plain text, not patterns. */
   readonly hosts: readonly string[];
-  /** Fragments of short links; in a code, a digit precedes the fragment. */
+  /** Fragments of short links. In a code, a digit precedes the fragment. */
   readonly shortLinks: readonly string[];
 }
 
@@ -21,27 +22,33 @@ const FORMATS: readonly (readonly [CodeFormat, RegExp])[] = [
   ['crstpc', /^CRSTPC(?:-\d+){5}$/],
 ];
 
-/** The first format that matches the whole trimmed code, in the order of the specification. */
+/** The format of the trimmed code. If it has several formats, the first in the order of the specification. */
 export function matchCodeFormat(code: string, fragments: CodeFragments): CodeFormat | undefined {
   const text = code.trim();
-  const matchesFragment = matchFragment(text, fragments);
-  if (matchesFragment === 'host') return 'host';
-  return FORMATS.find(([, shape]) => shape.test(text))?.[0] ?? matchesFragment;
+  const fragmentKind = matchFragment(text, fragments);
+  if (fragmentKind === 'host') return 'host';
+  return FORMATS.find(([, pattern]) => pattern.test(text))?.[0] ?? fragmentKind;
 }
 
-/** Whether the trimmed code contains one of these fragments: then it belongs to their owner. */
+/**
+ * The kind of fragment that the trimmed code contains. If it contains one, the code belongs to the owner of the
+ * fragments.
+ */
 export function matchFragment(text: string, { hosts, shortLinks }: CodeFragments): 'host' | 'short-link' | undefined {
   // The specification's pattern `^.*(?:fragment).*$` matches only a single line.
   if (/[\n\r\u2028\u2029]/.test(text)) return undefined;
   if (hosts.some((fragment) => text.includes(fragment))) return 'host';
-  return shortLinks.some((fragment) => followsDigit(text, fragment)) ? 'short-link' : undefined;
+  return shortLinks.some((fragment) => hasFragmentAfterDigit(text, fragment)) ? 'short-link' : undefined;
 }
 
-/** Equivalent to `^.*\d+(?:fragment).*$`, but in linear time: that pattern can match a run of digits in several ways. */
-function followsDigit(text: string, fragment: string): boolean {
-  for (let at = text.indexOf(fragment, 1); at > 0; at = text.indexOf(fragment, at + 1)) {
-    const before = text.charCodeAt(at - 1);
-    if (before >= 0x30 && before <= 0x39) return true;
+/**
+ * Equivalent to the pattern `^.*\d+(?:fragment).*$`, which is not linear because it can match a run of digits in
+ * several ways.
+ */
+function hasFragmentAfterDigit(text: string, fragment: string): boolean {
+  for (let position = text.indexOf(fragment, 1); position > 0; position = text.indexOf(fragment, position + 1)) {
+    const charBefore = text.charCodeAt(position - 1);
+    if (charBefore >= 0x30 && charBefore <= 0x39) return true;
   }
   return false;
 }

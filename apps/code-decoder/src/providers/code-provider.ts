@@ -1,31 +1,31 @@
 import type { DecodeResponse, Mode } from '@svc/contracts';
 import type { CodeFragments } from './code-format.js';
 
-/** Result of a provider's look-up of a code. */
+/** The result of a query to a provider for a code. */
 export type ProviderResult =
   | { readonly kind: 'known'; readonly decoded: DecodeResponse }
   | { readonly kind: 'expired' }
   | { readonly kind: 'unknown' };
 
-/** The provider did not respond in time, or its response is invalid: the code may or may not exist. */
+/** The provider did not respond in time, or its response is invalid. It is unknown whether the code exists. */
 export class ProviderUnavailableError extends Error {
   override readonly name = 'ProviderUnavailableError';
 
-  constructor(provider: string, why: string, cause?: unknown) {
-    super(`The request to the code provider ${provider} failed: ${why}.`, { cause });
+  constructor(provider: string, reason: string, cause?: unknown) {
+    super(`The request to the code provider ${provider} failed: ${reason}.`, { cause });
   }
 }
 
-/** Port to a third-party provider of codes (D4). */
+/** A third-party provider of codes (D4). */
 export interface CodeProvider {
   readonly name: string;
-  /** Only API keys of this mode look up codes here (A6). */
+  /** The provider is queried only for API keys of this mode (A6). */
   readonly mode: Mode;
   /** Fragments that identify the provider's codes (D2). */
   readonly fragments: CodeFragments;
-  /** Whether it is also queried for codes that match no provider (D3). */
+  /** Whether the provider is also queried for codes that contain no provider's fragment (D3). */
   readonly verifiesUnknown: boolean;
-  /** Throws {@link ProviderUnavailableError}, within its own deadline. */
+  /** Queries the provider. Throws {@link ProviderUnavailableError}, at the latest after the provider's timeout. */
   find(code: string): Promise<ProviderResult>;
   close(): Promise<void>;
 }

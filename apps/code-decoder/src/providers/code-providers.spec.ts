@@ -6,24 +6,24 @@ import { CodeDecoderConfig } from '../config.js';
 import { CodeProviders } from './code-providers.js';
 
 const log = newLog('test', 'silent');
-const closing: (() => Promise<unknown>)[] = [];
+const closeFunctions: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
+  for (const close of closeFunctions.splice(0)) await close();
 });
 
-/** A provider with the same response for every code, which counts its requests. */
-async function aProvider(name: string, status: number | 'silent', over: Record<string, unknown> = {}) {
-  let asked = 0;
+/** Starts the server of a provider that sends the same response for every code and counts its requests. */
+async function startProvider(name: string, status: number | 'silent', changes: Record<string, unknown> = {}) {
+  let requestCount = 0;
   const decoded = {
     merchant: { merchantReference: name, merchantName: name, currencyISOCode: 'ZAR', features: {} },
     invoice: { siteReference: 's', currencyISOCode: 'ZAR', amount: 100, createdUTCDate: '2026-01-01T00:00:00Z' },
   };
   const server: Server = createServer((_, response) => {
-    asked++;
+    requestCount++;
     if (status !== 'silent') response.writeHead(status).end(JSON.stringify(decoded));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closing.push(async () => {
+  closeFunctions.push(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -36,53 +36,54 @@ async function aProvider(name: string, status: number | 'silent', over: Record<s
     hosts: [`${name}.example`],
     shortLinks: [],
     verifiesUnknown: false,
-    ...over,
+    ...changes,
   };
-  return { settings, asked: () => asked };
+  return { settings, getRequestCount: () => requestCount };
 }
 
-function providersOf(...providers: { settings: object }[]): CodeProviders {
+/** The CodeProviders with these providers as configuration. */
+function createCodeProviders(...providers: { settings: object }[]): CodeProviders {
   const config = Object.assign(new CodeDecoderConfig(), {
     SVC_ENVIRONMENT: 'development',
     SVC_CODE_PROVIDERS: JSON.stringify(providers.map(({ settings }) => settings)),
   });
-  const made = new CodeProviders(config, log);
-  closing.unshift(() => made.onApplicationShutdown());
-  return made;
+  const codeProviders = new CodeProviders(config, log);
+  closeFunctions.unshift(() => codeProviders.onApplicationShutdown());
+  return codeProviders;
 }
 
-test('a code of a provider is sent only to that provider, and any other code to all that verify unknown codes', async () => {
-  const [one, other, verifying] = [
-    await aProvider('one', 200),
-    await aProvider('other', 200),
-    await aProvider('verifying', 200, { verifiesUnknown: true }),
+test('a code with the fragment of a provider is sent only to it, any other code to those that verify unknown codes', async () => {
+  const [first, second, verifying] = [
+    await startProvider('first', 200),
+    await startProvider('second', 200),
+    await startProvider('verifying', 200, { verifiesUnknown: true }),
   ];
-  const providers = providersOf(one, other, verifying);
-  const merchantOf = async (code: string) => {
-    const answer = await providers.find('test', code);
-    return answer.kind === 'known' ? answer.decoded.merchant.merchantReference : answer.kind;
+  const providers = createCodeProviders(first, second, verifying);
+  const findMerchantReference = async (code: string) => {
+    const result = await providers.find('test', code);
+    return result.kind === 'known' ? result.decoded.merchant.merchantReference : result.kind;
   };
-  expect(await merchantOf('https://one.example/1')).toBe('one');
-  expect([one.asked(), other.asked(), verifying.asked()]).toEqual([1, 0, 0]);
-  expect(await merchantOf('nobody knows')).toBe('verifying');
-  expect([one.asked(), other.asked(), verifying.asked()]).toEqual([1, 0, 1]);
+  expect(await findMerchantReference('https://first.example/1')).toBe('first');
+  expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 0]);
+  expect(await findMerchantReference('a code without a fragment')).toBe('verifying');
+  expect([first.getRequestCount(), second.getRequestCount(), verifying.getRequestCount()]).toEqual([1, 0, 1]);
 });
 
 test.each<[string, (number | 'silent')[], string]>([
-  ['one knows it and another is silent', ['silent', 200], 'known'],
-  ['one is silent and the others do not know it', [404, 'silent', 410], 'unavailable'],
-  ['it has expired at one', [404, 410], 'expired'],
-  ['none knows it', [404, 404], 'unknown'],
-])('combines the results of all providers if %s', async (_, statuses, kind) => {
-  const all = await Promise.all(statuses.map((status, i) => aProvider(`p${i}`, status, { verifiesUnknown: true })));
-  const providers = providersOf(...all);
+  ['one provider knows the code and another does not respond', ['silent', 200], 'known'],
+  ['one provider does not respond and no other knows the code', [404, 'silent', 410], 'unavailable'],
+  ['the code has expired at one provider and no other knows it', [404, 410], 'expired'],
+  ['no provider knows the code', [404, 404], 'unknown'],
+])('if %s (responses %j), the result is "%s"', async (_, statuses, kind) => {
+  const all = await Promise.all(statuses.map((status, i) => startProvider(`p${i}`, status, { verifiesUnknown: true })));
+  const providers = createCodeProviders(...all);
   expect((await providers.find('test', 'x')).kind).toBe(kind);
 });
 
-test('a key of the other mode queries no provider and matches no fragment', async () => {
-  const one = await aProvider('one', 200, { verifiesUnknown: true });
-  const providers = providersOf(one);
-  expect(await providers.find('live', 'https://one.example/1')).toEqual({ kind: 'unknown' });
-  expect(one.asked()).toBe(0);
-  expect([providers.fragmentsOf('live').hosts, providers.fragmentsOf('test').hosts]).toEqual([[], ['one.example']]);
+test('a provider of test mode is not queried in live mode, and its fragments do not match there', async () => {
+  const testProvider = await startProvider('first', 200, { verifiesUnknown: true });
+  const providers = createCodeProviders(testProvider);
+  expect(await providers.find('live', 'https://first.example/1')).toEqual({ kind: 'unknown' });
+  expect(testProvider.getRequestCount()).toBe(0);
+  expect([providers.getFragments('live').hosts, providers.getFragments('test').hosts]).toEqual([[], ['first.example']]);
 });

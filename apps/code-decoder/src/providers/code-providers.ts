@@ -7,7 +7,10 @@ import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from
 import { HttpCodeProvider } from './http-code-provider.js';
 import { parseProviders } from './provider-settings.js';
 
-/** Combined result of all providers: a known code takes precedence over an unavailable provider. */
+/**
+ * The combined result of all queried providers. If one provider knows the code, it does not matter that others are
+ * unavailable.
+ */
 export type LookupResult = ProviderResult | { readonly kind: 'unavailable' };
 
 /** The configured third-party providers (D4). */
@@ -30,8 +33,8 @@ export class CodeProviders implements OnApplicationShutdown {
     await Promise.all(this.providers.map((provider) => provider.close()));
   }
 
-  /** Fragments that identify the codes of all providers in this mode (D2). */
-  fragmentsOf(mode: Mode): CodeFragments {
+  /** The fragments that identify codes of the providers in this mode (D2). */
+  getFragments(mode: Mode): CodeFragments {
     const providers = this.providers.filter((provider) => provider.mode === mode);
     return {
       hosts: providers.flatMap(({ fragments }) => fragments.hosts),
@@ -39,20 +42,23 @@ export class CodeProviders implements OnApplicationShutdown {
     };
   }
 
-  /** Queries the providers whose fragments match, concurrently. If none matches, queries those that verify unknown codes (D3). */
+  /**
+   * Queries concurrently all providers whose fragments the code contains. If it contains none, it queries the providers
+   * that verify unknown codes (D3).
+   */
   async find(mode: Mode, code: string): Promise<LookupResult> {
     const providers = this.providers.filter((provider) => provider.mode === mode);
     const owners = providers.filter(({ fragments }) => matchFragment(code, fragments) !== undefined);
     const queried = owners.length > 0 ? owners : providers.filter(({ verifiesUnknown }) => verifiesUnknown);
-    const answers = await Promise.all(queried.map((provider) => this.findWith(provider, code)));
+    const results = await Promise.all(queried.map((provider) => this.queryProvider(provider, code)));
     return (
-      answers.find(({ kind }) => kind === 'known') ??
-      answers.find(({ kind }) => kind === 'unavailable') ??
-      answers.find(({ kind }) => kind === 'expired') ?? { kind: 'unknown' }
+      results.find(({ kind }) => kind === 'known') ??
+      results.find(({ kind }) => kind === 'unavailable') ??
+      results.find(({ kind }) => kind === 'expired') ?? { kind: 'unknown' }
     );
   }
 
-  private async findWith(provider: CodeProvider, code: string): Promise<LookupResult> {
+  private async queryProvider(provider: CodeProvider, code: string): Promise<LookupResult> {
     try {
       return await provider.find(code);
     } catch (error) {

@@ -11,15 +11,15 @@ const DECODED = {
 };
 
 let server: Server;
-let answer: (request: IncomingMessage, response: ServerResponse) => void;
-let asked: IncomingMessage[];
+let handleRequest: (request: IncomingMessage, response: ServerResponse) => void;
+let receivedRequests: IncomingMessage[];
 const providers: HttpCodeProvider[] = [];
 
 beforeEach(async () => {
-  asked = [];
+  receivedRequests = [];
   server = createServer((request, response) => {
-    asked.push(request);
-    answer(request, response);
+    receivedRequests.push(request);
+    handleRequest(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -29,8 +29,9 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function provider(over: Partial<ProviderSettings> = {}, allowLoopback = true): HttpCodeProvider {
-  const made = new HttpCodeProvider(
+/** Creates a provider at the address of the test server. */
+function createProvider(changes: Partial<ProviderSettings> = {}, allowLoopback = true): HttpCodeProvider {
+  const codeProvider = new HttpCodeProvider(
     {
       name: 'tapp',
       mode: 'test',
@@ -40,23 +41,24 @@ function provider(over: Partial<ProviderSettings> = {}, allowLoopback = true): H
       hosts: ['qr.tapp.example'],
       shortLinks: [],
       verifiesUnknown: false,
-      ...over,
+      ...changes,
     },
     { allowLoopback },
   );
-  providers.push(made);
-  return made;
+  providers.push(codeProvider);
+  return codeProvider;
 }
 
-const json = (body: unknown) => (_: IncomingMessage, response: ServerResponse) => {
+/** A handler that responds with this body as JSON. */
+const respondWithJson = (body: unknown) => (_: IncomingMessage, response: ServerResponse) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-test('the client sends the code as base64url with the credentials, and returns the response', async () => {
-  answer = json(DECODED);
+test('find sends the code as base64url with the credentials, and returns the decoded response', async () => {
+  handleRequest = respondWithJson(DECODED);
   const code = 'https://qr.tapp.example/?a=ÿ>/../x';
-  expect(await provider().find(code)).toEqual({ kind: 'known', decoded: DECODED });
-  const [request] = asked;
+  expect(await createProvider().find(code)).toEqual({ kind: 'known', decoded: DECODED });
+  const [request] = receivedRequests;
   expect(request!.url).toBe(`/v2/codes/${Buffer.from(code).toString('base64url')}`);
   expect(request!.headers.authorization).toBe('Bearer the key');
 });
@@ -64,12 +66,12 @@ test('the client sends the code as base64url with the credentials, and returns t
 test.each([
   [404, 'unknown'],
   [410, 'expired'],
-])('the HTTP status %d means %s', async (status, kind) => {
-  answer = (_, response) => void response.writeHead(status).end('whatever');
-  expect(await provider().find('x')).toEqual({ kind });
+])('find returns for the HTTP status %d that the code is %s', async (status, kind) => {
+  handleRequest = (_, response) => void response.writeHead(status).end('whatever');
+  expect(await createProvider().find('x')).toEqual({ kind });
 });
 
-test.each<[string, typeof answer, RegExp]>([
+test.each<[string, typeof handleRequest, RegExp]>([
   ['does not respond', () => undefined, /no response in time/],
   [
     'never ends its response',
@@ -89,7 +91,7 @@ test.each<[string, typeof answer, RegExp]>([
   ],
   ['responds without JSON', (_, response) => void response.writeHead(200).end('<html>'), /not JSON/],
   ['responds with an empty body', (_, response) => void response.writeHead(200).end(), /not JSON/],
-  ['responds with an incomplete object', json({ merchant: DECODED.merchant }), /invoice is not an object/],
+  ['responds with an incomplete object', respondWithJson({ merchant: DECODED.merchant }), /invoice is not an object/],
   [
     'responds with two megabytes',
     (_, response) => void response.writeHead(200).end(Buffer.alloc(2 * 1024 * 1024, 0x20)),
@@ -100,20 +102,23 @@ test.each<[string, typeof answer, RegExp]>([
     (_, response) => void response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
     /connection failed/,
   ],
-])('a provider that %s is unavailable, within its time', async (_, how, why) => {
-  answer = how;
-  const failure = await provider()
-    .find('x')
-    .then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-  expect(failure).toBeInstanceOf(ProviderUnavailableError);
-  expect((failure as Error).message).toMatch(why);
-});
+])(
+  'find reports a provider that %s as unavailable, at the latest after the timeout',
+  async (_, respond, expectedReason) => {
+    handleRequest = respond;
+    const failure = await createProvider()
+      .find('x')
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    expect(failure).toBeInstanceOf(ProviderUnavailableError);
+    expect((failure as Error).message).toMatch(expectedReason);
+  },
+);
 
-test('the client sends no request to a private address (E7)', async () => {
-  answer = json(DECODED);
+test('find sends no request to a private or otherwise invalid address (E7)', async () => {
+  handleRequest = respondWithJson(DECODED);
   const { port } = server.address() as AddressInfo;
   for (const baseUrl of [
     `http://127.0.0.1:${port}`,
@@ -124,6 +129,6 @@ test('the client sends no request to a private address (E7)', async () => {
     'http://provider.example',
     'https://user:password@provider.example',
   ])
-    await expect(provider({ baseUrl }, false).find('x')).rejects.toThrow(/its address is not allowed/);
-  expect(asked).toEqual([]);
+    await expect(createProvider({ baseUrl }, false).find('x')).rejects.toThrow(/its address is not allowed/);
+  expect(receivedRequests).toEqual([]);
 });

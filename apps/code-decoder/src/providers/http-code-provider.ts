@@ -6,16 +6,17 @@ import { type CodeProvider, type ProviderResult, ProviderUnavailableError } from
 import { parseDecodeResponse } from './parse-decode-response.js';
 import type { ProviderSettings } from './provider-settings.js';
 
-/** Limit for a response; 500 line items of maximum length are smaller. */
+/** Limit for a response. It is larger than 500 line items of maximum length. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
-/** Concurrent requests to one provider; further requests wait, within their deadlines. */
+/** Limit of concurrent requests to one provider. Further requests wait, at most until their timeout. */
 const MAX_CONNECTIONS = 20;
 
 /**
- * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>` returns the response of the
- * specification, 404 for an unknown code, or 410 for an expired one. Its address is checked like a
- * merchant's (E7), so that the configuration cannot point this service at hosts of an internal network.
+ * Queries a provider over HTTP: `GET <baseUrl>/codes/<code as base64url>`. The provider responds with the decoded code
+ * in the format of the specification, with 404 for an unknown code, or with 410 for an expired one. The address of the
+ * provider is checked like the webhook address of a merchant (E7), so that this service cannot be configured to send
+ * requests to hosts of an internal network.
  */
 export class HttpCodeProvider implements CodeProvider {
   readonly name: string;
@@ -44,20 +45,24 @@ export class HttpCodeProvider implements CodeProvider {
   async find(code: string): Promise<ProviderResult> {
     const { url, refused } = checkUrl(`${this.settings.baseUrl}/codes/${toBase64Url(code)}`, this.policy);
     if (refused) throw new ProviderUnavailableError(this.name, `its address is not allowed (${refused})`);
-    // Covers the whole request: DNS look-up, the wait for a connection, and reading the response.
+    // The timeout includes the DNS look-up, the wait for a connection, and reading the response.
     const signal = AbortSignal.timeout(this.settings.timeoutMs);
     try {
-      const answer = await this.agent.request({
+      const response = await this.agent.request({
         origin: url.origin,
         path: url.pathname,
         method: 'GET',
         headers: { accept: 'application/json', authorization: `Bearer ${this.settings.apiKey}` },
         signal,
       });
-      return await this.read(answer);
+      return await this.readResult(response);
     } catch (error) {
       if (error instanceof ProviderUnavailableError) throw error;
-      throw new ProviderUnavailableError(this.name, signal.aborted ? 'no response in time' : reasonOf(error), error);
+      throw new ProviderUnavailableError(
+        this.name,
+        signal.aborted ? 'no response in time' : describeFailure(error),
+        error,
+      );
     }
   }
 
@@ -65,10 +70,10 @@ export class HttpCodeProvider implements CodeProvider {
     return this.agent.destroy();
   }
 
-  private async read({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderResult> {
+  private async readResult({ statusCode, body }: Dispatcher.ResponseData): Promise<ProviderResult> {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    // Also read the body of a 404: otherwise the connection cannot be reused.
+    // The body of a 404 is read too, because otherwise the connection could not be reused.
     for await (const chunk of body as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       // Leaving the loop destroys the body and its connection.
@@ -86,7 +91,7 @@ function toBase64Url(code: string): string {
   return Buffer.from(code, 'utf8').toString('base64url');
 }
 
-function reasonOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (error instanceof AddressRefusedError) return `its address is not allowed (${error.refusal})`;
   if (error instanceof SyntaxError) return 'the response is not JSON';
   return error instanceof Error && error.name === 'InvalidResponseError' ? error.message : 'the connection failed';

@@ -15,111 +15,121 @@ import {
 } from '@svc/contracts';
 import { currencySymbol } from '../merchants/currency-symbol.js';
 
-/** Limit for one line item. A provider may send more than our own limit. */
+/** Limit of categories for one line item. It is higher than the limit for invoices of our own tills. */
 const MAX_CATEGORIES = 50;
 
-/** The response of a provider is invalid. The message names the member, never its value. */
+/** The response of a provider is invalid. The message contains the name of the member, never its value. */
 export class InvalidResponseError extends Error {
   override readonly name = 'InvalidResponseError';
 }
 
 /**
- * Validates a provider's JSON, which is untrusted input, as a response of the specification: required members must be present
- * and of the right type. Optional members that are null are removed, and so are unknown members. Throws
+ * Validates the JSON of a provider, which is untrusted input. Required members must be present, and all members must
+ * have the type of the specification. Optional members that are null, and unknown members, are removed. Throws
  * {@link InvalidResponseError}.
  */
 export function parseDecodeResponse(value: unknown): DecodeResponse {
-  const { merchant, invoice } = objectOf(value, 'answer');
-  return { merchant: readMerchant(objectOf(merchant, 'merchant')), invoice: readInvoice(objectOf(invoice, 'invoice')) };
+  const { merchant, invoice } = requireObject(value, 'answer');
+  return {
+    merchant: readMerchant(requireObject(merchant, 'merchant')),
+    invoice: readInvoice(requireObject(invoice, 'invoice')),
+  };
 }
 
 type Members = Record<string, unknown>;
 
 function readMerchant(members: Members): Merchant {
-  const currencyISOCode = currencyOf(members, 'merchant');
+  const currencyISOCode = readCurrency(members, 'merchant');
   return {
-    merchantReference: required(members, 'merchantReference', isIdentifier),
-    merchantName: required(members, 'merchantName', isName),
+    merchantReference: readRequired(members, 'merchantReference', isIdentifier),
+    merchantName: readRequired(members, 'merchantName', isName),
     currencyISOCode,
-    currencySymbol: optional(members, 'currencySymbol', isIdentifier) ?? currencySymbol(currencyISOCode),
-    features: readFeatures(objectOf(members['features'] ?? {}, 'features')),
+    currencySymbol: readOptional(members, 'currencySymbol', isIdentifier) ?? currencySymbol(currencyISOCode),
+    features: readFeatures(requireObject(members['features'] ?? {}, 'features')),
   };
 }
 
 function readFeatures(members: Members): MerchantFeatures {
-  const part = (name: string): Members | undefined =>
-    isAbsent(members[name]) ? undefined : objectOf(members[name], `features.${name}`);
-  const [amount, orderReference, tip] = [part('amount'), part('orderReference'), part('tip')];
-  return present({
-    amount: amount && present({ editable: optional(amount, 'editable', isBoolean) }),
+  const readFeature = (name: string): Members | undefined =>
+    isAbsent(members[name]) ? undefined : requireObject(members[name], `features.${name}`);
+  const [amount, orderReference, tip] = [readFeature('amount'), readFeature('orderReference'), readFeature('tip')];
+  return omitUndefined({
+    amount: amount && omitUndefined({ editable: readOptional(amount, 'editable', isBoolean) }),
     orderReference:
       orderReference &&
-      present({
-        label: optional(orderReference, 'label', isName),
-        editable: optional(orderReference, 'editable', isBoolean),
-        required: optional(orderReference, 'required', isBoolean),
+      omitUndefined({
+        label: readOptional(orderReference, 'label', isName),
+        editable: readOptional(orderReference, 'editable', isBoolean),
+        required: readOptional(orderReference, 'required', isBoolean),
       }),
-    tip: tip && present({ enabled: optional(tip, 'enabled', isBoolean) }),
+    tip: tip && omitUndefined({ enabled: readOptional(tip, 'enabled', isBoolean) }),
   });
 }
 
 function readInvoice(members: Members): Invoice {
   return {
-    siteReference: required(members, 'siteReference', isIdentifier),
-    currencyISOCode: currencyOf(members, 'invoice'),
-    amount: required(members, 'amount', isAmountInCents),
-    ...present({ lineItems: optional(members, 'lineItems', isListOf(MAX_LINE_ITEMS))?.map(readLineItem) }),
-    createdUTCDate: new Date(required(members, 'createdUTCDate', isUtcDate)).toISOString(),
-    ...present({
-      origin: optional(members, 'origin', isIdentifier),
-      originReference: optional(members, 'originReference', isIdentifier),
-      invoiceReference: optional(members, 'invoiceReference', isIdentifier),
-      orderReference: optional(members, 'orderReference', isIdentifier),
-      state: optional(members, 'state', isState),
+    siteReference: readRequired(members, 'siteReference', isIdentifier),
+    currencyISOCode: readCurrency(members, 'invoice'),
+    amount: readRequired(members, 'amount', isAmountInCents),
+    ...omitUndefined({ lineItems: readOptional(members, 'lineItems', isListOf(MAX_LINE_ITEMS))?.map(readLineItem) }),
+    createdUTCDate: new Date(readRequired(members, 'createdUTCDate', isUtcDate)).toISOString(),
+    ...omitUndefined({
+      origin: readOptional(members, 'origin', isIdentifier),
+      originReference: readOptional(members, 'originReference', isIdentifier),
+      invoiceReference: readOptional(members, 'invoiceReference', isIdentifier),
+      orderReference: readOptional(members, 'orderReference', isIdentifier),
+      state: readOptional(members, 'state', isState),
     }),
   };
 }
 
 function readLineItem(value: unknown): LineItem {
-  const members = objectOf(value, 'lineItems');
-  const [productCode, sku] = [optional(members, 'productCode', isIdentifier), optional(members, 'sku', isIdentifier)];
+  const members = requireObject(value, 'lineItems');
+  const [productCode, sku] = [
+    readOptional(members, 'productCode', isIdentifier),
+    readOptional(members, 'sku', isIdentifier),
+  ];
   if (productCode === undefined && sku === undefined) throw new InvalidResponseError('A line item has no code.');
-  const categories = optional(members, 'categories', isListOf(MAX_CATEGORIES));
+  const categories = readOptional(members, 'categories', isListOf(MAX_CATEGORIES));
   if (categories?.some((category) => !isIdentifier(category)))
     throw new InvalidResponseError('categories is not valid.');
   return {
-    ...present({ name: optional(members, 'name', isName), productCode, sku }),
-    unitPrice: String(Number(required(members, 'unitPrice', isUnitPrice))),
-    ...present({ categories: categories as string[] | undefined, quantity: optional(members, 'quantity', isQuantity) }),
+    ...omitUndefined({ name: readOptional(members, 'name', isName), productCode, sku }),
+    unitPrice: String(Number(readRequired(members, 'unitPrice', isUnitPrice))),
+    ...omitUndefined({
+      categories: categories as string[] | undefined,
+      quantity: readOptional(members, 'quantity', isQuantity),
+    }),
   };
 }
 
-function currencyOf(members: Members, of: string): string {
-  const code = required(members, 'currencyISOCode', (value): value is string => typeof value === 'string');
-  if (!/^[A-Z]{3}$/.test(code)) throw new InvalidResponseError(`${of}.currencyISOCode is not valid.`);
+function readCurrency(members: Members, parent: string): string {
+  const code = readRequired(members, 'currencyISOCode', (value): value is string => typeof value === 'string');
+  if (!/^[A-Z]{3}$/.test(code)) throw new InvalidResponseError(`${parent}.currencyISOCode is not valid.`);
   return code;
 }
 
-function required<T>(members: Members, name: string, is: (value: unknown) => value is T): T {
+function readRequired<T>(members: Members, name: string, isValid: (value: unknown) => value is T): T {
   const value = members[name];
-  if (!is(value)) throw new InvalidResponseError(`${name} is not valid.`);
+  if (!isValid(value)) throw new InvalidResponseError(`${name} is not valid.`);
   return value;
 }
 
-function optional<T>(members: Members, name: string, is: (value: unknown) => value is T): T | undefined {
-  return isAbsent(members[name]) ? undefined : required(members, name, is);
+function readOptional<T>(members: Members, name: string, isValid: (value: unknown) => value is T): T | undefined {
+  return isAbsent(members[name]) ? undefined : readRequired(members, name, isValid);
 }
 
-function objectOf(value: unknown, name: string): Members {
+function requireObject(value: unknown, name: string): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new InvalidResponseError(`${name} is not an object.`);
   return value as Members;
 }
 
-type Present<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+type WithoutUndefined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
 
-function present<T extends object>(members: T): Present<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
+/** Copies the object without members that are undefined. */
+function omitUndefined<T extends object>(members: T): WithoutUndefined<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as WithoutUndefined<T>;
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;

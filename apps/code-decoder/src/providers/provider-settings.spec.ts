@@ -7,7 +7,7 @@ const PROVIDER = {
   name: 'tapp',
   mode: 'live',
   baseUrl: 'https://api.tapp.example/v2',
-  apiKey: 'a-secret-that-nobody-may-read',
+  apiKey: 'secret-of-the-provider',
   timeoutMs: 2_000,
   hosts: ['qr.tapp.example'],
   shortLinks: [],
@@ -58,7 +58,7 @@ test.each<[string, unknown]>([
   ['shortLinks', [7]],
   ['verifiesUnknown', 'no'],
   ['verifiesUnknown', undefined],
-])('the error names a %s that is %j', (name, value) => {
+])('a provider whose %s is %j is rejected, and the error contains the name of this member', (name, value) => {
   expect(parseProviders(JSON.stringify([PROVIDER, { ...PROVIDER, name: 'other', [name]: value }]))).toEqual({
     problem: `is wrong in [1] ${name}`,
   });
@@ -83,24 +83,26 @@ test.each([
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-const EVERY_MEMBER = 'name, mode, baseUrl, apiKey, timeoutMs, hosts, shortLinks, verifiesUnknown';
+const ALL_MEMBERS = 'name, mode, baseUrl, apiKey, timeoutMs, hosts, shortLinks, verifiesUnknown';
 test.each([
   ['', 'is not JSON'],
   ['{', 'is not JSON'],
   ['{}', 'must be a list of at most 20 providers'],
   ['null', 'must be a list of at most 20 providers'],
   [JSON.stringify(Array(21).fill(PROVIDER)), 'must be a list of at most 20 providers'],
-  ['[null]', `is wrong in [0] ${EVERY_MEMBER}`],
-  [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${EVERY_MEMBER}`],
+  ['[null]', `is wrong in [0] ${ALL_MEMBERS}`],
+  [JSON.stringify([{ ...PROVIDER, name: '' }, PROVIDER, {}]), `is wrong in [0] name; [2] ${ALL_MEMBERS}`],
   [JSON.stringify([PROVIDER, PROVIDER]), 'names a provider twice'],
-])('%j is not a list of providers', (text, problem) => expect(parseProviders(text)).toEqual({ problem }));
+])('the setting %j is rejected with the error: %s', (text, problem) =>
+  expect(parseProviders(text)).toEqual({ problem }),
+);
 
-test('twenty providers are accepted', () => {
+test('a list of twenty providers is accepted', () => {
   const providers = Array.from({ length: 20 }, (_, index) => ({ ...PROVIDER, name: `p${index}` }));
   expect(parseProviders(JSON.stringify(providers))).toEqual({ providers });
 });
 
-test('a setting that is not text is rejected', () => {
+test('IsProviderList rejects a value that is not text', () => {
   class Config {
     @IsProviderList()
     providers: unknown = 7;
@@ -110,7 +112,7 @@ test('a setting that is not text is rejected', () => {
   ]);
 });
 
-test('the start fails with the name of the invalid member, without the credentials', () => {
+test('loading an invalid configuration fails with the name of the invalid member, without the credentials', () => {
   const env = {
     SVC_DATABASE_URL: 'postgres://role:password@127.0.0.1:5432/svc',
     SVC_ENVIRONMENT: 'production',

@@ -3,21 +3,24 @@ import { registerDecorator } from 'class-validator';
 
 /** Configuration of a third-party provider of codes (D4). */
 export interface ProviderSettings {
-  /** For logs; lower-case letters, digits and dashes. */
+  /** Name of the provider in logs: lower-case letters, digits and dashes. */
   readonly name: string;
-  /** API keys of the other mode never query it (A6). */
+  /** The provider is queried only for API keys of this mode (A6). */
   readonly mode: Mode;
-  /** Codes are looked up at `<baseUrl>/codes/<code as base64url>`. */
+  /** The service queries a code at `<baseUrl>/codes/<code as base64url>`. */
   readonly baseUrl: string;
   /** Sent as `Authorization: Bearer`. A secret. */
   readonly apiKey: string;
   /** Timeout of a request in milliseconds, from 100 to 10 000. */
   readonly timeoutMs: number;
-  /** Fragments of its addresses (D2), at most 20. A code that contains one belongs to this provider. */
+  /**
+   * Fragments of the addresses in its codes (D2), at most 20. A code that contains one of them belongs to this
+   * provider.
+   */
   readonly hosts: readonly string[];
-  /** Fragments of its short links (D2), at most 20. */
+  /** Fragments of the provider's short links (D2), at most 20. */
   readonly shortLinks: readonly string[];
-  /** Whether it is also queried for codes that match no provider (D3). */
+  /** Whether the provider is also queried for codes that contain no provider's fragment (D3). */
   readonly verifiesUnknown: boolean;
 }
 
@@ -36,31 +39,35 @@ export function parseProviders(
   }
   if (!Array.isArray(list) || list.length > MAX_PROVIDERS)
     return { problem: `must be a list of at most ${MAX_PROVIDERS} providers` };
-  const wrong = list.flatMap((entry: unknown, index) => {
-    const members = Object.entries(CHECKS).filter(
-      ([name, holds]) => !holds((entry as Record<string, unknown> | null)?.[name]),
+  const invalidEntries = list.flatMap((entry: unknown, index) => {
+    const invalidMembers = Object.entries(CHECKS).filter(
+      ([name, isValid]) => !isValid((entry as Record<string, unknown> | null)?.[name]),
     );
-    return members.length === 0 ? [] : [`[${index}] ${members.map(([name]) => name).join(', ')}`];
+    return invalidMembers.length === 0 ? [] : [`[${index}] ${invalidMembers.map(([name]) => name).join(', ')}`];
   });
-  if (wrong.length > 0) return { problem: `is wrong in ${wrong.join('; ')}` };
+  if (invalidEntries.length > 0) return { problem: `is wrong in ${invalidEntries.join('; ')}` };
   const providers = list as ProviderSettings[];
   if (new Set(providers.map(({ name }) => name)).size < providers.length) return { problem: 'names a provider twice' };
   return { providers };
 }
 
+/** The check of each member: whether its value is valid. */
 const CHECKS: { readonly [Name in keyof ProviderSettings]: (value: unknown) => boolean } = {
   name: (value) => typeof value === 'string' && /^[a-z0-9-]{1,50}$/.test(value),
   mode: (value) => value === 'test' || value === 'live',
   baseUrl: (value) => typeof value === 'string' && /^https?:\/\/[^?#]{1,500}[^/?#]$/.test(value) && URL.canParse(value),
   apiKey: (value) => typeof value === 'string' && /^[\x21-\x7e]{1,500}$/.test(value),
   timeoutMs: (value) => Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 10_000,
-  hosts: isFragments,
-  shortLinks: isFragments,
+  hosts: isFragmentList,
+  shortLinks: isFragmentList,
   verifiesUnknown: (value) => typeof value === 'boolean',
 };
 
-/** Minimum 3 characters: shorter fragments would match almost every code, so one provider would get all codes. */
-function isFragments(value: unknown): boolean {
+/**
+ * Fragments have at least 3 characters. Shorter ones would match almost every code, and one provider would get all
+ * codes.
+ */
+function isFragmentList(value: unknown): boolean {
   return (
     Array.isArray(value) &&
     value.length <= MAX_FRAGMENTS &&
@@ -68,7 +75,10 @@ function isFragments(value: unknown): boolean {
   );
 }
 
-/** Validates a text with {@link parseProviders}. The message names members, never values, which may be credentials. */
+/**
+ * Validates text with {@link parseProviders}. The message contains names of members, never values, which may be
+ * credentials.
+ */
 export function IsProviderList(): PropertyDecorator {
   return (target, propertyKey) =>
     registerDecorator({

@@ -3,13 +3,14 @@ import { FindPayableV1 } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 
-/** A caller waits at most this long for payment-processor, which reads the answer from its own table. */
+/** Timeout for the response of payment-processor, which only reads one row of its own table. */
 const RESPONSE_TIMEOUT_MS = 2_000;
 
 /**
- * A session does not expire while a payment is in progress (H2, D3). Only payment-processor knows this, so it is queried
- * for each session past its expiry, and for no other (docs/adr/0033). Without a reply the session counts as expired:
- * our own codes must be decoded even if other services are down.
+ * Queries payment-processor for the state of a session past its expiry. A session does not expire while a payment is in
+ * progress (H2, D3), and this service does not store whether one is (docs/adr/0033). If payment-processor does not
+ * respond, the session counts as expired, because codes of this platform must be decoded even if other services are
+ * down.
  */
 @Injectable()
 export class CheckExpiredSession {
@@ -26,7 +27,7 @@ export class CheckExpiredSession {
         return { payable: undefined };
       });
     if (payable?.state === 'reserved') return 'open';
-    // An unpaid payable is still open there. Any other state is final, and its event will arrive soon.
+    // In payment-processor, the payable of an unpaid session stays open after its expiry. Any other state is final.
     return payable === undefined || payable.state === 'open' ? 'expired' : 'closed';
   }
 }

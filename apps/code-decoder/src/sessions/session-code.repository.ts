@@ -2,22 +2,23 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, PayableDescriptor } from '@svc/contracts';
 import { DataSource } from 'typeorm';
 
-/** The data of a hosted session for a person who scans its code. */
+/** The data of a hosted session to which its code is decoded. */
 export interface CodedSession {
-  /** UUID; also the id of its payable. */
+  /** UUID. It is also the id of the session's payable. */
   readonly sessionId: string;
   readonly mode: Mode;
   readonly merchantId: number;
   readonly siteId: number;
-  /** Site reference of the merchant's web shop; null until the event of identity has arrived. */
+  /** Site reference of the merchant's web shop. Null until the event of identity has arrived. */
   readonly siteReference: string | null;
   readonly merchantOrderId: string;
-  /** Cents. */
+  /** In cents. */
   readonly amount: number;
   readonly currencyISOCode: string;
+  /** Creation time. */
   readonly madeAt: Date;
   readonly expiresAt: Date;
-  /** Time at which it was paid, refused or cancelled. */
+  /** Time at which the session was paid, refused or cancelled. */
   readonly closedAt: Date | null;
 }
 
@@ -28,17 +29,17 @@ export interface SessionVersion {
 }
 
 /**
- * The codes of hosted sessions. Each row has two halves, from events of two services that arrive in any order. It is not
- * stored whether a payment is in progress, which would cost two writes for each payment of the platform: CheckExpiredSession
- * queries it when needed.
+ * The codes of hosted sessions. A row is written by events of two services, in any order: hosted-gateway publishes the
+ * session, and payment-processor its closing time. The row does not contain whether a payment is in progress. That
+ * would require two writes for each payment of the platform, therefore CheckExpiredSession queries it when needed.
  */
 @Injectable()
 export class SessionCodeRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * No owner is needed: any person who sees a code may decode it. Not a join: its plan, made on empty tables, could start
-   * with the sites.
+   * Does not check an owner, because any person who sees a code may decode it. The statement has no join: PostgreSQL
+   * plans it while the tables are empty, and the plan of a join could read all sites.
    */
   async findByCode(mode: Mode, code: string): Promise<CodedSession | undefined> {
     const [row] = await this.dataSource.query<CodedSession[]>(
@@ -52,10 +53,10 @@ export class SessionCodeRepository {
     return row;
   }
 
-  /** Ignores sessions without a code, from earlier releases. */
+  /** Inserts new sessions. Ignores sessions of earlier releases, which have no code. */
   async insertIfAbsent(sessions: readonly SessionVersion[]): Promise<void> {
-    const coded = sessions.filter(({ payable }) => payable.source.code !== undefined);
-    if (coded.length === 0) return;
+    const withCode = sessions.filter(({ payable }) => payable.source.code !== undefined);
+    if (withCode.length === 0) return;
     await this.dataSource.query(
       `INSERT INTO session_codes AS kept (session_id, code, mode, merchant_id, site_id, merchant_order_id, amount, currency, made_at, expires_at)
        SELECT "payableId", source->>'code', mode, "merchantId", "siteId", source->>'merchantOrderId', amount, "currencyISOCode", at, "expiresAt"
@@ -66,11 +67,11 @@ export class SessionCodeRepository {
               merchant_order_id = excluded.merchant_order_id, amount = excluded.amount, currency = excluded.currency,
               made_at = excluded.made_at, expires_at = excluded.expires_at
         WHERE kept.code IS NULL`,
-      [JSON.stringify(coded.map(({ payable, at }) => ({ ...payable, at })))],
+      [JSON.stringify(withCode.map(({ payable, at }) => ({ ...payable, at })))],
     );
   }
 
-  /** Applies extended expiry times; the latest wins. Inserts sessions that are not known yet. */
+  /** Stores extended expiry times: the latest wins. Inserts sessions that do not exist yet. */
   async extend(sessions: readonly SessionVersion[]): Promise<void> {
     await this.insertIfAbsent(sessions);
     await this.dataSource.query(
@@ -81,16 +82,19 @@ export class SessionCodeRepository {
     );
   }
 
-  /** The first closing time wins: a closed payable stays closed. */
+  /**
+   * Stores the closing times of sessions, not of invoices. The first closing time wins, because a closed payable stays
+   * closed.
+   */
   async close(closed: readonly { readonly sessionId: string; readonly at: string }[]): Promise<void> {
-    const first = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
-    if (first.size === 0) return;
+    const firstTimes = new Map(closed.toReversed().map(({ sessionId, at }) => [sessionId, at]));
+    if (firstTimes.size === 0) return;
     await this.dataSource.query(
       `INSERT INTO session_codes AS kept (session_id, closed_at)
        SELECT told.session_id, told.at FROM unnest($1::uuid[], $2::timestamptz[]) AS told(session_id, at)
         WHERE NOT EXISTS (SELECT 1 FROM invoices i WHERE i.invoice_id = told.session_id)
        ON CONFLICT (session_id) DO UPDATE SET closed_at = excluded.closed_at WHERE kept.closed_at IS NULL`,
-      [[...first.keys()], [...first.values()]],
+      [[...firstTimes.keys()], [...firstTimes.values()]],
     );
   }
 }

@@ -13,27 +13,28 @@ import {
 import { newOwnCode, newPaymentReference } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { CODES_URL, type Decoder, type Merchant, startDecoder } from '../../test/decoder.js';
-import { aPartner, codePath } from '../../test/partner.js';
+import { codePath, createPartner } from '../../test/partner.js';
 
 let decoder: Decoder;
 let merchant: Merchant;
-let partner: Record<string, string>;
+let partnerHeaders: Record<string, string>;
 beforeAll(async () => {
   decoder = await startDecoder();
 });
 beforeEach(async () => {
-  merchant = await decoder.aMerchant();
-  partner = await aPartner(decoder);
+  merchant = await decoder.createMerchant();
+  partnerHeaders = await createPartner(decoder);
 });
 afterAll(() => decoder.stop());
 
+/** A hosted session, and the event that hosted-gateway publishes for it. */
 interface Session {
   readonly code: string;
   readonly payable: PayableDescriptor;
   readonly created: EventEnvelope;
 }
-/** A session as hosted-gateway publishes it; not yet delivered. */
-function aSession(over: Partial<PayableDescriptor> = {}): Session {
+/** Creates a session. Its event is not delivered yet. */
+function createSession(changes: Partial<PayableDescriptor> = {}): Session {
   const [sessionId, code] = [randomUUID(), newOwnCode()];
   const source = { kind: 'session', sessionId, apiVersion: 'v3.1', merchantOrderId: 'order-17', code } as const;
   const payable: PayableDescriptor = {
@@ -46,17 +47,23 @@ function aSession(over: Partial<PayableDescriptor> = {}): Session {
     expiresAt: decoder.clock.later(1_800_000).toISOString(),
     triesMax: 5,
     source: { ...source, notificationUrl: 'https://shop.example/hook' },
-    ...over,
+    ...changes,
   };
   return { code, payable, created: anEvent(SessionCreatedV1, sessionId, 1, { payable }) };
 }
-const decode = (code: string, headers = partner) => decoder.call('GET', codePath(code), { headers });
-const stateOf = async (code: string): Promise<string | number> => {
+const decode = (code: string, headers = partnerHeaders) => decoder.call('GET', codePath(code), { headers });
+/** The state of the decoded session, or the status of the error. */
+const decodeState = async (code: string): Promise<string | number> => {
   const { status, body } = await decode(code);
   return status === 200 ? (body.invoice.state as string) : status;
 };
 
-function aPayment(payable: PayableDescriptor, state: 'success' | 'failed', left: 'paid' | 'open' | 'refused') {
+/** The event of a payment in this state, after which the session's payable has the given state. */
+function createPaymentEvent(
+  payable: PayableDescriptor,
+  state: 'success' | 'failed',
+  payableState: 'paid' | 'open' | 'refused',
+) {
   const payment: HostedPaymentSnapshot = {
     reference: randomUUID(),
     paymentReference: newPaymentReference(decoder.clock.now()),
@@ -75,11 +82,11 @@ function aPayment(payable: PayableDescriptor, state: 'success' | 'failed', left:
     paymentMethodLabel: '**** 4242',
     errors: [],
     source: payable.source,
-    payable: { payableId: payable.payableId, state: left, version: 3, tries: 1 },
+    payable: { payableId: payable.payableId, state: payableState, version: 3, tries: 1 },
   };
   return anEvent(state === 'success' ? PaymentSucceededV1 : PaymentFailedV1, randomUUID(), 2, payment);
 }
-const closed = ({ payable }: Session) =>
+const createClosedEvent = ({ payable }: Session) =>
   anEvent(PayableClosedV1, payable.payableId, 2, {
     payableId: payable.payableId,
     state: 'closed' as const,
@@ -87,8 +94,8 @@ const closed = ({ payable }: Session) =>
     tries: 0,
   });
 
-test('the code of a hosted session is decoded to its merchant and amount', async () => {
-  const { code, payable, created } = aSession();
+test('the code of a hosted session is decoded to its merchant and invoice, but not in the other mode', async () => {
+  const { code, payable, created } = createSession();
   await decoder.deliver(created);
   for (const text of [`${CODES_URL}/c/${code}`, code]) {
     const { status, body } = await decode(text);
@@ -114,7 +121,7 @@ test('the code of a hosted session is decoded to its merchant and amount', async
       },
     ]);
   }
-  expect((await decode(code, await aPartner(decoder, 'live'))).status).toBe(404);
+  expect((await decode(code, await createPartner(decoder, 'live'))).status).toBe(404);
 });
 
 test('a decoded session has only those features of the merchant that apply to sessions', async () => {
@@ -123,50 +130,63 @@ test('a decoded session has only those features of the merchant that apply to se
   await decoder.deliver(
     anEvent(MerchantChangedV1, String(merchantId), 2, { merchantId, name: 'Karoo Books', features, grants: [] }),
   );
-  const { code, created } = aSession();
+  const { code, created } = createSession();
   await decoder.deliver(created);
   expect((await decode(code)).body.merchant.features).toEqual({ orderReference: { label: 'Table' } });
 });
 
 test.each([
-  ['is paid', (session: Session) => aPayment(session.payable, 'success', 'paid'), 'closed'],
-  ['was refused after its last try', (session: Session) => aPayment(session.payable, 'failed', 'refused'), 'closed'],
-  ['was cancelled', closed, 'closed'],
-  ['can be tried again', (session: Session) => aPayment(session.payable, 'failed', 'open'), 'open'],
+  ['is paid', (session: Session) => createPaymentEvent(session.payable, 'success', 'paid'), 'closed'],
+  [
+    'was refused after its last attempt',
+    (session: Session) => createPaymentEvent(session.payable, 'failed', 'refused'),
+    'closed',
+  ],
+  ['was cancelled', createClosedEvent, 'closed'],
+  [
+    'had a failed payment and can be paid again',
+    (session: Session) => createPaymentEvent(session.payable, 'failed', 'open'),
+    'open',
+  ],
 ] as const)(
-  'the code of a session that %s has that state, with events in any order and repeated',
-  async (_, happened, state) => {
-    const told = aSession();
-    await decoder.deliver(told.created, happened(told));
-    expect(await stateOf(told.code)).toBe(state);
+  'a session that %s is decoded with the right state, even if its events are repeated or reordered',
+  async (_, createEvent, state) => {
+    const session = createSession();
+    await decoder.deliver(session.created, createEvent(session));
+    expect(await decodeState(session.code)).toBe(state);
 
-    const overtaken = aSession();
-    await decoder.deliver(happened(overtaken));
-    expect(await stateOf(overtaken.code)).toBe(404);
-    await decoder.deliver(overtaken.created, overtaken.created, happened(overtaken), overtaken.created);
-    expect(await stateOf(overtaken.code)).toBe(state);
+    const reorderedSession = createSession();
+    await decoder.deliver(createEvent(reorderedSession));
+    expect(await decodeState(reorderedSession.code)).toBe(404);
+    await decoder.deliver(
+      reorderedSession.created,
+      reorderedSession.created,
+      createEvent(reorderedSession),
+      reorderedSession.created,
+    );
+    expect(await decodeState(reorderedSession.code)).toBe(state);
   },
 );
 
-test('an unpaid session expires; a paid one does not', async () => {
-  const [left, paid] = [aSession(), aSession()];
-  await decoder.deliver(left.created, paid.created, aPayment(paid.payable, 'success', 'paid'));
+test('an unpaid session is a 410 after its expiry, and a paid session is still decoded', async () => {
+  const [unpaid, paid] = [createSession(), createSession()];
+  await decoder.deliver(unpaid.created, paid.created, createPaymentEvent(paid.payable, 'success', 'paid'));
   decoder.clock.advance(1_800_000);
-  partner = await aPartner(decoder);
-  expect([await stateOf(left.code), await stateOf(paid.code)]).toEqual([410, 'closed']);
+  partnerHeaders = await createPartner(decoder);
+  expect([await decodeState(unpaid.code), await decodeState(paid.code)]).toEqual([410, 'closed']);
 });
 
 describe('after the expiry of a session', () => {
-  async function expiredSession(): Promise<Session> {
-    const session = aSession();
+  async function createExpiredSession(): Promise<Session> {
+    const session = createSession();
     await decoder.deliver(session.created);
     decoder.clock.advance(1_800_000);
-    partner = await aPartner(decoder);
+    partnerHeaders = await createPartner(decoder);
     return session;
   }
 
-  test('a session is open during a payment, and expired or closed after it', async () => {
-    const session = await expiredSession();
+  test('a session is open during a payment, a 410 after a failed payment, and closed if its payable is final', async () => {
+    const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
     const { status, body } = await decode(session.code);
     expect([status, body.invoice]).toEqual([
@@ -174,48 +194,48 @@ describe('after the expiry of a session', () => {
       expect.objectContaining({ invoiceReference: session.payable.payableId, amount: 12345, state: 'open' }),
     ]);
     decoder.payables.add(session.payable, 'open');
-    expect(await stateOf(session.code)).toBe(410);
+    expect(await decodeState(session.code)).toBe(410);
     for (const state of ['paid', 'refused', 'closed'] as const) {
       decoder.payables.add(session.payable, state);
-      expect(await stateOf(session.code)).toBe('closed');
+      expect(await decodeState(session.code)).toBe('closed');
     }
   });
 
-  test('a session that payment-processor does not know is expired', async () => {
-    expect(await stateOf((await expiredSession()).code)).toBe(410);
+  test('a session whose payable does not exist in payment-processor is a 410', async () => {
+    expect(await decodeState((await createExpiredSession()).code)).toBe(410);
   });
 
-  test('without payment-processor an expired session stays expired, and other codes are decoded', async () => {
-    const session = await expiredSession();
+  test('while payment-processor is stopped, an expired session is a 410, and other codes are decoded', async () => {
+    const session = await createExpiredSession();
     decoder.payables.add(session.payable, 'reserved');
-    const open = aSession();
-    await decoder.deliver(open.created);
+    const openSession = createSession();
+    await decoder.deliver(openSession.created);
     await decoder.payables.stop();
     try {
-      expect([await stateOf(session.code), await stateOf(open.code)]).toEqual([410, 'open']);
+      expect([await decodeState(session.code), await decodeState(openSession.code)]).toEqual([410, 'open']);
     } finally {
       await decoder.payables.start();
     }
   });
 
   test('payment-processor is not queried for open or closed sessions', async () => {
-    const [open, over] = [aSession(), aSession()];
-    await decoder.deliver(open.created, over.created, closed(over));
-    await decode(open.code);
+    const [openSession, closedSession] = [createSession(), createSession()];
+    await decoder.deliver(openSession.created, closedSession.created, createClosedEvent(closedSession));
+    await decode(openSession.code);
     decoder.clock.advance(1_800_000 - 1);
-    partner = await aPartner(decoder);
-    await decode(open.code);
+    partnerHeaders = await createPartner(decoder);
+    await decode(openSession.code);
     decoder.clock.advance(1);
-    await decode(over.code);
-    expect(decoder.payables.queried).not.toContain(open.payable.payableId);
-    expect(decoder.payables.queried).not.toContain(over.payable.payableId);
-    await decode(open.code);
-    expect(decoder.payables.queried).toContain(open.payable.payableId);
+    await decode(closedSession.code);
+    expect(decoder.payables.queried).not.toContain(openSession.payable.payableId);
+    expect(decoder.payables.queried).not.toContain(closedSession.payable.payableId);
+    await decode(openSession.code);
+    expect(decoder.payables.queried).toContain(openSession.payable.payableId);
   });
 });
 
-test('a session without a code, from an earlier release, is ignored', async () => {
-  const { payable } = aSession();
+test('the event of a session without a code, from an earlier release, stores nothing', async () => {
+  const { payable } = createSession();
   const { code: _, ...source } = payable.source;
   await decoder.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
   const rows = await decoder.dataSource.query<unknown[]>(`SELECT 1 FROM session_codes WHERE session_id = $1`, [
@@ -224,17 +244,17 @@ test('a session without a code, from an earlier release, is ignored', async () =
   expect(rows).toEqual([]);
 });
 
-test('a closed invoice creates no session', async () => {
+test('the event of a closed invoice stores no session', async () => {
   const { reference } = await decoder.createInvoice(merchant);
   await decoder.publishPayable(decoder.payables.set(reference, 'closed'));
   expect(await decoder.dataSource.query(`SELECT 1 FROM session_codes WHERE session_id = $1`, [reference])).toEqual([]);
 });
 
-test('a session stays closed at the time that was reported first', async () => {
-  const session = aSession();
-  const first = closed(session);
+test('the closing time of a session is the one that was reported first', async () => {
+  const session = createSession();
+  const first = createClosedEvent(session);
   await decoder.deliver(session.created, first);
-  await decoder.deliver({ ...closed(session), occurredAt: decoder.clock.later(1_000).toISOString() });
+  await decoder.deliver({ ...createClosedEvent(session), occurredAt: decoder.clock.later(1_000).toISOString() });
   const rows = await decoder.dataSource.query<unknown[]>(`SELECT closed_at FROM session_codes WHERE session_id = $1`, [
     session.payable.payableId,
   ]);
@@ -244,24 +264,28 @@ test('a session stays closed at the time that was reported first', async () => {
 test.each([
   ['site', () => ({ siteId: 999_999 })],
   ['merchant', () => ({ merchantId: 999_999 })],
-])('a %s whose event has not arrived is a 503; data of other sites and merchants are not used', async (_, unknown) => {
-  const { code, created } = aSession(unknown());
-  await decoder.deliver(created);
-  const { status, headers } = await decode(code);
-  expect([status, headers['retry-after']]).toEqual([503, '1']);
-});
+])(
+  'a session of a %s whose event has not arrived is a 503, so data of another site or merchant are not used',
+  async (_, createIds) => {
+    const { code, created } = createSession(createIds());
+    await decoder.deliver(created);
+    const { status, headers } = await decode(code);
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+  },
+);
 
-it('an extended session can be paid until the later time, in any order of the events', async () => {
-  for (const isFirst of [false, true]) {
-    const { code, payable, created } = aSession();
-    const longer = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
-    const extended = anEvent(SessionExtendedV1, payable.payableId, 2, { payable: longer });
-    for (const event of isFirst ? [extended, created, extended] : [created, extended]) await decoder.deliver(event);
+test('an extended session has the later expiry, in whatever order its events arrive', async () => {
+  for (const isExtendedFirst of [false, true]) {
+    const { code, payable, created } = createSession();
+    const extendedPayable = { ...payable, expiresAt: decoder.clock.later(2_700_000).toISOString() };
+    const extended = anEvent(SessionExtendedV1, payable.payableId, 2, { payable: extendedPayable });
+    for (const event of isExtendedFirst ? [extended, created, extended] : [created, extended])
+      await decoder.deliver(event);
     const {
       rows: [row],
     } = await decoder.superuser.query<{ expires_at: Date }>(`SELECT expires_at FROM session_codes WHERE code = $1`, [
       code,
     ]);
-    expect(row?.expires_at.toISOString()).toBe(longer.expiresAt);
+    expect(row?.expires_at.toISOString()).toBe(extendedPayable.expiresAt);
   }
 });

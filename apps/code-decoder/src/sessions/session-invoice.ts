@@ -1,7 +1,10 @@
 import type { Invoice } from '@svc/contracts';
 import type { CodedSession } from './session-code.repository.js';
 
-/** The state of a session according to this service's copy. An expired one may still have a payment in progress (CheckExpiredSession). */
+/**
+ * The state of a session according to this service's tables. An expired session may have a payment in progress: see
+ * CheckExpiredSession.
+ */
 export function sessionInvoiceState(
   { closedAt, expiresAt }: Pick<CodedSession, 'closedAt' | 'expiresAt'>,
   now: Date,
@@ -11,8 +14,8 @@ export function sessionInvoiceState(
 }
 
 /**
- * Converts a session to an invoice (specification, "Invoice"). Without its custom fields, which are free text of the merchant and
- * not line items: only the payment page shows them.
+ * Converts a session to an invoice (specification, "Invoice"). The custom fields of the session are omitted, because
+ * they are free text of the merchant, not line items. Only the payment page shows them.
  */
 export function sessionInvoice(
   session: CodedSession & { readonly siteReference: string },

@@ -3,18 +3,21 @@ import { type EventEnvelope, type PayableDescriptor, SessionCreatedV1, SessionEx
 import { EventPattern } from '@svc/messaging';
 import { SessionCodeRepository } from './session-code.repository.js';
 
-/** Stores the codes of hosted sessions. PayablesConsumer (../invoices/payables.consumer.ts) closes them. */
+/**
+ * Stores the codes of hosted sessions. PayablesConsumer (../invoices/payables.consumer.ts) stores when sessions are
+ * closed.
+ */
 @Controller()
 export class SessionsConsumer {
   constructor(@Inject(SessionCodeRepository) private readonly sessionCodes: SessionCodeRepository) {}
 
-  /** Replay: existing sessions stay unchanged. */
+  /** During an event replay, existing sessions are not changed. */
   @EventPattern(SessionCreatedV1, { repeatable: true })
   onCreated(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.insertIfAbsent(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));
   }
 
-  /** Replay: the latest expiry wins. */
+  /** During an event replay, the latest expiry is kept. */
   @EventPattern(SessionExtendedV1, { repeatable: true })
   onExtended(events: EventEnvelope<{ payable: PayableDescriptor }>[]): Promise<void> {
     return this.sessionCodes.extend(events.map(({ payload, occurredAt }) => ({ ...payload, at: occurredAt })));

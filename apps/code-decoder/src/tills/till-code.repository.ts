@@ -15,7 +15,10 @@ const CREATE = statementWithEvents({
   aggregateId: 'code',
 });
 
-/** Static codes of tills (D5): printed once, each refers to the newest open invoice of its till at the time of the scan. */
+/**
+ * Static codes of tills (D5). A code is printed once. It is decoded to the newest open invoice of its till at the time
+ * of the request.
+ */
 @Injectable()
 export class TillCodeRepository {
   constructor(
@@ -24,23 +27,26 @@ export class TillCodeRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** The till's code; created if it has none. It is permanent, because it is printed. */
-  async getOrCreate(site: InvoiceOwner, siteReference: string): Promise<{ code: string; made: boolean }> {
-    const made = await this.create(site, siteReference);
-    if (made !== undefined) return { code: made, made: true };
+  /** Returns the till's code, or creates it. It never changes, because it is printed. */
+  async getOrCreate(site: InvoiceOwner, siteReference: string): Promise<{ code: string; isNew: boolean }> {
+    const newCode = await this.create(site, siteReference);
+    if (newCode !== undefined) return { code: newCode, isNew: true };
     const code = await this.find(site, siteReference);
     if (code === undefined) throw new Error('The code of a till can neither be found nor created.');
-    return { code, made: false };
+    return { code, isNew: false };
   }
 
-  /** Writes the code and its event in one statement. Undefined if the till has a code already. */
+  /**
+   * Writes a new code and its event in one statement. Returns undefined, and writes nothing, if the till has a code
+   * already.
+   */
   private async create({ mode, merchantId, siteId }: InvoiceOwner, siteReference: string): Promise<string | undefined> {
     const code = newOwnCode();
     const till = { code, mode, merchantId, siteId, siteReference };
     const event = { type: TillCodeMadeV1, aggregateId: code, aggregateVersion: 1, payload: till };
     const parameters = { ...till, now: this.clock.now() };
-    const [made] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.envelope(event)]);
-    return made?.aggregateId;
+    const [created] = await this.events.write(this.dataSource, CREATE, parameters, [this.events.envelope(event)]);
+    return created?.aggregateId;
   }
 
   async find(site: InvoiceOwner, siteReference: string): Promise<string | undefined> {

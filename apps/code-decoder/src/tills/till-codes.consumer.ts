@@ -3,7 +3,10 @@ import { FindTillInvoiceV1, type Mode } from '@svc/contracts';
 import { MessagePattern } from '@svc/messaging';
 import { InvoiceRepository } from '../invoices/invoice.repository.js';
 
-/** Finds the open invoice of a till's static code. No owner is needed: any person who sees the code may pay its invoice. */
+/**
+ * Finds the open invoice of a till's static code. Does not check an owner, because any person who sees the code may pay
+ * the invoice.
+ */
 @Controller()
 export class TillCodesConsumer {
   constructor(@Inject(InvoiceRepository) private readonly invoices: InvoiceRepository) {}

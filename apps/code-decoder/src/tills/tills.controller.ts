@@ -8,7 +8,7 @@ import { CallingSite, ForSites } from '../invoices/require-site.guard.js';
 import { acceptedMediaType, sendCode } from '../qr/code-response.js';
 import { TillCodeRepository } from './till-code.repository.js';
 
-/** The static code of a till, to be printed (D5). `Accept` selects JSON, text, or a QR code. */
+/** The static code of a till, which the merchant prints (D5). `Accept` selects JSON, text, or a QR code. */
 @Controller('business/api/v1/merchants/:merchantId/sites/:siteId/tills/:siteReference/code')
 @ForSites()
 export class TillsController {
@@ -18,7 +18,7 @@ export class TillsController {
   ) {}
 
   /**
-   * Creates the static code of a till (D5), to be printed: a till has one permanent code.
+   * Creates the static code of a till (D5), which the merchant prints. A till has one code, which never changes.
    *
    * @returns 200 The existing code.
    * @returns 201 The new code.
@@ -33,16 +33,16 @@ export class TillsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TillCodeResponse | string> {
-    const form = acceptedMediaType(request);
+    const mediaType = acceptedMediaType(request);
     if (!isText(siteReference, MAX_IDENTIFIER_LENGTH))
       throw invalidField('siteReference', `siteReference must be text of 1 to ${MAX_IDENTIFIER_LENGTH} characters`);
-    const { code, made } = await this.tillCodes.getOrCreate(site, siteReference);
-    reply.status(made ? 201 : 200);
-    return sendCode(reply, form, this.responseOf(siteReference, code));
+    const { code, isNew } = await this.tillCodes.getOrCreate(site, siteReference);
+    reply.status(isNew ? 201 : 200);
+    return sendCode(reply, mediaType, this.buildResponse(siteReference, code));
   }
 
   /**
-   * Reads the static code of a till.
+   * Returns the static code of a till.
    *
    * @produces text/plain Text of the code.
    * @produces image/svg+xml The QR code.
@@ -56,15 +56,15 @@ export class TillsController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TillCodeResponse | string> {
-    const form = acceptedMediaType(request);
+    const mediaType = acceptedMediaType(request);
     const code = isText(siteReference, MAX_IDENTIFIER_LENGTH)
       ? await this.tillCodes.find(site, siteReference)
       : undefined;
     if (code === undefined) throw new DomainError('resource.not-found', { message: 'This till has no code.' });
-    return sendCode(reply, form, this.responseOf(siteReference, code));
+    return sendCode(reply, mediaType, this.buildResponse(siteReference, code));
   }
 
-  private responseOf(siteReference: string, code: string): TillCodeResponse {
+  private buildResponse(siteReference: string, code: string): TillCodeResponse {
     return { siteReference, code: ownCodeText(code, this.config.SVC_CODES_URL) };
   }
 }

@@ -4,27 +4,30 @@ import { getSite } from '../sites/site.repository.js';
 import type { ApiKey, KeyOwner } from './api-key.js';
 import { ApiKeyRow } from './api-key.row.js';
 
-/** The newest keys of one owner that are listed; older ones are omitted. */
+/** Maximum number of keys in a list. Older keys of the owner are omitted. */
 export const MAX_LISTED_KEYS = 100;
 
-/** Throws `resource.not-found` when there is no such merchant, or no such site of it. */
+/**
+ * Locks the merchant until the end of the transaction. Throws `resource.not-found` if the merchant or the site does not
+ * exist.
+ */
 export async function lockOwner(tx: EntityManager, { merchantId, siteId }: KeyOwner): Promise<void> {
   await lockMerchant(tx, merchantId);
   if (siteId !== undefined) await getSite(tx, merchantId, siteId);
 }
 
-/** The keys of exactly this owner, newest first: a merchant's do not include those of its sites. */
+/** The keys of this owner, newest first. The keys of a merchant do not include those of its sites. */
 export function findKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
-  return tx.find(ApiKeyRow, { where: ownedBy(owner), order: { ordinal: 'DESC' }, take: MAX_LISTED_KEYS });
+  return tx.find(ApiKeyRow, { where: ownerCondition(owner), order: { ordinal: 'DESC' }, take: MAX_LISTED_KEYS });
 }
 
-/** The valid keys of this owner, newest first. Their number is limited at creation. */
+/** The valid keys of this owner, newest first. CreateApiKey limits their number. */
 export function findValidKeys(tx: EntityManager, owner: KeyOwner): Promise<ApiKey[]> {
-  return tx.find(ApiKeyRow, { where: { ...ownedBy(owner), revokedAt: IsNull() }, order: { ordinal: 'DESC' } });
+  return tx.find(ApiKeyRow, { where: { ...ownerCondition(owner), revokedAt: IsNull() }, order: { ordinal: 'DESC' } });
 }
 
 export function findKey(tx: EntityManager, owner: KeyOwner, keyId: string): Promise<ApiKey | null> {
-  return tx.findOneBy(ApiKeyRow, { ...ownedBy(owner), keyId });
+  return tx.findOneBy(ApiKeyRow, { ...ownerCondition(owner), keyId });
 }
 
 export async function insertKey(tx: EntityManager, key: ApiKey): Promise<void> {
@@ -37,12 +40,12 @@ export async function updateKey(
   key: ApiKey,
   change: { isPrimary: boolean; revokedAt?: Date },
 ): Promise<ApiKey> {
-  const changed = { ...change, version: key.version + 1 };
+  const changedFields = { ...change, version: key.version + 1 };
   const owner = { merchantId: key.merchantId, siteId: key.siteId ?? undefined };
-  await tx.update(ApiKeyRow, { ...ownedBy(owner), keyId: key.keyId }, changed);
-  return { ...key, ...changed };
+  await tx.update(ApiKeyRow, { ...ownerCondition(owner), keyId: key.keyId }, changedFields);
+  return { ...key, ...changedFields };
 }
 
-function ownedBy({ merchantId, siteId }: KeyOwner) {
+function ownerCondition({ merchantId, siteId }: KeyOwner) {
   return { merchantId, siteId: siteId ?? IsNull() };
 }

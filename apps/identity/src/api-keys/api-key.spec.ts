@@ -2,9 +2,9 @@ import { newApiKey } from '@svc/auth';
 import {
   type ApiKey,
   apiKeyChanged,
+  findSuccessor,
   recognisablePrefix,
   signingKeyChanged,
-  successorOf,
   toApiKeyView,
 } from './api-key.js';
 
@@ -24,12 +24,15 @@ const KEY: ApiKey = {
 };
 
 describe('recognisablePrefix', () => {
-  it.each(['merchant', 'site'] as const)('is six random characters behind what a %s key begins with', (kind) => {
-    const apiKey = newApiKey(kind, 'live');
-    const prefix = recognisablePrefix(apiKey);
-    expect(apiKey.startsWith(prefix)).toBe(true);
-    expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
-  });
+  it.each(['merchant', 'site'] as const)(
+    'returns the constant beginning of a %s key and six of its random characters',
+    (kind) => {
+      const apiKey = newApiKey(kind, 'live');
+      const prefix = recognisablePrefix(apiKey);
+      expect(apiKey.startsWith(prefix)).toBe(true);
+      expect(prefix).toHaveLength(`svc_live_${kind}_`.length + 6);
+    },
+  );
 
   it.each([
     'whsec_c2VjcmV0',
@@ -39,12 +42,12 @@ describe('recognisablePrefix', () => {
     'svc_test__abcdef',
     'svc_1_site_abcdef',
     'svc_test_1_abcdef',
-  ])('refuses %j, which is not a key, so that logs contain parts of keys only', (text) => {
+  ])('throws for %j, which is not a key, so that another secret is never shown', (text) => {
     expect(() => recognisablePrefix(text)).toThrow('not an API key');
   });
 });
 
-describe('successorOf', () => {
+describe('findSuccessor', () => {
   const keys = [
     { keyId: 'd', mode: 'live' as const, revokedAt: null },
     { keyId: 'c', mode: 'test' as const, revokedAt: new Date(0) },
@@ -52,21 +55,21 @@ describe('successorOf', () => {
     { keyId: 'a', mode: 'test' as const, revokedAt: null },
   ];
 
-  it('is the newest valid key of the same mode', () => {
-    expect(successorOf({ keyId: 'z', mode: 'test' }, keys)?.keyId).toBe('b');
+  it('returns the newest valid key of the same mode', () => {
+    expect(findSuccessor({ keyId: 'z', mode: 'test' }, keys)?.keyId).toBe('b');
   });
 
-  it('is never the key that is revoked', () => {
-    expect(successorOf({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
+  it('never returns the key that is revoked', () => {
+    expect(findSuccessor({ keyId: 'b', mode: 'test' }, keys)?.keyId).toBe('a');
   });
 
-  it('is undefined when no other key is left', () => {
-    expect(successorOf({ keyId: 'd', mode: 'live' }, keys)).toBeUndefined();
+  it('returns undefined if the mode has no other valid key', () => {
+    expect(findSuccessor({ keyId: 'd', mode: 'live' }, keys)).toBeUndefined();
   });
 });
 
-describe('the events of a key', () => {
-  it('contain the hash for other services, and not the encrypted key', () => {
+describe('the published data of a key', () => {
+  it('contain the hash, and not the encrypted key, in apiKeyChanged', () => {
     const { payload, ...event } = apiKeyChanged(KEY);
     expect(event).toEqual({ type: { name: 'api-key.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(apiKeyChanged({ ...KEY, revokedAt: new Date(0) }).payload.revoked).toBe(true);
@@ -81,7 +84,7 @@ describe('the events of a key', () => {
     });
   });
 
-  it('contain the encrypted key for webhook-dispatcher, and not the hash', () => {
+  it('contain the encrypted key, and not the hash, in signingKeyChanged', () => {
     const { payload, ...event } = signingKeyChanged({ ...KEY, isPrimary: false, revokedAt: new Date(0) });
     expect(event).toEqual({ type: { name: 'signing-secret.changed.v1' }, aggregateId: 'b', aggregateVersion: 4 });
     expect(signingKeyChanged(KEY).payload).toMatchObject({ primary: true, revoked: false });
@@ -105,9 +108,9 @@ describe('the events of a key', () => {
     }
   });
 
-  it('contain neither the hash nor the encrypted key for an administrator', () => {
-    const revoked = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
-    expect(toApiKeyView(revoked)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
+  it('contain neither the hash nor the encrypted key in toApiKeyView, which administrators see', () => {
+    const revokedKey = { ...KEY, revokedAt: new Date('2026-03-02T10:00:00.000Z') };
+    expect(toApiKeyView(revokedKey)).toMatchObject({ revoked: true, revokedUTCDate: '2026-03-02T10:00:00.000Z' });
     expect(toApiKeyView(KEY)).toStrictEqual({
       keyId: 'b',
       kind: 'site',

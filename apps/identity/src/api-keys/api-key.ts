@@ -36,30 +36,35 @@ export interface ApiKeyView {
   readonly keyId: string;
   readonly kind: 'merchant' | 'site';
   readonly mode: Mode;
-  /** Beginning of the key, to recognise it by. */
+  /** Beginning of the key, by which it can be recognised. */
   readonly prefix: string;
-  /** Signs webhooks (E3), among the keys of its owner and mode. */
+  /** Whether webhooks are signed with this one of the keys of its owner and mode (E3). */
   readonly primary: boolean;
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
-  /** ISO 8601 UTC with milliseconds (C2); absent while it is valid. */
+  /** ISO 8601 UTC with milliseconds (C2). Absent while the key is valid. */
   readonly revokedUTCDate?: string;
 }
 
-/** The readable part and six random characters: identifies a key in lists and keeps 220 bits secret. */
+/**
+ * The constant beginning of the key and six random characters. It identifies the key in lists; 220 bits of the key stay
+ * secret.
+ */
 export function recognisablePrefix(apiKey: string): string {
   const prefix = /^svc_[a-z]+_[a-z]+_.{6}/.exec(apiKey)?.[0];
   if (prefix === undefined) throw new Error('The text is not an API key.');
   return prefix;
 }
 
-/** The key that becomes primary after the primary one: the newest valid key of the same owner and mode. */
-export function successorOf<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revokedAt'>>(
-  leaving: Pick<ApiKey, 'keyId' | 'mode'>,
+/** The key that becomes primary when the primary key is revoked: the newest valid key of the same owner and mode. */
+export function findSuccessor<K extends Pick<ApiKey, 'keyId' | 'mode' | 'revokedAt'>>(
+  revokedKey: Pick<ApiKey, 'keyId' | 'mode'>,
   newestFirst: readonly K[],
 ): K | undefined {
-  return newestFirst.find((key) => key.keyId !== leaving.keyId && key.mode === leaving.mode && key.revokedAt === null);
+  return newestFirst.find(
+    (key) => key.keyId !== revokedKey.keyId && key.mode === revokedKey.mode && key.revokedAt === null,
+  );
 }
 
 export function toApiKeyView(key: ApiKey): ApiKeyView {
@@ -75,20 +80,20 @@ export function toApiKeyView(key: ApiKey): ApiKeyView {
   };
 }
 
-/** The event for all services. */
+/** The event for all services that authenticate merchants. */
 export function apiKeyChanged(key: ApiKey): NewEvent<ApiKeyChanged> {
   const { keyId, kind, mode, hash } = key;
-  const payload = { keyId, kind, mode, ...ownerOf(key), hash, revoked: key.revokedAt !== null };
+  const payload = { keyId, kind, mode, ...ownerFields(key), hash, revoked: key.revokedAt !== null };
   return { type: ApiKeyChangedV1, aggregateId: keyId, aggregateVersion: key.version, payload };
 }
 
-/** The event for webhook-dispatcher: the encrypted key, and whether it signs (E3). */
+/** The event for webhook-dispatcher: the encrypted key, and whether webhooks are signed with it (E3). */
 export function signingKeyChanged(key: ApiKey): NewEvent<SigningSecretChanged> {
   const payload: SigningSecretChanged = {
     secretId: key.keyId,
     purpose: 'api-key',
     mode: key.mode,
-    ...ownerOf(key),
+    ...ownerFields(key),
     sealed: key.sealed,
     primary: key.isPrimary,
     revoked: key.revokedAt !== null,
@@ -96,6 +101,6 @@ export function signingKeyChanged(key: ApiKey): NewEvent<SigningSecretChanged> {
   return { type: SigningSecretChangedV1, aggregateId: key.keyId, aggregateVersion: key.version, payload };
 }
 
-function ownerOf({ merchantId, siteId }: ApiKey): { merchantId: number; siteId?: number } {
+function ownerFields({ merchantId, siteId }: ApiKey): { merchantId: number; siteId?: number } {
   return siteId === null ? { merchantId } : { merchantId, siteId };
 }

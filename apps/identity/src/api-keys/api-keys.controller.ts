@@ -8,7 +8,7 @@ import { CreateApiKeyRequest } from './create-api-key.request.js';
 import { ListApiKeys } from './list-api-keys.js';
 import { RevokeApiKey } from './revoke-api-key.js';
 
-/** API keys of merchants and of sites (A6, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** API keys of merchants and of sites (A6, A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants/:merchantId')
 @UseGuards(AdminKeyGuard)
 export class ApiKeysController {
@@ -56,7 +56,8 @@ export class ApiKeysController {
   }
 
   /**
-   * Lists the merchant's own keys, not those of its sites. The newest first, revoked ones included, at most 100.
+   * Lists the keys of a merchant, without those of its sites. The newest is first, revoked keys are included, and at
+   * most 100 are listed.
    *
    * @throws resource.not-found
    */
@@ -66,7 +67,7 @@ export class ApiKeysController {
   }
 
   /**
-   * Lists the keys of a site. The newest first, revoked ones included, at most 100.
+   * Lists the keys of a site. The newest is first, revoked keys are included, and at most 100 are listed.
    *
    * @throws resource.not-found
    */
@@ -81,7 +82,7 @@ export class ApiKeysController {
   /**
    * Revokes a key of a merchant. All services reject it within 5 s (A6).
    *
-   * @returns 204 Revoked, also when it was revoked before.
+   * @returns 204 The key is revoked, now or already before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -97,7 +98,7 @@ export class ApiKeysController {
   /**
    * Revokes a key of a site. All services reject it within 5 s (A6).
    *
-   * @returns 204 Revoked, also when it was revoked before.
+   * @returns 204 The key is revoked, now or already before.
    * @throws resource.not-found
    */
   @Delete('sites/:siteId/keys/:keyId')

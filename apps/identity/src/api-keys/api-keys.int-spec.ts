@@ -1,68 +1,68 @@
-import { hashApiKey, newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, hashApiKey, newSealedKeyPair, type SealedKeyPair } from '@svc/auth';
 import { ApiKeyChangedV1, SealingKeyPublishedV1, SigningSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
 import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 
-describe('API keys', () => {
-  let test: TestService;
+describe('the API keys', () => {
+  let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
   let pair: SealedKeyPair;
   let merchantId: number;
   let siteId: number;
-  let ofMerchant: string;
-  let ofSite: string;
+  let merchantKeysPath: string;
+  let siteKeysPath: string;
 
   beforeAll(async () => {
-    test = await startIdentity();
-    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+    identity = await startIdentity();
+    admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
     pair = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
-    await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
+    await identity.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
   });
-  afterAll(() => test.stop());
+  afterAll(() => identity.stop());
   beforeEach(async () => {
     ({ merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body);
     const sites = `/admin/v1/merchants/${merchantId}/sites`;
     ({ siteId } = (await admin('POST', sites, { name: 'Shop', siteReference: 'SHOP' })).body);
-    ofMerchant = `/admin/v1/merchants/${merchantId}/keys`;
-    ofSite = `${sites}/${siteId}/keys`;
+    merchantKeysPath = `/admin/v1/merchants/${merchantId}/keys`;
+    siteKeysPath = `${sites}/${siteId}/keys`;
   });
 
-  const create = async (path: string, mode = 'test') => (await admin('POST', path, { mode })).body;
-  const list = async (path: string) => (await admin('GET', path)).body.keys;
-  const primaries = async (path: string) =>
-    (await list(path))
+  const createKey = async (path: string, mode = 'test') => (await admin('POST', path, { mode })).body;
+  const listKeys = async (path: string) => (await admin('GET', path)).body.keys;
+  const listPrimaryKeyIds = async (path: string) =>
+    (await listKeys(path))
       .filter(({ primary }: { primary: boolean }) => primary)
       .map(({ keyId }: { keyId: string }) => keyId);
-  const told = async () => ({
-    keys: (await test.published(ApiKeyChangedV1)).filter(({ payload }) => payload.merchantId === merchantId),
-    secrets: (await test.published(SigningSecretChangedV1)).filter(
+  const publishedEvents = async () => ({
+    keys: (await identity.published(ApiKeyChangedV1)).filter(({ payload }) => payload.merchantId === merchantId),
+    secrets: (await identity.published(SigningSecretChangedV1)).filter(
       ({ payload }) => payload.merchantId === merchantId && payload.purpose === 'api-key',
     ),
   });
-  const open = async (sealed: string) => {
+  const decryptKey = async (sealed: string) => {
     const { plaintext } = await compactDecrypt(
       sealed,
-      openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY),
+      decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY),
     );
     return new TextDecoder().decode(plaintext);
   };
 
   it.each(['merchant', 'site'] as const)(
-    'makes a %s key, shows it once and publishes hash and sealed form',
+    'of a %s are returned only once, and published with their hash and in encrypted form',
     async (kind) => {
-      const path = kind === 'merchant' ? ofMerchant : ofSite;
-      const answer = await admin('POST', path, { mode: 'live' });
-      expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-      const { keyId, apiKey } = answer.body;
-      expect(answer.body).toEqual({ keyId, apiKey, kind, mode: 'live', primary: true });
+      const path = kind === 'merchant' ? merchantKeysPath : siteKeysPath;
+      const response = await admin('POST', path, { mode: 'live' });
+      expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+      const { keyId, apiKey } = response.body;
+      expect(response.body).toEqual({ keyId, apiKey, kind, mode: 'live', primary: true });
       expect(apiKey).toMatch(new RegExp(`^svc_live_${kind}_[A-Za-z0-9_-]{43}$`));
 
       const owner = kind === 'site' ? { merchantId, siteId } : { merchantId };
-      const { keys, secrets } = await told();
+      const { keys, secrets } = await publishedEvents();
       expect(keys).toMatchObject([{ aggregateId: keyId, aggregateVersion: 1 }]);
       expect(keys[0]!.payload).toEqual({
         keyId,
@@ -83,28 +83,28 @@ describe('API keys', () => {
         primary: true,
         revoked: false,
       });
-      expect(await open(sealed)).toBe(apiKey);
+      expect(await decryptKey(sealed)).toBe(apiKey);
 
       const prefix = apiKey.slice(0, `svc_live_${kind}_`.length + 6);
       const createdUTCDate = '2026-03-01T10:00:00.000Z';
-      expect(await list(path)).toEqual([
+      expect(await listKeys(path)).toEqual([
         { keyId, kind, mode: 'live', prefix, primary: true, revoked: false, createdUTCDate },
       ]);
-      expect(await list(kind === 'site' ? ofMerchant : ofSite)).toEqual([]);
+      expect(await listKeys(kind === 'site' ? merchantKeysPath : siteKeysPath)).toEqual([]);
     },
   );
 
-  it('stores no key in clear text in the database', async () => {
-    const planted = 'a text that is found where it is kept';
-    await admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: planted });
-    const { apiKey } = await create(ofSite);
-    const tables = await test.dataSource.query<{ name: string }[]>(
+  it('are not stored as plain text in the database', async () => {
+    const knownText = 'a name that is found in every table that contains it';
+    await admin('PATCH', `/admin/v1/merchants/${merchantId}`, { name: knownText });
+    const { apiKey } = await createKey(siteKeysPath);
+    const tables = await identity.dataSource.query<{ name: string }[]>(
       `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace`,
     );
-    const holding = async (text: string) => {
+    const findTablesContaining = async (text: string) => {
       const found = [];
       for (const { name } of tables) {
-        const [row] = await test.dataSource.query<[{ found: boolean }]>(
+        const [row] = await identity.dataSource.query<[{ found: boolean }]>(
           `SELECT EXISTS (SELECT 1 FROM "${name}" AS t WHERE t::text LIKE '%' || $1 || '%') AS found`,
           [text],
         );
@@ -112,19 +112,21 @@ describe('API keys', () => {
       }
       return found;
     };
-    expect(await holding(planted)).toEqual(expect.arrayContaining(['merchants', 'event_log', 'audit_log']));
-    expect(await holding(apiKey.slice('svc_test_site_'.length))).toEqual([]);
-    expect(await holding(Buffer.from(apiKey).toString('base64').slice(0, -4))).toEqual([]);
+    expect(await findTablesContaining(knownText)).toEqual(
+      expect.arrayContaining(['merchants', 'event_log', 'audit_log']),
+    );
+    expect(await findTablesContaining(apiKey.slice('svc_test_site_'.length))).toEqual([]);
+    expect(await findTablesContaining(Buffer.from(apiKey).toString('base64').slice(0, -4))).toEqual([]);
   });
 
-  it('makes the newest primary and keeps the older ones valid', async () => {
-    const first = await create(ofSite);
-    const second = await create(ofSite);
-    expect(await list(ofSite)).toMatchObject([
+  it('have the newest key as primary key, and older keys stay valid', async () => {
+    const first = await createKey(siteKeysPath);
+    const second = await createKey(siteKeysPath);
+    expect(await listKeys(siteKeysPath)).toMatchObject([
       { keyId: second.keyId, primary: true, revoked: false },
       { keyId: first.keyId, primary: false, revoked: false },
     ]);
-    const { keys, secrets } = await told();
+    const { keys, secrets } = await publishedEvents();
     expect(keys.map(({ payload }) => [payload.keyId, payload.revoked])).toEqual([
       [first.keyId, false],
       [second.keyId, false],
@@ -136,45 +138,47 @@ describe('API keys', () => {
       [first.keyId, 2, false],
       [second.keyId, 1, true],
     ]);
-    expect(await open(secrets[1]!.payload.sealed)).toBe(first.apiKey);
+    expect(await decryptKey(secrets[1]!.payload.sealed)).toBe(first.apiKey);
   });
 
-  it('has one primary key for each owner and mode', async () => {
-    const made = [await create(ofSite, 'test'), await create(ofSite, 'live')];
-    const merchants = await create(ofMerchant, 'test');
-    expect((await primaries(ofSite)).toSorted()).toEqual(made.map(({ keyId }) => keyId).toSorted());
-    expect(await primaries(ofMerchant)).toEqual([merchants.keyId]);
+  it('have one primary key for each owner and mode', async () => {
+    const createdKeys = [await createKey(siteKeysPath, 'test'), await createKey(siteKeysPath, 'live')];
+    const merchantKey = await createKey(merchantKeysPath, 'test');
+    expect((await listPrimaryKeyIds(siteKeysPath)).toSorted()).toEqual(
+      createdKeys.map(({ keyId }) => keyId).toSorted(),
+    );
+    expect(await listPrimaryKeyIds(merchantKeysPath)).toEqual([merchantKey.keyId]);
   });
 
-  it('never makes two keys primary when several are created concurrently', async () => {
-    for (const path of [ofSite, ofMerchant]) {
-      const made = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
-      expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
-      expect(await list(path)).toHaveLength(8);
-      const [newest] = await list(path);
-      expect(await primaries(path)).toEqual([newest.keyId]);
+  it('have only one primary key after several were created concurrently', async () => {
+    for (const path of [siteKeysPath, merchantKeysPath]) {
+      const responses = await Promise.all(Array.from({ length: 8 }, () => admin('POST', path, { mode: 'test' })));
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201));
+      expect(await listKeys(path)).toHaveLength(8);
+      const [newest] = await listKeys(path);
+      expect(await listPrimaryKeyIds(path)).toEqual([newest.keyId]);
     }
   });
 
-  it('has a database constraint that allows only one primary key', async () => {
-    for (const path of [ofSite, ofMerchant]) {
-      await create(path);
-      await create(path);
-      const all = `UPDATE api_keys SET is_primary = true WHERE merchant_id = $1 AND kind = $2`;
-      await expect(test.dataSource.query(all, [merchantId, path === ofSite ? 'site' : 'merchant'])).rejects.toThrow(
-        'api_keys_one_primary',
-      );
+  it('have a database constraint that allows only one primary key', async () => {
+    for (const path of [siteKeysPath, merchantKeysPath]) {
+      await createKey(path);
+      await createKey(path);
+      const makeAllPrimary = `UPDATE api_keys SET is_primary = true WHERE merchant_id = $1 AND kind = $2`;
+      await expect(
+        identity.dataSource.query(makeAllPrimary, [merchantId, path === siteKeysPath ? 'site' : 'merchant']),
+      ).rejects.toThrow('api_keys_one_primary');
     }
   });
 
-  it('revokes a key once, and publishes the revocation', async () => {
-    const { keyId } = await create(ofMerchant);
-    test.clock.advance(1000);
+  it('can be revoked, and the revocation is published once', async () => {
+    const { keyId } = await createKey(merchantKeysPath);
+    identity.clock.advance(1000);
     for (let i = 0; i < 2; i++) {
-      const answer = await admin('DELETE', `${ofMerchant}/${keyId.toUpperCase()}`);
-      expect([answer.status, answer.body]).toEqual([204, undefined]);
+      const response = await admin('DELETE', `${merchantKeysPath}/${keyId.toUpperCase()}`);
+      expect([response.status, response.body]).toEqual([204, undefined]);
     }
-    const { keys, secrets } = await told();
+    const { keys, secrets } = await publishedEvents();
     expect(keys.map(({ payload, aggregateVersion }) => [aggregateVersion, payload.revoked])).toEqual([
       [1, false],
       [2, true],
@@ -183,74 +187,78 @@ describe('API keys', () => {
       [true, false],
       [false, true],
     ]);
-    const revokedUTCDate = test.clock.nowISO();
-    expect(await list(ofMerchant)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
+    const revokedUTCDate = identity.clock.nowISO();
+    expect(await listKeys(merchantKeysPath)).toMatchObject([{ keyId, primary: false, revoked: true, revokedUTCDate }]);
   });
 
-  it('makes the newest key of the same mode primary when the primary key is revoked', async () => {
-    const [first, second, third] = [await create(ofSite), await create(ofSite), await create(ofSite)];
-    const live = await create(ofSite, 'live');
-    await admin('DELETE', `${ofSite}/${first.keyId}`);
-    expect(await primaries(ofSite)).toEqual([live.keyId, third.keyId]);
-    await admin('DELETE', `${ofSite}/${third.keyId}`);
-    expect(await primaries(ofSite)).toEqual([live.keyId, second.keyId]);
-    const { secrets } = await told();
+  it('have the newest key of the same mode as primary key after the primary key was revoked', async () => {
+    const [first, second, third] = [
+      await createKey(siteKeysPath),
+      await createKey(siteKeysPath),
+      await createKey(siteKeysPath),
+    ];
+    const live = await createKey(siteKeysPath, 'live');
+    await admin('DELETE', `${siteKeysPath}/${first.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId, third.keyId]);
+    await admin('DELETE', `${siteKeysPath}/${third.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId, second.keyId]);
+    const { secrets } = await publishedEvents();
     expect(secrets.at(-1)!).toMatchObject({ aggregateVersion: 3, payload: { secretId: second.keyId, primary: true } });
-    await admin('DELETE', `${ofSite}/${second.keyId}`);
-    expect(await primaries(ofSite)).toEqual([live.keyId]);
+    await admin('DELETE', `${siteKeysPath}/${second.keyId}`);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toEqual([live.keyId]);
   });
 
-  it('keeps exactly one primary key while keys are created and revoked concurrently', async () => {
-    const made = [await create(ofSite), await create(ofSite), await create(ofSite)];
-    const answers = await Promise.all([
-      ...made.map(({ keyId }) => admin('DELETE', `${ofSite}/${keyId}`)),
-      admin('POST', ofSite, { mode: 'test' }),
-      admin('POST', ofSite, { mode: 'test' }),
+  it('have exactly one primary key after keys were created and revoked concurrently', async () => {
+    const oldKeys = [await createKey(siteKeysPath), await createKey(siteKeysPath), await createKey(siteKeysPath)];
+    const responses = await Promise.all([
+      ...oldKeys.map(({ keyId }) => admin('DELETE', `${siteKeysPath}/${keyId}`)),
+      admin('POST', siteKeysPath, { mode: 'test' }),
+      admin('POST', siteKeysPath, { mode: 'test' }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 201, 201]);
-    expect(await primaries(ofSite)).toHaveLength(1);
+    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 201, 201]);
+    expect(await listPrimaryKeyIds(siteKeysPath)).toHaveLength(1);
   });
 
-  it('has at most ten valid keys for each owner and mode', async () => {
-    for (let i = 0; i < 9; i++) await create(ofSite);
-    const answers = await Promise.all([1, 2].map(() => admin('POST', ofSite, { mode: 'test' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409]);
-    expect(await admin('POST', ofSite, { mode: 'live' })).toMatchObject({ status: 201 });
-    await admin('DELETE', `${ofSite}/${(await list(ofSite)).at(-1).keyId}`);
-    expect(await admin('POST', ofSite, { mode: 'test' })).toMatchObject({ status: 201 });
+  it('are limited to ten valid keys for each owner and mode', async () => {
+    for (let i = 0; i < 9; i++) await createKey(siteKeysPath);
+    const responses = await Promise.all([1, 2].map(() => admin('POST', siteKeysPath, { mode: 'test' })));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 409]);
+    expect(await admin('POST', siteKeysPath, { mode: 'live' })).toMatchObject({ status: 201 });
+    await admin('DELETE', `${siteKeysPath}/${(await listKeys(siteKeysPath)).at(-1).keyId}`);
+    expect(await admin('POST', siteKeysPath, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
   it.each([[undefined], [{}], [{ mode: 'TEST' }], [{ mode: null }], [{ mode: ['test'] }]])(
-    'refuses %j, which names no mode',
+    'are not created by a request with the body %j, which has no valid mode',
     async (body) => {
-      for (const path of [ofSite, ofMerchant]) {
-        const answer = await admin('POST', path, body);
-        expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
+      for (const path of [siteKeysPath, merchantKeysPath]) {
+        const response = await admin('POST', path, body);
+        expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
       }
     },
   );
 
-  it('does not find a key of another owner', async () => {
-    const siteKey = await create(ofSite);
-    const merchantKey = await create(ofMerchant);
+  it('can be neither created, listed nor revoked on the path of another owner', async () => {
+    const siteKey = await createKey(siteKeysPath);
+    const merchantKey = await createKey(merchantKeysPath);
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
-    const others = `/admin/v1/merchants/${other.merchantId}`;
+    const otherMerchant = `/admin/v1/merchants/${other.merchantId}`;
     for (const [method, path] of [
-      ['POST', `${others}/sites/${siteId}/keys`],
-      ['GET', `${others}/sites/${siteId}/keys`],
+      ['POST', `${otherMerchant}/sites/${siteId}/keys`],
+      ['GET', `${otherMerchant}/sites/${siteId}/keys`],
       ['GET', '/admin/v1/merchants/1/keys'],
       ['POST', '/admin/v1/merchants/1/keys'],
-      ['DELETE', `${others}/keys/${merchantKey.keyId}`],
-      ['DELETE', `${others}/sites/${siteId}/keys/${siteKey.keyId}`],
-      ['DELETE', `${ofMerchant}/${siteKey.keyId}`],
-      ['DELETE', `${ofSite}/${merchantKey.keyId}`],
-      ['DELETE', `${ofSite}/${NOBODYS}`],
-      ['DELETE', `${ofSite}/x`],
+      ['DELETE', `${otherMerchant}/keys/${merchantKey.keyId}`],
+      ['DELETE', `${otherMerchant}/sites/${siteId}/keys/${siteKey.keyId}`],
+      ['DELETE', `${merchantKeysPath}/${siteKey.keyId}`],
+      ['DELETE', `${siteKeysPath}/${merchantKey.keyId}`],
+      ['DELETE', `${siteKeysPath}/${UNKNOWN_ID}`],
+      ['DELETE', `${siteKeysPath}/x`],
     ] as const) {
-      const answer = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
-      expect([method, path, answer.status]).toEqual([method, path, 404]);
+      const response = await admin(method, path, method === 'POST' ? { mode: 'test' } : undefined);
+      expect([method, path, response.status]).toEqual([method, path, 404]);
     }
-    expect(await list(ofSite)).toMatchObject([{ revoked: false }]);
-    expect(await list(ofMerchant)).toMatchObject([{ revoked: false }]);
+    expect(await listKeys(siteKeysPath)).toMatchObject([{ revoked: false }]);
+    expect(await listKeys(merchantKeysPath)).toMatchObject([{ revoked: false }]);
   });
 });

@@ -5,7 +5,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 
 /** Body of `POST …/keys`. */
 export class CreateApiKeyRequest {
-  /** Part of the key; all its requests use this mode (A6). */
+  /** Mode of the key (A6). All requests with the key use this mode. */
   @IsIn(MODES, { message: '$property must be test or live' })
   mode: Mode;
 }

@@ -13,13 +13,15 @@ import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { type ApiKey, apiKeyChanged, type KeyOwner, recognisablePrefix, signingKeyChanged } from './api-key.js';
 import { findValidKeys, insertKey, lockOwner, updateKey } from './api-key.repository.js';
 
-/** Enough for any rotation; each forgotten key is a risk. */
+/**
+ * Maximum number of valid keys of an owner in a mode. It is enough for any rotation, and each forgotten key is a risk.
+ */
 const MAX_VALID_KEYS = 10;
 
 /** A new key, with its secret. */
 export interface CreatedApiKey {
   readonly keyId: string;
-  /** Shown only once: the service stores its hash (A6). */
+  /** The secret key. It is shown only in this response, because the service stores only its hash (A6). */
   readonly apiKey: string;
   readonly kind: 'merchant' | 'site';
   readonly mode: Mode;
@@ -27,8 +29,8 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3); older keys stay valid until
- * they are revoked, so that their users can change to the new one (A6).
+ * Creates a key for a merchant or a site. It becomes the primary key, which signs webhooks (E3). Older keys stay valid
+ * until they are revoked, so that the merchant's servers can change to the new key (A6).
  */
 @Injectable()
 export class CreateApiKey {
@@ -42,17 +44,17 @@ export class CreateApiKey {
   execute(author: ChangeAuthor, owner: KeyOwner, mode: Mode): Promise<CreatedApiKey> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
-      const valid = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);
-      if (valid.length >= MAX_VALID_KEYS) {
+      const validKeys = (await findValidKeys(tx, owner)).filter((key) => key.mode === mode);
+      if (validKeys.length >= MAX_VALID_KEYS) {
         throw new DomainError('resource.conflict', { message: `${MAX_VALID_KEYS} keys are valid: revoke one first.` });
       }
       const kind = owner.siteId === undefined ? 'merchant' : 'site';
       const apiKey = newApiKey(kind, mode);
       const sealed = await seal(apiKey, await getSealingKey(tx));
 
-      // The old key first: the table allows only one primary key.
-      const primary = valid.find(({ isPrimary }) => isPrimary);
-      const demoted = primary ? [await updateKey(tx, primary, { isPrimary: false })] : [];
+      // The old primary key is updated before the new key is inserted, because the table allows only one primary key.
+      const oldPrimary = validKeys.find(({ isPrimary }) => isPrimary);
+      const demoted = oldPrimary ? [await updateKey(tx, oldPrimary, { isPrimary: false })] : [];
       const key: ApiKey = {
         keyId: newUuid(this.clock),
         kind,
@@ -72,10 +74,10 @@ export class CreateApiKey {
       await this.auditLog.append(
         tx,
         author,
-        ...demoted.map((old): Change => ({
+        ...demoted.map((oldKey): Change => ({
           action: 'api-key.no-longer-primary',
           ...owner,
-          credentialId: old.keyId,
+          credentialId: oldKey.keyId,
           before: { primary: true },
           after: { primary: false },
         })),

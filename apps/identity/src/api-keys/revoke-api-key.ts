@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import { AuditLog } from '../audit-log/audit-log.js';
 import type { Change } from '../audit-log/change.js';
 import type { ChangeAuthor } from '../audit-log/change-author.js';
-import { apiKeyChanged, type KeyOwner, signingKeyChanged, successorOf } from './api-key.js';
+import { apiKeyChanged, findSuccessor, type KeyOwner, signingKeyChanged } from './api-key.js';
 import { findKey, findValidKeys, lockOwner, updateKey } from './api-key.repository.js';
 
 /** Revokes a key. If it was primary, the newest remaining key becomes primary. */
@@ -19,7 +19,7 @@ export class RevokeApiKey {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`. Revoking again changes nothing. */
+  /** Does nothing if the key is revoked already. Throws `resource.not-found`. */
   async execute(author: ChangeAuthor, owner: KeyOwner, keyId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOwner(tx, owner);
@@ -27,9 +27,9 @@ export class RevokeApiKey {
       if (!key) throw new DomainError('resource.not-found');
       if (key.revokedAt) return;
 
-      // The revoked key first: the table allows only one primary key.
+      // The revoked key is updated before its successor, because the table allows only one primary key.
       const revoked = await updateKey(tx, key, { isPrimary: false, revokedAt: this.clock.now() });
-      const successor = key.isPrimary ? successorOf(key, await findValidKeys(tx, owner)) : undefined;
+      const successor = key.isPrimary ? findSuccessor(key, await findValidKeys(tx, owner)) : undefined;
       const promoted = successor ? [await updateKey(tx, successor, { isPrimary: true })] : [];
       await this.events.appendAndPublish(
         tx,
@@ -47,10 +47,10 @@ export class RevokeApiKey {
           before: { revoked: false, primary: key.isPrimary },
           after: { revoked: true, primary: false },
         },
-        ...promoted.map((next): Change => ({
+        ...promoted.map((newPrimary): Change => ({
           action: 'api-key.made-primary',
           ...owner,
-          credentialId: next.keyId,
+          credentialId: newPrimary.keyId,
           before: { primary: false },
           after: { primary: true },
         })),

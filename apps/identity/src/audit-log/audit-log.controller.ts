@@ -3,15 +3,15 @@ import { AdminKeyGuard } from '@svc/auth';
 import { invalidField } from '@svc/kernel';
 import { type AuditEntry, AuditLog } from './audit-log.js';
 
-/** Changes by administrators (A10). Needs `x-admin-key`. */
+/** The log of all changes by administrators (A10). Requires `x-admin-key`. */
 @Controller('admin/v1/audit-log')
 @UseGuards(AdminKeyGuard)
 export class AuditLogController {
   constructor(@Inject(AuditLog) private readonly auditLog: AuditLog) {}
 
   /**
-   * Reads the audit log, the oldest first, 100 at a time. `after` is the `nextAfter` of the previous page, 0 at first. Keep
-   * the `nextAfter` of the last page to read newer entries later.
+   * Reads the audit log in pages of 100 entries, the oldest first. `after` is the `nextAfter` of the previous page, or
+   * 0 for the first page. To read newer entries later, store the `nextAfter` of the last page.
    *
    * @throws request.invalid
    */

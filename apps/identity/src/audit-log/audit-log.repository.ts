@@ -2,15 +2,15 @@ import type { EntityManager } from 'typeorm';
 import type { Change } from './change.js';
 import type { ChangeAuthor } from './change-author.js';
 
-/** Key of the PostgreSQL advisory lock. */
+/** Key of the PostgreSQL advisory lock. Any number that no other lock uses. */
 const APPEND_LOCK = 1763500000100;
 
-/** Until the end of the transaction no other transaction appends. */
+/** Prevents other transactions from appending until this one ends. */
 export async function lockAuditLog(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [APPEND_LOCK]);
 }
 
-/** SQL, because `insert` of TypeORM reads the id of the new row. */
+/** Uses SQL, because `insert` of TypeORM would also read the id of the new row, which is not needed. */
 export async function insertAuditEntry(
   tx: EntityManager,
   author: ChangeAuthor,

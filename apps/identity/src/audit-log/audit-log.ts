@@ -7,7 +7,7 @@ import type { ChangeAuthor } from './change-author.js';
 
 /** An entry in the response of `GET /admin/v1/audit-log`. */
 export interface AuditEntry extends Change {
-  /** Grows with each entry, in the order of the commits. */
+  /** Number of the entry. It increases in the order of the commits. */
   readonly entryId: number;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly changedUTCDate: string;
@@ -17,7 +17,7 @@ export interface AuditEntry extends Change {
 
 export const AUDIT_PAGE_SIZE = 100;
 
-/** The append-only log of all changes by administrators (A10); the table rejects UPDATE and DELETE. */
+/** The log of all changes by administrators (A10). It is append-only: the table rejects UPDATE and DELETE. */
 @Injectable()
 export class AuditLog {
   constructor(
@@ -26,8 +26,9 @@ export class AuditLog {
   ) {}
 
   /**
-   * Call it last in a transaction: it blocks other transactions that append until the commit. Without the lock, entry ids
-   * could become visible out of order, and a reader that continues after the last id would miss entries.
+   * Call it at the end of a transaction, because other transactions that append wait until the commit. Without this
+   * lock, entry ids could become visible out of order, and a reader that continues after the last id would miss
+   * entries.
    */
   async append(tx: EntityManager, author: ChangeAuthor, ...changes: Change[]): Promise<void> {
     await lockAuditLog(tx);
@@ -38,8 +39,8 @@ export class AuditLog {
   async read(after: number): Promise<AuditEntry[]> {
     const rows = await listAuditEntries(this.dataSource.manager, after, AUDIT_PAGE_SIZE);
     return rows.map(({ at, ...entry }) => {
-      const present = Object.entries(entry).filter(([, value]) => value !== null);
-      return { ...Object.fromEntries(present), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
+      const presentFields = Object.entries(entry).filter(([, value]) => value !== null);
+      return { ...Object.fromEntries(presentFields), changedUTCDate: at.toISOString() } as unknown as AuditEntry;
     });
   }
 }

@@ -1,4 +1,4 @@
-/** A change for the audit log. `before` and `after` contain enough to understand the change, never a secret. */
+/** A change for the audit log. `before` and `after` contain the changed values, never a secret. */
 export interface Change {
   readonly action:
     | 'merchant.created'
@@ -20,12 +20,12 @@ export interface Change {
     | 'api-key.revoked'
     | 'webhook-secret.created'
     | 'webhook-secret.revoked';
-  /** For a change of a merchant. */
+  /** The merchant that was changed, or whose site or credential was changed. */
   readonly merchantId?: number;
   readonly siteId?: number | undefined;
-  /** UUID. For a change of a partner. */
+  /** UUID of the organisation (partner) that was changed, or whose credential was changed. */
   readonly organisationId?: string;
-  /** keyId, tokenId, secretId or kid. */
+  /** keyId, tokenId, secretId or kid of the changed credential. */
   readonly credentialId?: string | undefined;
   readonly before?: object;
   readonly after?: object;

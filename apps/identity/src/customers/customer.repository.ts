@@ -2,10 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Customer } from './customer.js';
 
-/** Customers: users that are registered. */
+/** Reads and writes customers, that is users who are registered as customers. */
 @Injectable()
 export class CustomerRepository {
-  /** Returns false when the user is a customer already. Of two concurrent calls, the second waits for the first. */
+  /**
+   * Returns false if the user is a customer already. If two transactions insert the same user, the second waits for the
+   * first.
+   */
   async insertIfAbsent(tx: EntityManager, customer: Customer): Promise<boolean> {
     const inserted = await tx.query<unknown[]>(
       `INSERT INTO customers (customer_reference, user_id, organisation_id, mode, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -15,6 +18,7 @@ export class CustomerRepository {
     return inserted.length > 0;
   }
 
+  /** The customer of this user, who must be registered. */
   async getByUser(tx: EntityManager, userId: string): Promise<Customer> {
     const [customer] = await tx.query<Customer[]>(
       `SELECT customer_reference AS "customerReference", user_id AS "userId", organisation_id AS "organisationId", mode,

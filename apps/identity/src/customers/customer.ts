@@ -1,8 +1,9 @@
 import type { CustomerAnswer, Mode } from '@svc/contracts';
 
 /**
- * A user that is registered as a customer of its organisation (A4). Other services identify it by its token;
- * `customer.registered.v1` contains no personal data except the name, for payment-processor.
+ * A user that is registered as a customer of its organisation (A4). Other services get the customerReference from the
+ * customer's token. The event `customer.registered.v1` contains no personal data except the name, which
+ * payment-processor needs.
  */
 export interface Customer {
   readonly customerReference: string;

@@ -11,7 +11,7 @@ import { LogInCustomer } from '../logins/log-in-customer.js';
 import { toCustomerView } from './customer.js';
 import { RegisterCustomer } from './register-customer.js';
 
-/** Customers of a partner (A4, A5). `x-api-key` and a service token; errors are RFC 9457 (C5). */
+/** Customers of a partner (A4, A5). Requires `x-api-key` and a service token. Errors are RFC 9457 (C5). */
 @Controller('v1/auth/customers')
 @ForPartners('customers:write')
 export class CustomersController {
@@ -24,7 +24,7 @@ export class CustomersController {
    * Registers a user as a customer of the partner (A4).
    *
    * @returns 201 The customer.
-   * @returns 200 Already registered: the same body.
+   * @returns 200 The user is registered already: the existing customer.
    * @throws resource.not-found The partner has no such user.
    */
   @Post('register')
@@ -33,18 +33,20 @@ export class CustomersController {
     @Body() { userId }: RegisterCustomerRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CustomerAnswer> {
-    const { customer, created } = await this.registerCustomer.execute(partner, userId);
-    reply.status(created ? 201 : 200);
+    const { customer, isNew } = await this.registerCustomer.execute(partner, userId);
+    reply.status(isNew ? 201 : 200);
     return toCustomerView(customer);
   }
 
   /**
-   * Logs a customer in: an identity token for 15 minutes that is valid only for the data and payments of this customer (A5).
+   * Logs a customer in. The response contains an identity token that is valid for 15 minutes, and only for the data and
+   * payments of this customer (A5).
    *
    * @returns 200 The identity token and the customer.
-   * @throws credentials.invalid Wrong email or password, or no customer of this organisation: the response does not tell which.
-   * @throws request.rate-limited After 5 failures of one email, or 100 of one address and 5 more for each of its customers, in 15
-   *   minutes; also for the right password.
+   * @throws credentials.invalid The email or the password is wrong, or the user is not a customer of this organisation.
+   *   The response does not reveal which of these is the case.
+   * @throws request.rate-limited Too many logins failed in 15 minutes: 5 with this email, or 100 from this address (and
+   *   5 more for each customer who logged in from it). It is also the response to the right password.
    */
   @Post('login')
   @HttpCode(200)

@@ -9,7 +9,7 @@ import { UserRepository } from '../users/user.repository.js';
 import type { Customer } from './customer.js';
 import { CustomerRepository } from './customer.repository.js';
 
-/** Registers a user as a customer of its organisation, once (A4). */
+/** Registers a user as a customer of its organisation (A4). A repeated call returns the existing customer. */
 @Injectable()
 export class RegisterCustomer {
   constructor(
@@ -21,7 +21,7 @@ export class RegisterCustomer {
   ) {}
 
   /** Throws `resource.not-found` unless `userId` is a user of this organisation and mode. */
-  async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; created: boolean }> {
+  async execute(owner: PartnerScope, userId: string): Promise<{ customer: Customer; isNew: boolean }> {
     if (!isUuid(userId)) throw new DomainError('resource.not-found');
     return inTransaction(this.dataSource, async (tx) => {
       const user = await this.users.find(tx, owner, userId);
@@ -34,7 +34,7 @@ export class RegisterCustomer {
         createdAt: this.clock.now(),
       };
       if (!(await this.customers.insertIfAbsent(tx, customer)))
-        return { customer: await this.customers.getByUser(tx, user.userId), created: false };
+        return { customer: await this.customers.getByUser(tx, user.userId), isNew: false };
       const { customerReference, organisationId, mode } = customer;
       const { firstName, lastName } = user;
       await this.events.append(tx, {
@@ -43,7 +43,7 @@ export class RegisterCustomer {
         aggregateVersion: 1,
         payload: { customerReference, organisationId, mode, firstName, lastName },
       });
-      return { customer, created: true };
+      return { customer, isNew: true };
     });
   }
 }

@@ -4,11 +4,11 @@ import { DomainError } from '@svc/kernel';
 import { ERROR_LIST_PAGE, ERROR_PAGE_POLICY, findErrorPage } from './error-pages.js';
 
 const HTML = 'text/html; charset=utf-8';
-/** A new release may change the pages; caches follow within an hour. */
+/** A new release may change the pages, and caches have the new pages within an hour. */
 const CACHE_CONTROL = 'public, max-age=3600';
 
 /**
- * Public: the pages have the same content as the documentation.
+ * The help pages of errors. They are public and have the same content as the documentation.
  *
  * @internal
  */

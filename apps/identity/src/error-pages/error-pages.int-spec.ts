@@ -5,40 +5,43 @@ import { startIdentity } from '../../test/identity.js';
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
 describe('the error pages', () => {
-  let test: TestService;
+  let identity: TestService;
 
-  beforeAll(async () => void (test = await startIdentity()));
-  afterAll(() => test.stop());
+  beforeAll(async () => void (identity = await startIdentity()));
+  afterAll(() => identity.stop());
 
-  const open = async (url: string) => {
-    const { statusCode: status, headers, body } = await test.service.app.inject({ method: 'GET', url });
+  const openPage = async (url: string) => {
+    const { statusCode: status, headers, body } = await identity.service.app.inject({ method: 'GET', url });
     return { status, headers, body };
   };
-  const textOf = (html: string): string =>
+  const extractText = (html: string): string =>
     html
       .replaceAll(/<[^>]*>/g, '')
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')
       .replaceAll('&amp;', '&');
 
-  it.each(CODES)('explain %s: what it means, what to do, whether repeating helps, where it occurs', async (code) => {
-    const { status, headers, body } = await open(`/errors/${code}`);
-    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    const text = textOf(body);
-    const { meaning, steps, repeat, where } = ERROR_HELP[code];
-    for (const each of [code, ERROR_CATALOGUE[code].message, meaning, repeat, where, ...steps.flat()])
-      expect(text).toContain(each.replaceAll('`', ''));
-  });
+  it.each(CODES)(
+    'explain the meaning of %s, the steps to solve it, whether a retry helps, and where it occurs',
+    async (code) => {
+      const { status, headers, body } = await openPage(`/errors/${code}`);
+      expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      const text = extractText(body);
+      const { meaning, steps, repeat, where } = ERROR_HELP[code];
+      for (const expectedText of [code, ERROR_CATALOGUE[code].message, meaning, repeat, where, ...steps.flat()])
+        expect(text).toContain(expectedText.replaceAll('`', ''));
+    },
+  );
 
-  it('are listed, each with its address', async () => {
-    const { status, body } = await open('/errors');
+  it('are all linked on the list page', async () => {
+    const { status, body } = await openPage('/errors');
     expect(status).toBe(200);
     for (const code of CODES) expect(body).toContain(`href="/errors/${code}"`);
   });
 
-  it('have no script and no external resources, and may be cached', async () => {
+  it('contain no script and no external resources, and may be cached for an hour', async () => {
     for (const path of ['/errors', '/errors/payable.paid']) {
-      const { headers, body } = await open(path);
+      const { headers, body } = await openPage(path);
       expect(headers['content-security-policy']).toMatch(
         /^default-src 'none'; style-src 'sha256-[\w+/=]{44}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'$/,
       );
@@ -47,22 +50,28 @@ describe('the error pages', () => {
     }
   });
 
-  it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])('are not at %s', async (path) => {
-    const { status, body, headers } = await httpClient(test.service)('GET', path);
-    expect([status, body.code]).toEqual([404, 'resource.not-found']);
-    // Clients do not cache the 404 of a page that the next release may add.
-    expect(headers['cache-control']).toBe('no-store');
-  });
+  it.each(['/errors/nothing', '/errors/constructor', '/errors/payable.paid/x'])(
+    'do not include %s, which is a 404',
+    async (path) => {
+      const { status, body, headers } = await httpClient(identity.service)('GET', path);
+      expect([status, body.code]).toEqual([404, 'resource.not-found']);
+      // Clients must not cache this 404, because the next release may add the page.
+      expect(headers['cache-control']).toBe('no-store');
+    },
+  );
 });
 
 it.each<[Record<string, string>, string]>([
   [{}, '/errors/resource.not-found'],
   [{ SVC_ERROR_PAGES_URL: 'https://api.example/errors' }, 'https://api.example/errors/resource.not-found'],
-])('with %j an error has the address %s, in its body and in its Link header', async (env, page) => {
-  const test = await startIdentity({ env });
-  const { headers, body } = await httpClient(test.service)('GET', '/nothing');
-  expect([body.type, headers['link']]).toEqual([page, `<${page}>; rel="help"`]);
-  const unreadable = await httpClient(test.service)('GET', '/%');
-  expect(unreadable.body.type).toMatch(page.replace('resource.not-found', ''));
-  await test.stop();
-});
+])(
+  'with the environment %j an error response contains the address %s of its page, in the body and in the Link header',
+  async (env, address) => {
+    const identity = await startIdentity({ env });
+    const { headers, body } = await httpClient(identity.service)('GET', '/nothing');
+    expect([body.type, headers['link']]).toEqual([address, `<${address}>; rel="help"`]);
+    const malformedUrl = await httpClient(identity.service)('GET', '/%');
+    expect(malformedUrl.body.type).toMatch(address.replace('resource.not-found', ''));
+    await identity.stop();
+  },
+);

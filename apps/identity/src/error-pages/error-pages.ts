@@ -1,6 +1,6 @@
 /**
- * The help pages of errors: one for each code of the catalogue, and a list (ADR 60). Static HTML without scripts, rendered once,
- * without data of a request.
+ * The help pages of errors (ADR 60): a page for each error code of the catalogue, and a list of all pages. They are
+ * static HTML without scripts. They are rendered at the start and contain no data of a request.
  */
 import { createHash } from 'node:crypto';
 import { ERROR_CATALOGUE, ERROR_HELP, ERROR_PAGES_PATH, type ErrorCode } from '@svc/contracts';
@@ -14,7 +14,7 @@ const STYLE = [
   'code{font:.9em ui-monospace,monospace;overflow-wrap:anywhere}',
 ].join('');
 
-/** Allows only the style sheet of these pages. */
+/** The Content-Security-Policy. It allows only the style sheet of these pages. */
 export const ERROR_PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -25,18 +25,18 @@ export const ERROR_PAGE_POLICY = [
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[];
 
-const PAGES: ReadonlyMap<string, string> = new Map(CODES.map((code) => [code, pageOf(code)]));
+const PAGES: ReadonlyMap<string, string> = new Map(CODES.map((code) => [code, renderPage(code)]));
 
-/** The page of a code; undefined for an unknown code. */
+/** The page of an error code. Undefined for an unknown code. */
 export function findErrorPage(code: string): string | undefined {
   return PAGES.get(code);
 }
 
-function pageOf(code: ErrorCode): string {
+function renderPage(code: ErrorCode): string {
   const { errorReference, httpStatus, message } = ERROR_CATALOGUE[code];
   const { meaning, steps, repeat, where } = ERROR_HELP[code];
   const rows = steps.map(([cause, step]) => `<tr><td>${toHtml(cause)}</td><td>${toHtml(step)}</td></tr>`);
-  return htmlDocument(code, [
+  return renderDocument(code, [
     `<h1><code>${code}</code></h1><p><strong>${toHtml(message)}</strong></p>`,
     `<h2>What it means</h2><p>${toHtml(meaning)}</p>`,
     '<h2>What to do</h2><table><thead><tr><th scope="col">Cause</th><th scope="col">Step</th></tr></thead>',
@@ -48,7 +48,7 @@ function pageOf(code: ErrorCode): string {
   ]);
 }
 
-export const ERROR_LIST_PAGE = htmlDocument('Errors', [
+export const ERROR_LIST_PAGE = renderDocument('Errors', [
   '<h1>Errors</h1><p>Programs branch on the code, never on the message.</p>',
   '<table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Message</th></tr></thead><tbody>',
   ...CODES.map((code) => {
@@ -59,7 +59,7 @@ export const ERROR_LIST_PAGE = htmlDocument('Errors', [
   '</tbody></table>',
 ]);
 
-function htmlDocument(title: string, parts: readonly string[]): string {
+function renderDocument(title: string, parts: readonly string[]): string {
   return [
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>`,
     `<meta name="viewport" content="width=device-width, initial-scale=1"><style>${STYLE}</style></head>`,
@@ -67,7 +67,7 @@ function htmlDocument(title: string, parts: readonly string[]): string {
   ].join('');
 }
 
-/** Text of the catalogue as HTML; text between backticks becomes code. */
+/** Converts text of the catalogue to HTML. Text between backticks becomes a `code` element. */
 function toHtml(text: string): string {
   const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return escaped.replaceAll(/`([^`]+)`/g, '<code>$1</code>');

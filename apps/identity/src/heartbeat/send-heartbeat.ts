@@ -4,8 +4,9 @@ import { Clock, newUuid } from '@svc/kernel';
 import { DirectPublisher, HEARTBEAT_INTERVAL_MS } from '@svc/messaging';
 
 /**
- * Sends the heartbeat that shows services that revocations can reach them. It is published directly, like revocations, and not
- * logged: a lost heartbeat has no value later. Every replica sends it.
+ * Sends heartbeats, by which other services notice whether revocations can reach them. A heartbeat is published
+ * directly to the broker, like a revocation. It is not stored in the event log, because a late heartbeat has no value.
+ * Every replica sends heartbeats.
  */
 @Injectable()
 export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
@@ -25,7 +26,7 @@ export class SendHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Sends one now, unless the broker has not confirmed the last one yet. */
+  /** Sends a heartbeat now, unless the broker has not yet confirmed the previous one. */
   async runOnce(): Promise<void> {
     if (this.isSending) return;
     this.isSending = true;

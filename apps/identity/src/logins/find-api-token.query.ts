@@ -1,12 +1,16 @@
 import type { DataSource } from 'typeorm';
 
+/** An API token, and the organisation and mode to which it belongs. */
 export interface ApiTokenOwner {
   readonly tokenId: string;
   readonly organisationId: string;
   readonly mode: string;
 }
 
-/** Needs no owner: only the holder of the token can compute its hash. */
+/**
+ * Finds a valid API token by its hash. It does not check an owner, because only the holder of the token can compute the
+ * hash.
+ */
 export async function findApiToken(db: Pick<DataSource, 'query'>, hash: string): Promise<ApiTokenOwner | undefined> {
   const [found] = await db.query<ApiTokenOwner[]>(
     `SELECT credential_id AS "tokenId", organisation_id AS "organisationId", mode FROM partner_credentials

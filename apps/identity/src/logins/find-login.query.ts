@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
 import type { PartnerScope } from '../users/user.js';
 
-/** A user, with the hash for the check of the password. */
+/** The data of a user that a login needs. */
 export interface CustomerLogin {
+  /** Null if the user is not registered as a customer. */
   customerReference: string | null;
   passwordHash: string;
   firstName: string;

@@ -11,12 +11,12 @@ import { type CustomerLogin, findLogin } from './find-login.query.js';
 import { LoginLimits } from './login-limits.js';
 
 /**
- * Logs a customer in (A5). An unknown email, a wrong password and a user who is not a customer take the same time and get the
- * same response: the same queries, one password check, and a 401 without a body.
+ * Logs a customer in (A5). The response to an unknown email, to a wrong password and to a user who is not a customer is
+ * the same 401 without a body. It also takes the same time in each case: the same queries and one password check.
  */
 @Injectable()
 export class LogInCustomer implements OnModuleInit {
-  /** Hash of a random password, for the check of logins with an unknown email. */
+  /** Hash of a random password. The password of a login with an unknown email is compared with it. */
   private dummyHash = '';
 
   constructor(
@@ -35,27 +35,27 @@ export class LogInCustomer implements OnModuleInit {
     owner: PartnerScope,
     { email, password, address }: { email: string; password: string; address: string },
   ): Promise<CustomerLoginAnswer> {
-    const canonical = canonicalEmail(email);
-    const login = await this.limits.begin(owner, canonical, address);
-    const found = await this.findByPassword(owner, canonical, password).catch(async (error: unknown) => {
-      await login.notAttempted();
+    const normalisedEmail = canonicalEmail(email);
+    const attempt = await this.limits.begin(owner, normalisedEmail, address);
+    const found = await this.findByPassword(owner, normalisedEmail, password).catch(async (error: unknown) => {
+      await attempt.notAttempted();
       throw error;
     });
     if (!found?.customerReference) {
-      await login.failed();
+      await attempt.failed();
       throw new DomainError('credentials.invalid');
     }
-    await login.succeeded();
+    await attempt.succeeded();
     const { customerReference, firstName, lastName } = found;
     const token = await this.signToken.execute({
       tokenType: 'customer',
       subject: customerReference,
-      ...scopeOf(owner),
+      ...pickScope(owner),
     });
     return { ...token, customer: { id: customerReference, firstName, lastName } };
   }
 
-  /** The user with this email and password. It checks a password also when no user exists. */
+  /** The user with this email and password. A password is checked even if no user has the email. */
   private async findByPassword(
     owner: PartnerScope,
     email: string,
@@ -68,6 +68,6 @@ export class LogInCustomer implements OnModuleInit {
   }
 }
 
-function scopeOf({ organisationId, mode }: PartnerScope): PartnerScope {
+function pickScope({ organisationId, mode }: PartnerScope): PartnerScope {
   return { organisationId, mode };
 }

@@ -16,16 +16,17 @@ export class LogInService {
   ) {}
 
   /**
-   * Throws `credentials.invalid` unless key, organisationId and API token belong to one organisation and mode (A11). It always
-   * does one query, by the token's hash, so that the response time does not reveal which organisations exist.
+   * Throws `credentials.invalid` unless the API key, the organisationId and the API token belong to the same
+   * organisation and mode (A11). It always executes exactly one query, by the hash of the token, so that the response
+   * time does not reveal which organisations exist.
    */
   async execute(key: PartnerKey, { apiToken, organisationId }: ServiceLoginRequest): Promise<ServiceLoginAnswer> {
     const found = await findApiToken(this.dataSource, hashApiToken(apiToken));
-    const belongTogether =
+    const isSameOwner =
       found?.organisationId === key.organisationId &&
       found.organisationId === organisationId.toLowerCase() &&
       found.mode === key.mode;
-    if (!found || !belongTogether) throw new DomainError('credentials.invalid');
+    if (!found || !isSameOwner) throw new DomainError('credentials.invalid');
     return this.signToken.execute({
       tokenType: 'service',
       subject: found.tokenId,

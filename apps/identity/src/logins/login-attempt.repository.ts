@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 
-/** Expired rows that one login deletes; more than one login inserts. */
+/** Number of expired rows that each login deletes. It is more than a login inserts, so that the tables stay small. */
 const CLEANUP_BATCH_SIZE = 20;
 
-/** Failed and successful logins. Subjects, emails and addresses are hashes. */
+/** Stores failed and successful logins. A subject is the hash of an email or of an address. */
 @Injectable()
 export class LoginAttemptRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Until the end of the transaction no other transaction counts a login of this subject. */
+  /** Prevents other transactions from counting logins of this subject until this one ends. */
   async lock(tx: EntityManager, subject: string): Promise<void> {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [subject]);
   }
@@ -29,7 +29,7 @@ export class LoginAttemptRepository {
     ]);
   }
 
-  /** Number of failures since a time, at most `max`, and the time of the oldest one. */
+  /** The number of failures since a time, counted up to `max`, and the time of the oldest one. */
   async countFailures(
     tx: EntityManager,
     subject: string,
@@ -52,7 +52,7 @@ export class LoginAttemptRepository {
     );
   }
 
-  /** Number of customers who logged in from an address since a time, at most `max`. */
+  /** The number of customers who logged in from an address since a time, counted up to `max`. */
   async countCustomers(tx: EntityManager, address: string, since: Date, max: number): Promise<number> {
     const [row] = await tx.query<[{ customers: number }]>(
       `SELECT count(*) AS customers FROM (

@@ -8,26 +8,31 @@ import { LoginAttemptRepository } from './login-attempt.repository.js';
 import { MAX_COUNTED_ADDRESS_FAILURES, MAX_EMAIL_FAILURES, requiredCustomers } from './login-limit.js';
 
 const WINDOW_MS = 15 * 60_000;
-/** A day of logins distinguishes a partner's server from a single customer, also at times with few logins. */
+/** Successful logins count for a day, so that a partner's server has many customers even at times with few logins. */
 const SUCCESS_RETENTION_MS = 24 * 60 * 60_000;
 
-/** A login that is counted for its email. The caller calls exactly one method at the end. */
+/**
+ * A login in progress, which already counts as a failure of its email. The caller must call exactly one of the methods
+ * at the end.
+ */
 export interface LoginAttempt {
-  /** The password was right: removes the failure and increases the limit of the address. */
+  /** The password was right: removes the failure of the email, and increases the limit of the address. */
   succeeded(): Promise<void>;
-  /** Counts the failure for the address too. */
+  /** The login failed: counts a failure of the address too. */
   failed(): Promise<void>;
-  /** The password was not checked: removes the failure. */
+  /** The password was not checked: removes the failure of the email. */
   notAttempted(): Promise<void>;
 }
 
 /**
- * Counts failed logins for each email and each address, over all replicas (A5). Each organisation has its own counts, so that
- * its customers cannot lock out those of another one.
+ * Counts failed logins of each email and each address in all replicas (A5). Each organisation has its own counts, so
+ * that failures at one organisation do not lock out customers of another.
  *
- * - For an email, an attempt is counted before the check of the password: of any number of concurrent guesses, five are checked.
- * - For an address, a failure is counted afterwards, so that a burst of right passwords is not rejected. Concurrent guesses may
- *   exceed the limit by the size of the password queue.
+ * - An attempt counts for its email before the password is checked, so that only five of any number of concurrent
+ *   guesses are checked.
+ * - A failure counts for its address after the check, so that many concurrent logins with right passwords are not
+ *   rejected. Concurrent guesses may therefore exceed the limit of the address, at most by the size of the password
+ *   queue.
  */
 @Injectable()
 export class LoginLimits {
@@ -37,15 +42,15 @@ export class LoginLimits {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Throws `request.rate-limited` after too many failures of the email, known or not, or of the address. */
+  /** Throws `request.rate-limited` after too many failures of the email, even if no user has it, or of the address. */
   async begin({ organisationId, mode }: PartnerScope, email: string, address: string): Promise<LoginAttempt> {
-    const emailHash = hashOf('email', organisationId, mode, email);
-    const addressHash = hashOf('address', organisationId, mode, address);
+    const emailHash = computeHash('email', organisationId, mode, email);
+    const addressHash = computeHash('address', organisationId, mode, address);
     const attemptId = randomUUID();
     await inTransaction(this.dataSource, async (tx) => {
       await this.attempts.lock(tx, emailHash);
-      await this.attempts.deleteFailuresUntil(tx, this.before(WINDOW_MS));
-      await this.attempts.deleteSuccessesUntil(tx, this.before(SUCCESS_RETENTION_MS));
+      await this.attempts.deleteFailuresUntil(tx, this.timeBefore(WINDOW_MS));
+      await this.attempts.deleteSuccessesUntil(tx, this.timeBefore(SUCCESS_RETENTION_MS));
       await this.checkEmailLimit(tx, emailHash);
       await this.checkAddressLimit(tx, addressHash);
       await this.attempts.insertFailure(tx, attemptId, emailHash, this.clock.now());
@@ -65,40 +70,45 @@ export class LoginLimits {
     const { failures, oldest } = await this.attempts.countFailures(
       tx,
       email,
-      this.before(WINDOW_MS),
+      this.timeBefore(WINDOW_MS),
       MAX_EMAIL_FAILURES,
     );
-    if (failures >= MAX_EMAIL_FAILURES) throw this.rateLimited(oldest);
+    if (failures >= MAX_EMAIL_FAILURES) throw this.createRateLimitError(oldest);
   }
 
-  /** Does not depend on the email or the password, so it reveals neither. */
+  /** The result does not depend on the email or the password, so it reveals nothing about them. */
   private async checkAddressLimit(tx: EntityManager, address: string): Promise<void> {
     const { failures, oldest } = await this.attempts.countFailures(
       tx,
       address,
-      this.before(WINDOW_MS),
+      this.timeBefore(WINDOW_MS),
       MAX_COUNTED_ADDRESS_FAILURES,
     );
-    const required = requiredCustomers(failures);
-    if (required === 0) return;
-    if (required !== undefined) {
-      const customers = await this.attempts.countCustomers(tx, address, this.before(SUCCESS_RETENTION_MS), required);
-      if (customers >= required) return;
+    const requiredCount = requiredCustomers(failures);
+    if (requiredCount === 0) return;
+    if (requiredCount !== undefined) {
+      const customers = await this.attempts.countCustomers(
+        tx,
+        address,
+        this.timeBefore(SUCCESS_RETENTION_MS),
+        requiredCount,
+      );
+      if (customers >= requiredCount) return;
     }
-    throw this.rateLimited(oldest);
+    throw this.createRateLimitError(oldest);
   }
 
-  private before(ms: number): Date {
+  private timeBefore(ms: number): Date {
     return new Date(this.clock.now().getTime() - ms);
   }
 
-  private rateLimited(oldest: Date): DomainError {
+  private createRateLimitError(oldest: Date): DomainError {
     const waitMs = oldest.getTime() + WINDOW_MS - this.clock.now().getTime();
     return new DomainError('request.rate-limited', { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
   }
 }
 
 /** The tables store only hashes of emails and addresses. */
-function hashOf(...parts: string[]): string {
+function computeHash(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

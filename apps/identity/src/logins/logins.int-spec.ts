@@ -1,11 +1,17 @@
 import { SCOPES_OF, TOKEN_AUDIENCE, TOKEN_ISSUER, TOKEN_SECONDS, type TokenKeyJwk } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
-import { adminOf, aPartner, clientOf, logIn, startIdentity, type TestPartner } from '../../test/identity.js';
+import {
+  adminClient,
+  createPartner,
+  logIn,
+  partnerClient,
+  startIdentity,
+  type TestPartner,
+} from '../../test/identity.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-// Each password costs 40 ms of a processor; a hundred are a few seconds, more on a busy machine.
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const PASSWORD = 'correct horse battery';
 
 let identity: TestService;
@@ -15,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.stop());
 beforeEach(async () => {
-  partner = await aPartner(identity);
+  partner = await createPartner(identity);
 });
 
 const serviceLogin = (body: object, apiKey: string | undefined = partner.apiKey) =>
@@ -24,6 +30,7 @@ const serviceLogin = (body: object, apiKey: string | undefined = partner.apiKey)
     '/v1/auth/service/login',
     body,
   );
+/** Verifies a token with the published keys. */
 const verify = async (token: string) => {
   const { keys } = (await httpClient(identity.service)('GET', '/.well-known/jwks.json')).body as {
     keys: TokenKeyJwk[];
@@ -34,10 +41,14 @@ const verify = async (token: string) => {
 
 describe('POST /v1/auth/service/login', () => {
   it('responds with a token that the published keys verify', async () => {
-    const answer = await serviceLogin({ organisationId: partner.organisationId, apiToken: partner.apiToken, more: 1 });
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    const { identityToken } = answer.body;
-    expect(answer.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
+    const response = await serviceLogin({
+      organisationId: partner.organisationId,
+      apiToken: partner.apiToken,
+      more: 1,
+    });
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = response.body;
+    expect(response.body).toEqual({ identityToken, tokenType: 'Bearer', expiresIn: 900 });
 
     const { payload, protectedHeader } = await verify(identityToken);
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'JWT', kid: expect.stringMatching(UUID) });
@@ -62,17 +73,17 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken })).status).toBe(200);
   });
 
-  it('rejects credentials of different organisations or modes, with an empty body', async () => {
-    const other = await aPartner(identity);
-    const live = await aPartner(identity, 'live');
+  it('responds 401 with an empty body to wrong credentials, and to those of different organisations or modes', async () => {
+    const other = await createPartner(identity);
+    const live = await createPartner(identity, 'live');
     const { organisationId, apiToken, apiKey } = partner;
     const merchantKey = `svc_test_merchant_${'A'.repeat(43)}`;
-    const wrong: [body: object, apiKey: string | undefined][] = [
+    const rejectedRequests: [body: object, apiKey: string | undefined][] = [
       [{ organisationId, apiToken: other.apiToken }, apiKey],
       [{ organisationId: other.organisationId, apiToken }, apiKey],
       [{ organisationId: other.organisationId, apiToken: other.apiToken }, apiKey],
       [{ organisationId, apiToken }, other.apiKey],
-      [{ organisationId: NOBODYS, apiToken }, apiKey],
+      [{ organisationId: UNKNOWN_ID, apiToken }, apiKey],
       [{ organisationId: 'nonsense', apiToken }, apiKey],
       [{ organisationId, apiToken: `${apiToken}x` }, apiKey],
       [{ organisationId, apiToken: apiKey }, apiKey],
@@ -80,22 +91,22 @@ describe('POST /v1/auth/service/login', () => {
       [{ organisationId, apiToken }, merchantKey],
       [{ organisationId, apiToken }, undefined],
       [{ organisationId, apiToken }, live.apiKey],
-      // Authentication comes before the validation of the body (C5).
+      // Credentials are checked before the body is validated (C5).
       [{}, undefined],
     ];
-    for (const [body, key] of wrong) {
-      const answer = await httpClient(identity.service, key === undefined ? {} : { 'x-api-key': key })(
+    for (const [body, key] of rejectedRequests) {
+      const response = await httpClient(identity.service, key === undefined ? {} : { 'x-api-key': key })(
         'POST',
         '/v1/auth/service/login',
         body,
       );
-      expect([body, key, answer.status, answer.body]).toEqual([body, key, 401, undefined]);
+      expect([body, key, response.status, response.body]).toEqual([body, key, 401, undefined]);
     }
   });
 
-  it('separates test and live mode', async () => {
+  it('rejects an API token or an identity token of another mode than the API key', async () => {
     const { organisationId } = partner;
-    const admin = adminOf(identity);
+    const admin = adminClient(identity);
     const path = `/admin/v1/organisations/${organisationId}`;
     const { apiKey } = (await admin('POST', `${path}/keys`, { mode: 'live' })).body;
     const { apiToken } = (await admin('POST', `${path}/api-tokens`, { mode: 'live' })).body;
@@ -103,59 +114,65 @@ describe('POST /v1/auth/service/login', () => {
     expect((await serviceLogin({ organisationId, apiToken }, partner.apiKey)).status).toBe(401);
     expect((await serviceLogin({ organisationId, apiToken: partner.apiToken }, apiKey)).status).toBe(401);
     const liveToken = (await serviceLogin({ organisationId, apiToken }, apiKey)).body.identityToken;
-    const mixed = clientOf(identity, partner, liveToken);
-    expect((await mixed('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status).toBe(401);
+    const clientWithMixedModes = partnerClient(identity, partner, liveToken);
+    expect(
+      (await clientWithMixedModes('POST', '/v1/auth/users', { email: 'a@b.example', password: PASSWORD })).status,
+    ).toBe(401);
   });
 
-  it('rejects a revoked token at once and a revoked key within a second', async () => {
+  it('rejects a revoked API token immediately and a revoked API key within a second', async () => {
     const { organisationId, apiToken, tokenId, keyId } = partner;
-    const admin = adminOf(identity);
+    const admin = adminClient(identity);
     expect((await serviceLogin({ organisationId, apiToken })).status).toBe(200);
     await admin('DELETE', `/admin/v1/organisations/${organisationId}/api-tokens/${tokenId}`);
     expect((await serviceLogin({ organisationId, apiToken })).status).toBe(401);
-    const next = (await admin('POST', `/admin/v1/organisations/${organisationId}/api-tokens`, { mode: 'test' })).body;
-    expect((await serviceLogin({ organisationId, apiToken: next.apiToken })).status).toBe(200);
+    const newToken = (await admin('POST', `/admin/v1/organisations/${organisationId}/api-tokens`, { mode: 'test' }))
+      .body;
+    expect((await serviceLogin({ organisationId, apiToken: newToken.apiToken })).status).toBe(200);
     await admin('DELETE', `/admin/v1/organisations/${organisationId}/keys/${keyId}`);
     identity.clock.advance(1_000);
-    expect((await serviceLogin({ organisationId, apiToken: next.apiToken })).status).toBe(401);
+    expect((await serviceLogin({ organisationId, apiToken: newToken.apiToken })).status).toBe(401);
   });
 });
 
-describe('users and customers', () => {
+describe('the API of users and customers', () => {
   let call: ReturnType<typeof httpClient>;
   beforeEach(async () => {
-    call = clientOf(identity, partner, await logIn(identity, partner));
+    call = partnerClient(identity, partner, await logIn(identity, partner));
   });
 
-  const aUser = async (email = 'Thandi@Example.com', names: object = {}) =>
+  const createUser = async (email = 'Thandi@Example.com', names: object = {}) =>
     (await call('POST', '/v1/auth/users', { email, password: PASSWORD, ...names })).body.userId as string;
-  const aCustomer = async (email?: string, names: object = {}) =>
-    (await call('POST', '/v1/auth/customers/register', { userId: await aUser(email, names) })).body;
+  const createCustomer = async (email?: string, names: object = {}) =>
+    (await call('POST', '/v1/auth/customers/register', { userId: await createUser(email, names) })).body;
   const login = (email: string, password: string) => call('POST', '/v1/auth/customers/login', { email, password });
 
-  it('creates a user once for each email, in upper or lower case', async () => {
-    const answer = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
-    expect(answer).toMatchObject({ status: 201 });
-    expect(answer.body).toEqual({ userId: expect.stringMatching(UUID) });
-    const again = await call('POST', '/v1/auth/users', { email: 'thandi@example.COM', password: 'another password' });
-    expect(again).toMatchObject({ status: 409, body: { errors: [{ field: 'email' }] } });
-    const other = await aPartner(identity);
-    const others = clientOf(identity, other, await logIn(identity, other));
-    expect((await others('POST', '/v1/auth/users', { email: 'thandi@example.com', password: PASSWORD })).status).toBe(
-      201,
-    );
+  it('creates one user for each email of an organisation, regardless of upper and lower case', async () => {
+    const response = await call('POST', '/v1/auth/users', { email: 'Thandi@Example.com', password: PASSWORD });
+    expect(response).toMatchObject({ status: 201 });
+    expect(response.body).toEqual({ userId: expect.stringMatching(UUID) });
+    const repeated = await call('POST', '/v1/auth/users', {
+      email: 'thandi@example.COM',
+      password: 'another password',
+    });
+    expect(repeated).toMatchObject({ status: 409, body: { errors: [{ field: 'email' }] } });
+    const other = await createPartner(identity);
+    const otherClient = partnerClient(identity, other, await logIn(identity, other));
+    expect(
+      (await otherClient('POST', '/v1/auth/users', { email: 'thandi@example.com', password: PASSWORD })).status,
+    ).toBe(201);
     const rows = await identity.dataSource.query<{ text: string }[]>(`SELECT users::text AS text FROM users`);
     expect(rows.map(({ text }) => text).join()).toContain('thandi@example.com');
     for (const { text } of rows) expect(text).not.toContain(PASSWORD);
   });
 
   it('registers a user as a customer once', async () => {
-    const userId = await aUser('thandi@example.com', { firstName: 'Thandi', lastName: 'Nkosi' });
+    const userId = await createUser('thandi@example.com', { firstName: 'Thandi', lastName: 'Nkosi' });
     const register = () => call('POST', '/v1/auth/customers/register', { userId });
-    const answers = await Promise.all(Array.from({ length: 5 }, register));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 201]);
-    const body = answers[0]!.body as Record<string, string>;
-    for (const answer of [...answers, await register()]) expect(answer.body).toEqual(body);
+    const responses = await Promise.all(Array.from({ length: 5 }, register));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 201]);
+    const body = responses[0]!.body as Record<string, string>;
+    for (const response of [...responses, await register()]) expect(response.body).toEqual(body);
     expect(body).toEqual({
       customerReference: expect.stringMatching(UUID),
       userId,
@@ -164,21 +181,21 @@ describe('users and customers', () => {
     });
   });
 
-  it('does not find a user of another organisation or mode', async () => {
-    const userId = await aUser();
-    const other = await aPartner(identity);
-    const others = clientOf(identity, other, await logIn(identity, other));
-    expect((await others('POST', '/v1/auth/customers/register', { userId })).status).toBe(404);
-    for (const unknown of [NOBODYS, 'nonsense'])
+  it('responds 404 to the registration of a user of another organisation', async () => {
+    const userId = await createUser();
+    const other = await createPartner(identity);
+    const otherClient = partnerClient(identity, other, await logIn(identity, other));
+    expect((await otherClient('POST', '/v1/auth/customers/register', { userId })).status).toBe(404);
+    for (const unknown of [UNKNOWN_ID, 'nonsense'])
       expect((await call('POST', '/v1/auth/customers/register', { userId: unknown })).status).toBe(404);
   });
 
-  it('logs a customer in with the email in upper or lower case', async () => {
-    const { customerReference } = await aCustomer('thandi@example.com', { firstName: 'Thandi' });
-    const answer = await login(' THANDI@example.com', PASSWORD);
-    expect(answer).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-    const { identityToken } = answer.body;
-    expect(answer.body).toEqual({
+  it('logs a customer in with the email in upper or lower case and with blanks', async () => {
+    const { customerReference } = await createCustomer('thandi@example.com', { firstName: 'Thandi' });
+    const response = await login(' THANDI@example.com', PASSWORD);
+    expect(response).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    const { identityToken } = response.body;
+    expect(response.body).toEqual({
       identityToken,
       tokenType: 'Bearer',
       expiresIn: 900,
@@ -193,26 +210,30 @@ describe('users and customers', () => {
     });
   });
 
-  it('does not let a customer register, create or log in users', async () => {
-    await aCustomer('thandi@example.com');
+  it('responds 403 if the token of a customer is used to register, create or log in users', async () => {
+    await createCustomer('thandi@example.com');
     const { identityToken } = (await login('thandi@example.com', PASSWORD)).body;
-    const customer = clientOf(identity, partner, identityToken);
+    const customerClient = partnerClient(identity, partner, identityToken);
     expect(
-      (await customer('POST', '/v1/auth/customers/register', { userId: await aUser('b@example.com') })).status,
+      (await customerClient('POST', '/v1/auth/customers/register', { userId: await createUser('b@example.com') }))
+        .status,
     ).toBe(403);
-    expect((await customer('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status).toBe(403);
-    expect((await customer('POST', '/v1/auth/customers/login', {})).status).toBe(403);
+    expect(
+      (await customerClient('POST', '/v1/auth/users', { email: 'c@example.com', password: PASSWORD })).status,
+    ).toBe(403);
+    expect((await customerClient('POST', '/v1/auth/customers/login', {})).status).toBe(403);
   });
 
-  it('gives the same response to a wrong password, an unknown email and a user who is no customer of this organisation', async () => {
-    await aCustomer('known@example.com');
-    await aUser('user@example.com');
-    const other = await aPartner(identity);
-    const others = clientOf(identity, other, await logIn(identity, other));
-    const { userId } = (await others('POST', '/v1/auth/users', { email: 'others@example.com', password: PASSWORD }))
-      .body;
-    await others('POST', '/v1/auth/customers/register', { userId });
-    const refused = [
+  it('sends the same 401 for a wrong password, an unknown email and a user who is not a customer', async () => {
+    await createCustomer('known@example.com');
+    await createUser('user@example.com');
+    const other = await createPartner(identity);
+    const otherClient = partnerClient(identity, other, await logIn(identity, other));
+    const { userId } = (
+      await otherClient('POST', '/v1/auth/users', { email: 'others@example.com', password: PASSWORD })
+    ).body;
+    await otherClient('POST', '/v1/auth/customers/register', { userId });
+    const responses = [
       await login('known@example.com', `${PASSWORD}!`),
       await login('known@example.com', ''),
       await login('nobody@example.com', PASSWORD),
@@ -220,10 +241,12 @@ describe('users and customers', () => {
       await login('others@example.com', PASSWORD),
       await login('no address', PASSWORD),
     ];
-    const without = ({ headers: { 'x-request-id': _, date: __, ...headers } }: (typeof refused)[number]) => headers;
-    for (const answer of refused) {
-      expect([answer.status, answer.body]).toEqual([401, undefined]);
-      expect(without(answer)).toEqual(without(refused[0]!));
+    const withoutRequestHeaders = ({
+      headers: { 'x-request-id': _, date: __, ...headers },
+    }: (typeof responses)[number]) => headers;
+    for (const response of responses) {
+      expect([response.status, response.body]).toEqual([401, undefined]);
+      expect(withoutRequestHeaders(response)).toEqual(withoutRequestHeaders(responses[0]!));
     }
   });
 
@@ -231,70 +254,79 @@ describe('users and customers', () => {
     ['known', 200],
     ['unknown', 401],
   ])(
-    'locks an email that is %s after five failures in 15 minutes, also for the right password',
-    async (which, whenNotLocked) => {
-      const email = `${which}@example.com`;
-      if (which === 'known') await aCustomer(email);
+    'locks an email that is %s for 15 minutes after five failures, and responds %d to the password afterwards',
+    async (kind, statusWhenUnlocked) => {
+      const email = `${kind}@example.com`;
+      if (kind === 'known') await createCustomer(email);
       for (let i = 0; i < 4; i++) {
         expect((await login(email, 'wrong password')).status).toBe(401);
         identity.clock.advance(60_000);
       }
       // The right password does not count as a failure, and does not reset the count.
-      const fifth = which === 'known' ? [PASSWORD, 'wrong password'] : ['wrong password'];
+      const lastPasswords = kind === 'known' ? [PASSWORD, 'wrong password'] : ['wrong password'];
       const statuses = [];
-      for (const password of fifth) statuses.push((await login(email, password)).status);
-      expect(statuses).toEqual(which === 'known' ? [200, 401] : [401]);
+      for (const password of lastPasswords) statuses.push((await login(email, password)).status);
+      expect(statuses).toEqual(kind === 'known' ? [200, 401] : [401]);
       for (const password of [PASSWORD, 'wrong password']) {
-        const answer = await login(email.toUpperCase(), password);
-        expect(answer).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
+        const response = await login(email.toUpperCase(), password);
+        expect(response).toMatchObject({ status: 429, headers: { 'retry-after': String(11 * 60) } });
       }
       identity.clock.advance(11 * 60_000 - 1);
       expect((await login(email, PASSWORD)).status).toBe(429);
       identity.clock.advance(1);
-      // The service token has expired meanwhile.
-      call = clientOf(identity, partner, await logIn(identity, partner));
-      expect((await login(email, PASSWORD)).status).toBe(whenNotLocked);
+      // The service token of the client has expired by now.
+      call = partnerClient(identity, partner, await logIn(identity, partner));
+      expect((await login(email, PASSWORD)).status).toBe(statusWhenUnlocked);
     },
   );
 
-  it('checks five passwords of any number that are sent concurrently', async () => {
-    await aCustomer('thandi@example.com');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')));
-    const statuses = answers.map(({ status }) => status);
+  it('checks only five of twenty passwords that are sent concurrently for one email', async () => {
+    await createCustomer('thandi@example.com');
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, () => login('thandi@example.com', 'wrong password')),
+    );
+    const statuses = responses.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(5);
     expect(statuses.filter((status) => status === 429)).toHaveLength(15);
   });
 
-  it('locks an address without customers after a hundred failures, for any emails', async () => {
+  it('locks an address after a hundred failures of any emails if no customer has logged in from it', async () => {
     identity.clock.advance(15 * 60_000);
-    const refresh = async () => clientOf(identity, partner, await logIn(identity, partner));
-    const from = await refresh();
-    const answers = [];
+    const createClient = async () => partnerClient(identity, partner, await logIn(identity, partner));
+    const client = await createClient();
+    const responses = [];
     for (let i = 0; i < 101; i++)
-      answers.push(await from('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }));
-    expect(answers.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
-    expect(answers[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
-    // Another organisation's customers, whose server may be behind the same proxy, are not locked out with it.
-    const others = await aPartner(identity);
-    const call = clientOf(identity, others, await logIn(identity, others));
-    const theirs = await call('POST', '/v1/auth/customers/login', { email: 'nobody@example.com', password: 'x' });
-    expect(theirs.status).toBe(401);
+      responses.push(
+        await client('POST', '/v1/auth/customers/login', { email: `nobody${i}@example.com`, password: 'x' }),
+      );
+    expect(responses.slice(0, 100).every(({ status }) => status === 401)).toBe(true);
+    expect(responses[100]).toMatchObject({ status: 429, headers: { 'retry-after': '900' } });
+    // Customers of another organisation are not locked out, even from the same address, which may be that of a proxy.
+    const otherPartner = await createPartner(identity);
+    const otherClient = partnerClient(identity, otherPartner, await logIn(identity, otherPartner));
+    const otherResponse = await otherClient('POST', '/v1/auth/customers/login', {
+      email: 'nobody@example.com',
+      password: 'x',
+    });
+    expect(otherResponse.status).toBe(401);
     identity.clock.advance(15 * 60_000);
-    const later = await refresh();
-    expect((await later('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status).toBe(
-      401,
-    );
+    const newClient = await createClient();
+    expect(
+      (await newClient('POST', '/v1/auth/customers/login', { email: 'a@example.com', password: 'x' })).status,
+    ).toBe(401);
     const rows = await identity.dataSource.query<[{ count: number }]>(`SELECT count(*) FROM login_failures`);
+    // The 101 failed logins before the last one inserted two rows each. The last one deleted 20 expired rows and
+    // inserted two.
     expect(rows[0].count).toBeLessThanOrEqual(202 - 20 + 2);
   });
 });
 
-test('each token names a published key', async () => {
+test('the kid of a token is the id of a published key', async () => {
   const { kid } = decodeProtectedHeader(await logIn(identity, partner));
-  const answer = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
-  expect(answer.headers['cache-control']).toBe('public, max-age=300');
+  const response = await httpClient(identity.service)('GET', '/.well-known/jwks.json');
+  expect(response.headers['cache-control']).toBe('public, max-age=300');
   const coordinate = expect.stringMatching(/^[A-Za-z0-9_-]{43}$/);
-  expect(answer.body).toEqual({
+  expect(response.body).toEqual({
     keys: [{ kty: 'EC', crv: 'P-256', x: coordinate, y: coordinate, kid, use: 'sig', alg: 'ES256' }],
   });
 });

@@ -13,8 +13,8 @@ import { type Merchant, merchantChanged, type MerchantSettings, normaliseMerchan
 import { lockMerchant, updateMerchant } from './merchant.repository.js';
 
 /**
- * Changes settings of a merchant and publishes them; does nothing without a change. The events of its sites contain the name, so
- * a new name publishes all sites again.
+ * Changes settings of a merchant and publishes them. Does nothing if all settings are equal. The events of the
+ * merchant's sites contain its name, therefore a new name publishes all its sites again.
  */
 @Injectable()
 export class ChangeMerchant {
@@ -30,7 +30,7 @@ export class ChangeMerchant {
       const before = await lockMerchant(tx, merchantId);
       const { name, features, minimumAmount, grants, fees } = before;
       const settings = normaliseMerchantSettings({ name, features, minimumAmount, grants, fees, ...changes });
-      // jsonb does not keep the order of members.
+      // The stored settings are normalised too, because jsonb does not keep the order of members.
       const changed = changedSettings(normaliseMerchantSettings(before), settings);
       if (!changed) return before;
       if (changed.after.grants) await rejectUnknownOrganisations(tx, settings);
@@ -50,7 +50,7 @@ export class ChangeMerchant {
 
 async function rejectUnknownOrganisations(tx: EntityManager, { grants }: MerchantSettings): Promise<void> {
   const ids = grants.map(({ organisationId }) => organisationId);
-  const known = new Set((await findOrganisations(tx, ids)).map(({ organisationId }) => organisationId));
-  const unknown = ids.find((id) => !known.has(id));
-  if (unknown !== undefined) throw invalidField('grants', `grants names ${unknown}, which is no organisation`);
+  const knownIds = new Set((await findOrganisations(tx, ids)).map(({ organisationId }) => organisationId));
+  const unknownId = ids.find((id) => !knownIds.has(id));
+  if (unknownId !== undefined) throw invalidField('grants', `grants names ${unknownId}, which is no organisation`);
 }

@@ -13,10 +13,10 @@ export interface MerchantView {
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
   readonly features: MerchantFeatures;
-  /** Cents; visible to administrators only. */
+  /** Minimum amount of a payment that is less than the invoice, in cents. Only administrators see it. */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
-  /** By mode; visible to administrators only. */
+  /** The fees of each mode. Only administrators see them. */
   readonly fees: MerchantFees;
 }
 
@@ -25,9 +25,9 @@ export interface ListedMerchant extends MerchantView {
   readonly siteCount: number;
 }
 
-/** A single merchant. */
+/** A merchant in the response for a single merchant. */
 export interface MerchantWithSites extends MerchantView {
-  /** All sites, ordered by id; at most 1000 (see create-site). */
+  /** All sites, ordered by id. A merchant has at most 1000. */
   readonly sites: SiteView[];
 }
 
@@ -36,7 +36,7 @@ export class ListMerchants {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** A page of merchants with a higher id than `after`, ordered by id. */
-  async page(after: number): Promise<ListedMerchant[]> {
+  async getPage(after: number): Promise<ListedMerchant[]> {
     const { manager } = this.dataSource;
     const merchants = await listMerchants(manager, after);
     const ids = merchants.map(({ merchantId }) => merchantId);

@@ -6,11 +6,13 @@ import { MerchantRow } from './merchant.row.js';
 export const MERCHANT_PAGE_SIZE = 50;
 
 /**
- * Throws `resource.not-found`. Every change of a merchant, its sites or its keys takes this lock first, so these changes are
- * serialised: a site is never published with an old name, and two new keys are never both primary.
+ * Locks a merchant until the end of the transaction. Every change of a merchant, its sites or its keys begins with this
+ * lock, so that these changes are serialised. Without it, a site could be published with an old merchant name, and two
+ * new keys could both become primary. Throws `resource.not-found`.
  */
 export async function lockMerchant(tx: EntityManager, merchantId: number): Promise<Merchant> {
-  // No stronger lock: other transactions may insert rows that refer to the merchant (audit log).
+  // A stronger lock would block other transactions that insert rows with a reference to the merchant, such as audit
+  // entries.
   const merchant = await tx.findOne(MerchantRow, { where: { merchantId }, lock: { mode: 'for_no_key_update' } });
   if (!merchant) throw new DomainError('resource.not-found');
   return merchant;
@@ -32,7 +34,7 @@ export function listMerchants(tx: EntityManager, after: number): Promise<Merchan
   });
 }
 
-/** Returns its id. */
+/** Returns the id of the new merchant. */
 export async function insertMerchant(tx: EntityManager, merchant: Omit<Merchant, 'merchantId'>): Promise<number> {
   const { identifiers } = await tx.insert(MerchantRow, merchant);
   return (identifiers[0] as { merchantId: number }).merchantId;

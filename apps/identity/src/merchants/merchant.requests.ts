@@ -18,19 +18,21 @@ const MAX_GRANTS = 100;
 
 /** Body of `POST /admin/v1/merchants`. */
 export class CreateMerchantRequest {
-  /** Shown to payers, 1 to 100 characters (C6). */
+  /** Name of the merchant that payers see, 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 }
 
+/** Whether payers may change the amount. */
 class AmountFeature {
   @IfPresent()
   @IsBoolean()
   editable?: boolean;
 }
 
+/** The order reference that payers enter: its label, and whether they may change it and must enter it. */
 class OrderReferenceFeature {
-  /** 1 to 100 characters. */
+  /** Label of the order reference that payers see, 1 to 100 characters. */
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
   label?: string;
@@ -44,6 +46,7 @@ class OrderReferenceFeature {
   required?: boolean;
 }
 
+/** Whether payers may add a tip. */
 class TipFeature {
   @IfPresent()
   @IsBoolean()
@@ -52,15 +55,15 @@ class TipFeature {
 
 class FeaturesRequest implements MerchantFeatures {
   @IfPresent()
-  @Member(AmountFeature)
+  @IsNestedObject(AmountFeature)
   amount?: AmountFeature;
 
   @IfPresent()
-  @Member(OrderReferenceFeature)
+  @IsNestedObject(OrderReferenceFeature)
   orderReference?: OrderReferenceFeature;
 
   @IfPresent()
-  @Member(TipFeature)
+  @IsNestedObject(TipFeature)
   tip?: TipFeature;
 }
 
@@ -81,7 +84,7 @@ class FeeTermsRequest implements FeeTerms {
   @Max(MAX_FEE_BASIS_POINTS)
   basisPoints: number;
 
-  /** Cents. */
+  /** Fixed fee for each payment, in cents. */
   @IsInt()
   @Min(0)
   @Max(MAX_FEE_FIXED_AMOUNT)
@@ -90,15 +93,15 @@ class FeeTermsRequest implements FeeTerms {
 
 class FeesRequest implements MerchantFees {
   @IfPresent()
-  @Member(FeeTermsRequest)
+  @IsNestedObject(FeeTermsRequest)
   test?: FeeTermsRequest;
 
   @IfPresent()
-  @Member(FeeTermsRequest)
+  @IsNestedObject(FeeTermsRequest)
   live?: FeeTermsRequest;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}`: absent fields do not change; null is not allowed. */
+/** Body of `PATCH /admin/v1/merchants/{merchantId}`. Absent fields do not change, and null is not allowed. */
 export class ChangeMerchantRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -106,15 +109,18 @@ export class ChangeMerchantRequest {
 
   /** Replaces all features (specification, "Features"). */
   @IfPresent()
-  @Member(FeaturesRequest)
+  @IsNestedObject(FeaturesRequest)
   features?: FeaturesRequest;
 
-  /** Minimum payment of a larger invoice in cents, with `amount.editable` (P6). */
+  /**
+   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
+   * (P6).
+   */
   @IfPresent()
   @IsAmountInCents()
   minimumAmount?: number;
 
-  /** Replaces the whole list (P6); at most 100, one for each organisation. */
+  /** Replaces all grants (P6). At most 100, and at most one for each organisation. */
   @IfPresent()
   @IsArray()
   @ArrayMaxSize(MAX_GRANTS)
@@ -123,13 +129,14 @@ export class ChangeMerchantRequest {
   @Type(() => GrantRequest)
   grants?: GrantRequest[];
 
-  /** Replaces the fees of both modes (M5), for payments that are accepted from now on. */
+  /** Replaces the fees of both modes (M5). They apply to payments that are accepted after the change. */
   @IfPresent()
-  @Member(FeesRequest)
+  @IsNestedObject(FeesRequest)
   fees?: FeesRequest;
 }
 
-function Member(type: new () => object): PropertyDecorator {
+/** Validates a field that is an object of this class. */
+function IsNestedObject(type: new () => object): PropertyDecorator {
   return (target, property) => {
     for (const decorate of [IsObject(), ValidateNested(), Type(() => type)]) decorate(target, property);
   };

@@ -2,28 +2,28 @@ import { DomainError } from '@svc/kernel';
 import { merchantChanged, type MerchantSettings, normaliseMerchantSettings } from './merchant.js';
 
 const SETTINGS: MerchantSettings = { name: 'Merchant', features: {}, minimumAmount: 100, grants: [], fees: {} };
-const grant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
+const createGrant = (organisationId: string, vouchers: boolean, externalPayments: boolean) => ({
   organisationId,
   vouchers,
   externalPayments,
 });
 
-describe('stored settings', () => {
-  it('contain only known settings', () => {
+describe('normaliseMerchantSettings', () => {
+  it('removes values that are not settings', () => {
     expect(normaliseMerchantSettings({ ...SETTINGS, merchantId: 7, version: 2 } as MerchantSettings)).toStrictEqual(
       SETTINGS,
     );
   });
 
-  it('contain each feature with its given members, in a fixed order', () => {
+  it('returns the members of each feature in a fixed order, without unknown members', () => {
     const features = {
-      tip: { enabled: false, more: 1 },
-      orderReference: { required: true, editable: false, label: 'Table', more: 1 },
-      amount: { editable: true, more: 1 },
-      more: {},
+      tip: { enabled: false, unknownMember: 1 },
+      orderReference: { required: true, editable: false, label: 'Table', unknownMember: 1 },
+      amount: { editable: true, unknownMember: 1 },
+      unknownFeature: {},
     };
-    const settled = normaliseMerchantSettings({ ...SETTINGS, features }).features;
-    expect(JSON.stringify(settled)).toBe(
+    const normalised = normaliseMerchantSettings({ ...SETTINGS, features }).features;
+    expect(JSON.stringify(normalised)).toBe(
       JSON.stringify({
         amount: { editable: true },
         orderReference: { label: 'Table', editable: false, required: true },
@@ -32,43 +32,56 @@ describe('stored settings', () => {
     );
   });
 
-  it('omit null and absent values', () => {
+  it('removes features and members that are null', () => {
     const features = { amount: { editable: null }, orderReference: {}, tip: null } as unknown;
-    const settled = normaliseMerchantSettings({ ...SETTINGS, features: features as MerchantSettings['features'] });
-    expect(settled.features).toStrictEqual({ amount: {}, orderReference: {} });
+    const normalised = normaliseMerchantSettings({ ...SETTINGS, features: features as MerchantSettings['features'] });
+    expect(normalised.features).toStrictEqual({ amount: {}, orderReference: {} });
   });
 
-  it('contain only grants with a permission, with the organisation in lower case', () => {
-    const grants = [grant('A', true, false), grant('b', false, true), grant('c', true, true), grant('d', false, false)];
+  it('removes grants without a permission, and returns organisation ids in lower case', () => {
+    const grants = [
+      createGrant('A', true, false),
+      createGrant('b', false, true),
+      createGrant('c', true, true),
+      createGrant('d', false, false),
+    ];
     expect(
-      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((each) => ({ ...each, more: 1 })) }).grants,
-    ).toStrictEqual([grant('a', true, false), grant('b', false, true), grant('c', true, true)]);
+      normaliseMerchantSettings({ ...SETTINGS, grants: grants.map((grant) => ({ ...grant, unknownMember: 1 })) })
+        .grants,
+    ).toStrictEqual([createGrant('a', true, false), createGrant('b', false, true), createGrant('c', true, true)]);
   });
 
-  it('reject two grants for one organisation, regardless of case', () => {
-    const refused = (): unknown =>
-      normaliseMerchantSettings({ ...SETTINGS, grants: [grant('a', true, false), grant('A', false, true)] });
-    expect(refused).toThrow(DomainError);
-    expect(refused).toThrow(
+  it('throws for two grants of one organisation, regardless of upper and lower case', () => {
+    const normaliseTwoGrants = (): unknown =>
+      normaliseMerchantSettings({
+        ...SETTINGS,
+        grants: [createGrant('a', true, false), createGrant('A', false, true)],
+      });
+    expect(normaliseTwoGrants).toThrow(DomainError);
+    expect(normaliseTwoGrants).toThrow(
       expect.objectContaining({ fields: [{ field: 'grants', message: 'grants must name each organisation once' }] }),
     );
   });
 
-  it('contain the fees of each mode that has fees', () => {
+  it('returns the fees of each mode that has fees, without unknown members', () => {
     const terms = { basisPoints: 290, fixedAmount: 150 };
-    const fees = { live: { ...terms, more: 1 }, test: null, more: 1 } as unknown as MerchantSettings['fees'];
+    const fees = {
+      live: { ...terms, unknownMember: 1 },
+      test: null,
+      unknownMember: 1,
+    } as unknown as MerchantSettings['fees'];
     expect(normaliseMerchantSettings({ ...SETTINGS, fees }).fees).toStrictEqual({ live: terms });
   });
 
-  it('accept a second grant without a permission', () => {
-    const grants = [grant('a', true, false), grant('A', false, false)];
-    expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([grant('a', true, false)]);
+  it('accepts a second grant of an organisation if that has no permission', () => {
+    const grants = [createGrant('a', true, false), createGrant('A', false, false)];
+    expect(normaliseMerchantSettings({ ...SETTINGS, grants }).grants).toEqual([createGrant('a', true, false)]);
   });
 });
 
-test('other services receive the whole merchant and its version', () => {
+test('the event of a merchant contains all its settings and its version', () => {
   const features = { tip: { enabled: true } };
-  const grants = [grant('a', true, true)];
+  const grants = [createGrant('a', true, true)];
   const fees = { live: { basisPoints: 290, fixedAmount: 150 } };
   const settings = { name: 'Merchant', features, minimumAmount: 500, grants, fees };
   const merchant = { merchantId: 1001, ...settings, createdAt: new Date(0), version: 3 };

@@ -9,14 +9,17 @@ import {
 import { invalidField } from '@svc/kernel';
 import type { NewEvent } from '@svc/messaging';
 
-/** Settings of a merchant by an administrator. */
+/** Settings of a merchant that an administrator can change. */
 export interface MerchantSettings {
   readonly name: string;
   readonly features: MerchantFeatures;
-  /** Minimum payment of a larger invoice in cents, with `amount.editable` (P6). */
+  /**
+   * Minimum amount of a payment in cents, if the feature `amount.editable` allows payers to pay less than the invoice
+   * (P6).
+   */
   readonly minimumAmount: number;
   readonly grants: MerchantGrant[];
-  /** By mode (M5). */
+  /** The fees of each mode (M5). */
   readonly fees: MerchantFees;
 }
 
@@ -26,7 +29,10 @@ export interface Merchant extends MerchantSettings {
   readonly version: number;
 }
 
-/** Normalised settings: a fixed order of members, without empty ones. Throws for two grants of one partner. */
+/**
+ * The settings with their members in a fixed order, without members that are null and grants without a permission.
+ * Throws for two grants of one organisation.
+ */
 export function normaliseMerchantSettings({
   name,
   features,
@@ -34,45 +40,51 @@ export function normaliseMerchantSettings({
   grants,
   fees,
 }: MerchantSettings): MerchantSettings {
-  const normalised = grants
+  const normalisedGrants = grants
     .map(({ organisationId, vouchers, externalPayments }) => ({
       organisationId: organisationId.toLowerCase(),
       vouchers,
       externalPayments,
     }))
     .filter(({ vouchers, externalPayments }) => vouchers || externalPayments);
-  if (new Set(normalised.map(({ organisationId }) => organisationId)).size < normalised.length)
+  if (new Set(normalisedGrants.map(({ organisationId }) => organisationId)).size < normalisedGrants.length)
     throw invalidField('grants', 'grants must name each organisation once');
-  return { name, features: normaliseFeatures(features), minimumAmount, grants: normalised, fees: normaliseFees(fees) };
+  return {
+    name,
+    features: normaliseFeatures(features),
+    minimumAmount,
+    grants: normalisedGrants,
+    fees: normaliseFees(fees),
+  };
 }
 
 function normaliseFees({ test, live }: MerchantFees): MerchantFees {
-  const terms = ({ basisPoints, fixedAmount }: FeeTerms): FeeTerms => ({ basisPoints, fixedAmount });
-  return { ...(test ? { test: terms(test) } : {}), ...(live ? { live: terms(live) } : {}) };
+  const copyTerms = ({ basisPoints, fixedAmount }: FeeTerms): FeeTerms => ({ basisPoints, fixedAmount });
+  return { ...(test ? { test: copyTerms(test) } : {}), ...(live ? { live: copyTerms(live) } : {}) };
 }
 
 function normaliseFeatures({ amount, orderReference, tip }: MerchantFeatures): MerchantFeatures {
   return {
-    ...(amount ? { amount: withoutEmpty({ editable: amount.editable }) } : {}),
+    ...(amount ? { amount: omitNulls({ editable: amount.editable }) } : {}),
     ...(orderReference
       ? {
-          orderReference: withoutEmpty({
+          orderReference: omitNulls({
             label: orderReference.label,
             editable: orderReference.editable,
             required: orderReference.required,
           }),
         }
       : {}),
-    ...(tip ? { tip: withoutEmpty({ enabled: tip.enabled }) } : {}),
+    ...(tip ? { tip: omitNulls({ enabled: tip.enabled }) } : {}),
   };
 }
 
-function withoutEmpty<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function omitNulls<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The event for the other services. */
+/** The event for other services. */
 export function merchantChanged(merchant: Merchant): NewEvent<MerchantChanged> {
   const { merchantId, name, features, minimumAmount, grants, fees, version } = merchant;
   return {

@@ -15,7 +15,7 @@ import {
 import { MERCHANT_PAGE_SIZE } from './merchant.repository.js';
 import { ChangeMerchantRequest, CreateMerchantRequest } from './merchant.requests.js';
 
-/** On-boarding of merchants (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** On-boarding of merchants (A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants')
 @UseGuards(AdminKeyGuard)
 export class MerchantsController {
@@ -32,9 +32,9 @@ export class MerchantsController {
   }
 
   /**
-   * Changes a merchant; absent fields do not change.
+   * Changes a merchant. Fields that are absent in the request do not change.
    *
-   * @returns 200 The merchant, also when nothing changes.
+   * @returns 200 The merchant, even if nothing has changed.
    * @throws resource.not-found
    */
   @Patch(':merchantId')
@@ -47,8 +47,8 @@ export class MerchantsController {
   }
 
   /**
-   * Lists merchants, 50 at a time, ordered by id, with the number of their sites. If `nextAfter` is present, send it as `after`
-   * for the next page.
+   * Lists merchants in pages of 50, ordered by id, with the number of their sites. If `nextAfter` is present, send it
+   * as `after` to get the next page.
    *
    * @throws request.invalid
    */
@@ -56,13 +56,13 @@ export class MerchantsController {
   async list(@Query('after') after: unknown = '0'): Promise<{ merchants: ListedMerchant[]; nextAfter?: number }> {
     if (typeof after !== 'string' || !/^\d{1,15}$/.test(after))
       throw invalidField('after', 'after must be a whole number');
-    const merchants = await this.listMerchants.page(Number(after));
+    const merchants = await this.listMerchants.getPage(Number(after));
     const last = merchants.at(-1);
     return { merchants, ...(last && merchants.length === MERCHANT_PAGE_SIZE ? { nextAfter: last.merchantId } : {}) };
   }
 
   /**
-   * Reads a merchant with all its sites.
+   * Returns a merchant with all its sites.
    *
    * @throws resource.not-found
    */

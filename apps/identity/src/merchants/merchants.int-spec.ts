@@ -5,17 +5,17 @@ import { countSites } from '../sites/site.repository.js';
 
 const MERCHANTS = '/admin/v1/merchants';
 
-describe('merchants', () => {
-  let test: TestService;
+describe('the administration API of merchants', () => {
+  let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
 
   beforeAll(async () => {
-    test = await startIdentity();
-    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+    identity = await startIdentity();
+    admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
   });
-  afterAll(() => test.stop());
+  afterAll(() => identity.stop());
 
-  it('numbers merchants from 1001 and shows them', async () => {
+  it('creates merchants with ids from 1001, and returns them', async () => {
     const created = await admin('POST', MERCHANTS, { name: 'Karoo Roastery', extra: 'ignored' });
     expect(created).toMatchObject({ status: 201 });
     expect(created.body).toEqual({
@@ -34,27 +34,32 @@ describe('merchants', () => {
   });
 
   it.each([
-    ['none', {}],
+    ['missing', {}],
     ['null', { name: null }],
     ['a number', { name: 7 }],
     ['empty', { name: '' }],
-    ['white space', { name: '  ' }],
+    ['only white space', { name: '  ' }],
     ['too long', { name: 'x'.repeat(101) }],
-    ['with a control character', { name: 'a\u0000b' }],
-  ])('refuses a name that is %s', async (_, body) => {
-    const answer = await admin('POST', MERCHANTS, body);
-    expect(answer).toMatchObject({
+    ['a text with a control character', { name: 'a\u0000b' }],
+  ])('rejects a new merchant whose name is %s', async (_, body) => {
+    const response = await admin('POST', MERCHANTS, body);
+    expect(response).toMatchObject({
       status: 400,
       body: { status: 400, errors: [{ errorReference: '40', field: 'name' }] },
     });
-    expect(answer.headers['content-type']).toContain('application/problem+json');
-    expect(answer.body.instance).toBe(answer.headers['x-request-id']);
+    expect(response.headers['content-type']).toContain('application/problem+json');
+    expect(response.body.instance).toBe(response.headers['x-request-id']);
   });
 
   it('rejects a body that is not JSON', async () => {
     const headers = { 'x-admin-key': ADMIN_KEY, 'content-type': 'application/json' };
-    const answer = await test.service.app.inject({ method: 'POST', url: MERCHANTS, headers, payload: '{"name":' });
-    expect([answer.statusCode, answer.json()]).toEqual([
+    const response = await identity.service.app.inject({
+      method: 'POST',
+      url: MERCHANTS,
+      headers,
+      payload: '{"name":',
+    });
+    expect([response.statusCode, response.json()]).toEqual([
       400,
       expect.objectContaining({ detail: 'The body is not valid JSON.' }),
     ]);
@@ -67,7 +72,7 @@ describe('merchants', () => {
     }
   });
 
-  it('publishes each site again when its merchant is renamed, and only then', async () => {
+  it('publishes each site again when its merchant is renamed, but not when the name stays the same', async () => {
     const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Before' })).body;
     const sites = [];
     for (const siteReference of ['A', 'B']) {
@@ -79,119 +84,128 @@ describe('merchants', () => {
     expect(renamed).toMatchObject({ status: 200, body: { merchantId, name: 'After' } });
     expect(await admin('PATCH', `${MERCHANTS}/${merchantId}`, { name: 'After' })).toMatchObject({ status: 200 });
 
-    const events = (await test.published(SiteChangedV1)).filter(({ payload }) => payload.merchantId === merchantId);
-    const told = events.map(({ payload, aggregateVersion }) => [
+    const events = (await identity.published(SiteChangedV1)).filter(({ payload }) => payload.merchantId === merchantId);
+    const published = events.map(({ payload, aggregateVersion }) => [
       payload.siteId,
       payload.merchantName,
       aggregateVersion,
     ]);
-    const [a, b] = sites.map(({ siteId }) => siteId);
-    expect(told.toSorted()).toEqual([
-      [a, 'After', 2],
-      [a, 'Before', 1],
-      [b, 'After', 2],
-      [b, 'Before', 1],
+    const [firstSite, secondSite] = sites.map(({ siteId }) => siteId);
+    expect(published.toSorted()).toEqual([
+      [firstSite, 'After', 2],
+      [firstSite, 'Before', 1],
+      [secondSite, 'After', 2],
+      [secondSite, 'Before', 1],
     ]);
     expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ name: 'After', sites });
   });
 
-  it('lists merchants with a count of their sites, 50 on a page', async () => {
+  it('lists merchants with the number of their sites, in pages of 50', async () => {
     for (let i = 0; i < 101; i++) await admin('POST', MERCHANTS, { name: `Merchant ${i}` });
-    const listed = [];
+    const listedMerchants = [];
     let pages = 0;
     for (let after: number | undefined = 0; after !== undefined; pages++) {
       const { status, body } = await admin('GET', `${MERCHANTS}?after=${after}`);
       expect(status).toBe(200);
       expect(body.merchants.length).toBeLessThanOrEqual(50);
-      listed.push(...body.merchants);
+      listedMerchants.push(...body.merchants);
       after = body.nextAfter;
     }
     expect(pages).toBe(3);
-    const [{ count }] = await test.dataSource.query<[{ count: number }]>('SELECT count(*) FROM merchants');
-    expect(new Set(listed.map(({ merchantId }) => merchantId)).size).toBe(count);
-    expect(listed.find(({ name }) => name === 'After')).toMatchObject({ siteCount: 2 });
-    expect(listed.find(({ name }) => name === 'Merchant 0')).toMatchObject({ siteCount: 0 });
-    expect(listed.filter((merchant) => 'sites' in merchant)).toEqual([]);
-    expect(listed.map(({ merchantId }) => merchantId)).toEqual(listed.map(({ merchantId }) => merchantId).toSorted());
+    const [{ count }] = await identity.dataSource.query<[{ count: number }]>('SELECT count(*) FROM merchants');
+    expect(new Set(listedMerchants.map(({ merchantId }) => merchantId)).size).toBe(count);
+    expect(listedMerchants.find(({ name }) => name === 'After')).toMatchObject({ siteCount: 2 });
+    expect(listedMerchants.find(({ name }) => name === 'Merchant 0')).toMatchObject({ siteCount: 0 });
+    expect(listedMerchants.filter((merchant) => 'sites' in merchant)).toEqual([]);
+    expect(listedMerchants.map(({ merchantId }) => merchantId)).toEqual(
+      listedMerchants.map(({ merchantId }) => merchantId).toSorted(),
+    );
   });
 
-  it('counts only the sites of the merchants on the page', async () => {
+  it('countSites counts only the sites of the given merchants', async () => {
     const [merchantId] = await Promise.all(
-      ['On the page', 'On another'].map(async (name) => {
+      ['Counted', 'Not counted'].map(async (name) => {
         const merchant = (await admin('POST', MERCHANTS, { name })).body as { merchantId: number };
         await admin('POST', `${MERCHANTS}/${merchant.merchantId}/sites`, { name, siteReference: 'SHOP' });
         return merchant.merchantId;
       }),
     );
-    expect(await countSites(test.dataSource.manager, [merchantId!])).toEqual(new Map([[merchantId, 1]]));
+    expect(await countSites(identity.dataSource.manager, [merchantId!])).toEqual(new Map([[merchantId, 1]]));
   });
 
-  it.each(['x', '-1', '1.5', '', '1&after=2'])('rejects %j as after', async (after) => {
-    const answer = await admin('GET', `${MERCHANTS}?after=${after}`);
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
+  it.each(['x', '-1', '1.5', '', '1&after=2'])('rejects %j as the query parameter "after"', async (after) => {
+    const response = await admin('GET', `${MERCHANTS}?after=${after}`);
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'after' }] } });
   });
 
-  it('responds 401 with an empty body without an administration key, before any other check', async () => {
-    const strangers: Record<string, string>[] = [
+  it('responds 401 with an empty body to any request without the administration key, even an invalid one', async () => {
+    const wrongHeaders: Record<string, string>[] = [
       {},
       { 'x-admin-key': '' },
       { 'x-admin-key': `${ADMIN_KEY}x` },
       { 'x-api-key': ADMIN_KEY },
     ];
-    const { body: merchant } = await admin('POST', MERCHANTS, { name: 'Mine' });
-    const own = `${MERCHANTS}/${merchant.merchantId}`;
-    const { siteId } = (await admin('POST', `${own}/sites`, { name: 'Site', siteReference: 'S' })).body;
+    const { body: merchant } = await admin('POST', MERCHANTS, { name: 'Merchant' });
+    const merchantPath = `${MERCHANTS}/${merchant.merchantId}`;
+    const { siteId } = (await admin('POST', `${merchantPath}/sites`, { name: 'Site', siteReference: 'S' })).body;
     const id = '00000000-0000-7000-8000-000000000000';
-    for (const headers of strangers) {
-      const stranger = httpClient(test.service, headers);
+    for (const headers of wrongHeaders) {
+      const unauthorisedClient = httpClient(identity.service, headers);
       for (const [method, path] of [
         ['POST', MERCHANTS],
         ['GET', MERCHANTS],
-        ['GET', own],
-        ['PATCH', own],
-        ['POST', `${own}/sites`],
-        ['PATCH', `${own}/sites/${siteId}`],
-        ['POST', `${own}/keys`],
-        ['GET', `${own}/keys`],
-        ['DELETE', `${own}/keys/${id}`],
-        ['POST', `${own}/sites/${siteId}/keys`],
-        ['GET', `${own}/sites/${siteId}/keys`],
-        ['DELETE', `${own}/sites/${siteId}/keys/${id}`],
-        ['POST', `${own}/sites/${siteId}/webhook-secrets`],
-        ['GET', `${own}/sites/${siteId}/webhook-secrets`],
-        ['DELETE', `${own}/sites/${siteId}/webhook-secrets/${id}`],
+        ['GET', merchantPath],
+        ['PATCH', merchantPath],
+        ['POST', `${merchantPath}/sites`],
+        ['PATCH', `${merchantPath}/sites/${siteId}`],
+        ['POST', `${merchantPath}/keys`],
+        ['GET', `${merchantPath}/keys`],
+        ['DELETE', `${merchantPath}/keys/${id}`],
+        ['POST', `${merchantPath}/sites/${siteId}/keys`],
+        ['GET', `${merchantPath}/sites/${siteId}/keys`],
+        ['DELETE', `${merchantPath}/sites/${siteId}/keys/${id}`],
+        ['POST', `${merchantPath}/sites/${siteId}/webhook-secrets`],
+        ['GET', `${merchantPath}/sites/${siteId}/webhook-secrets`],
+        ['DELETE', `${merchantPath}/sites/${siteId}/webhook-secrets/${id}`],
         ['GET', '/admin/v1/audit-log'],
       ] as const) {
-        const answer = await stranger(method, path, method === 'GET' || method === 'DELETE' ? undefined : { name: '' });
-        expect([method, path, answer.status, answer.body]).toEqual([method, path, 401, undefined]);
+        const response = await unauthorisedClient(
+          method,
+          path,
+          method === 'GET' || method === 'DELETE' ? undefined : { name: '' },
+        );
+        expect([method, path, response.status, response.body]).toEqual([method, path, 401, undefined]);
       }
     }
   });
 
-  describe('features and grants', () => {
-    const told = async (merchantId: number) =>
-      (await test.published(MerchantChangedV1))
+  describe('the settings of a merchant', () => {
+    const readPublishedSettings = async (merchantId: number) =>
+      (await identity.published(MerchantChangedV1))
         .filter(({ payload }) => payload.merchantId === merchantId)
         .map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }));
-    const anOrganisation = async () =>
+    const createOrganisation = async () =>
       (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body.organisationId as string;
 
-    it('are empty at first; each change replaces all of them and is published once', async () => {
+    it('have no features and grants at first, and each change replaces them and is published once', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
-      const organisationId = await anOrganisation();
+      const organisationId = await createOrganisation();
       const features = {
         amount: { editable: true },
         orderReference: { label: 'Table', editable: false, required: true },
         tip: { enabled: true },
       };
       const grants = [{ organisationId, vouchers: true, externalPayments: false }];
-      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { ...features, more: 1 }, grants });
-      expect(answer).toMatchObject({ status: 200 });
-      expect(answer.body).toMatchObject({ features, grants });
+      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, {
+        features: { ...features, more: 1 },
+        grants,
+      });
+      expect(response).toMatchObject({ status: 200 });
+      expect(response.body).toMatchObject({ features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features, grants });
       await admin('PATCH', `${MERCHANTS}/${merchantId}`, { features: { tip: {} }, name: 'Other' });
       const merchant = { merchantId, name: 'Merchant', minimumAmount: 100, fees: {} };
-      expect(await told(merchantId)).toEqual([
+      expect(await readPublishedSettings(merchantId)).toEqual([
         { ...merchant, features: {}, grants: [], aggregateVersion: 1 },
         { ...merchant, features, grants, aggregateVersion: 2 },
         { ...merchant, name: 'Other', features: { tip: {} }, grants, aggregateVersion: 3 },
@@ -199,44 +213,51 @@ describe('merchants', () => {
       expect((await admin('GET', `${MERCHANTS}/${merchantId}`)).body).toMatchObject({ features: { tip: {} }, grants });
     });
 
-    it('the minimum is 100 cents until it is set; a change is published, shown and in the audit log', async () => {
+    it('have a minimum amount of 100 cents at first, and a change is published and logged', async () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
       expect(created.minimumAmount).toBe(100);
       expect((await admin('PATCH', path, { minimumAmount: 500 })).body.minimumAmount).toBe(500);
       await admin('PATCH', path, { features: { amount: { editable: true } } });
       expect((await admin('GET', path)).body.minimumAmount).toBe(500);
-      expect((await told(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([100, 500, 500]);
-      const [entry] = await test.dataSource.query(
+      expect((await readPublishedSettings(created.merchantId)).map(({ minimumAmount }) => minimumAmount)).toEqual([
+        100, 500, 500,
+      ]);
+      const [entry] = await identity.dataSource.query(
         `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 1 LIMIT 1`,
         [created.merchantId],
       );
       expect(entry).toEqual({ before: { minimumAmount: 100 }, after: { minimumAmount: 500 } });
     });
 
-    it('there are no fees until they are set; a change replaces both modes, and is published, shown and in the audit log', async () => {
+    it('have no fees at first, and a change replaces the fees of both modes, and is published and logged', async () => {
       const created = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
       const path = `${MERCHANTS}/${created.merchantId}`;
-      const [test290, live310] = [
+      const [testFees, liveFees] = [
         { test: { basisPoints: 290, fixedAmount: 0 } },
         { live: { basisPoints: 310, fixedAmount: 150 } },
       ];
       expect(created.fees).toEqual({});
-      expect((await admin('PATCH', path, { fees: test290 })).body.fees).toEqual(test290);
-      expect((await admin('PATCH', path, { fees: live310 })).body.fees).toEqual(live310);
+      expect((await admin('PATCH', path, { fees: testFees })).body.fees).toEqual(testFees);
+      expect((await admin('PATCH', path, { fees: liveFees })).body.fees).toEqual(liveFees);
       await admin('PATCH', path, { minimumAmount: 200 });
-      expect((await admin('GET', path)).body.fees).toEqual(live310);
-      expect((await told(created.merchantId)).map(({ fees }) => fees)).toEqual([{}, test290, live310, live310]);
-      const [entry] = await test.dataSource.query(
+      expect((await admin('GET', path)).body.fees).toEqual(liveFees);
+      expect((await readPublishedSettings(created.merchantId)).map(({ fees }) => fees)).toEqual([
+        {},
+        testFees,
+        liveFees,
+        liveFees,
+      ]);
+      const [entry] = await identity.dataSource.query(
         `SELECT before, after FROM audit_log WHERE merchant_id = $1 ORDER BY entry_id OFFSET 2 LIMIT 1`,
         [created.merchantId],
       );
-      expect(entry).toEqual({ before: { fees: test290 }, after: { fees: live310 } });
+      expect(entry).toEqual({ before: { fees: testFees }, after: { fees: liveFees } });
     });
 
-    it('do not store a grant without a permission', async () => {
+    it('do not contain a grant without a permission', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
-      const grants = [{ organisationId: await anOrganisation() }];
+      const grants = [{ organisationId: await createOrganisation() }];
       expect((await admin('PATCH', `${MERCHANTS}/${merchantId}`, { grants })).body.grants).toEqual([]);
     });
 
@@ -264,17 +285,17 @@ describe('merchants', () => {
       ['grants[0].vouchers', { grants: [{ organisationId: crypto.randomUUID(), vouchers: 1 }] }],
       ['grants', { grants: [{ organisationId: crypto.randomUUID(), vouchers: true }] }],
       ['name', { name: null, features: {} }],
-    ])('refuse an invalid value of %s', async (field, body, fields = [field]) => {
+    ])('are not changed by a request with an invalid value of %s: %j', async (field, body, fields = [field]) => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
-      const answer = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
-      expect(answer.status).toBe(400);
-      expect(answer.body.errors.map((error: { field: string }) => error.field)).toEqual(fields);
-      expect(await told(merchantId)).toHaveLength(1);
+      const response = await admin('PATCH', `${MERCHANTS}/${merchantId}`, body);
+      expect(response.status).toBe(400);
+      expect(response.body.errors.map((error: { field: string }) => error.field)).toEqual(fields);
+      expect(await readPublishedSettings(merchantId)).toHaveLength(1);
     });
 
-    it('refuse a second grant for an organisation', async () => {
+    it('are not changed by a request with two grants for one organisation', async () => {
       const { merchantId } = (await admin('POST', MERCHANTS, { name: 'Merchant' })).body;
-      const organisationId = await anOrganisation();
+      const organisationId = await createOrganisation();
       const grants = [organisationId, organisationId.toUpperCase()].map((id) => ({
         organisationId: id,
         vouchers: true,

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { identityService } from '../index.js';
 import { Identity1763500000100 } from './1763500000100-identity.js';
 
-test('existing merchants are published once, with unchanged settings', async () => {
+test('the migrations publish each existing merchant once, without features and grants', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   await migrateService({ ...identityService, migrations: [Identity1763500000100] }, env);

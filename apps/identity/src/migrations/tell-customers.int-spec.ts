@@ -3,25 +3,25 @@ import { newTestDatabase } from '@svc/testing';
 import pg from 'pg';
 import { identityService } from '../index.js';
 
-test('existing customers are published once, with the names of their users', async () => {
+test('the migration publishes each existing customer once, with the name of its user', async () => {
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
-  const before = identityService.migrations.filter(({ name }) => !name.startsWith('TellCustomers'));
-  await migrateService({ ...identityService, migrations: before }, env);
+  const earlierMigrations = identityService.migrations.filter(({ name }) => !name.startsWith('TellCustomers'));
+  await migrateService({ ...identityService, migrations: earlierMigrations }, env);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const [organisationId, userId, other, customerReference] = [1, 2, 3, 4].map(
-    (nth) => `00000000-0000-7000-8000-00000000000${nth}`,
+  const [organisationId, userId, unregisteredUserId, customerReference] = [1, 2, 3, 4].map(
+    (number) => `00000000-0000-7000-8000-00000000000${number}`,
   );
   await client.query(
     `INSERT INTO organisations (organisation_id, name, created_at) VALUES ($1, 'Karoo Wallet', '2026-01-02')`,
     [organisationId],
   );
-  // The second account was not registered as a customer.
+  // The second user was not registered as a customer.
   await client.query(
     `INSERT INTO users (user_id, organisation_id, mode, email, password_hash, first_name, last_name, created_at)
      VALUES ($2, $1, 'test', 'a@b.example', '$argon2id$', 'Thandi', '', '2026-01-02'), ($3, $1, 'test', 'c@d.example', '$argon2id$', 'X', 'Y', '2026-01-02')`,
-    [organisationId, userId, other],
+    [organisationId, userId, unregisteredUserId],
   );
   await client.query(
     `INSERT INTO customers (customer_reference, user_id, organisation_id, mode, created_at) VALUES ($3, $2, $1, 'test', '2026-01-03')`,

@@ -5,18 +5,24 @@ import { OrganisationRow } from './organisation.row.js';
 
 export const ORGANISATION_PAGE_SIZE = 50;
 
-/** Throws `resource.not-found`. Every change of an organisation takes this lock first, which serialises the changes. */
+/**
+ * Locks an organisation until the end of the transaction. Every change of an organisation begins with this lock, which
+ * serialises the changes. Throws `resource.not-found`.
+ */
 export async function lockOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
-  const found = await tx.findOne(OrganisationRow, { where: { organisationId }, lock: { mode: 'for_no_key_update' } });
-  if (!found) throw new DomainError('resource.not-found');
-  return found;
+  const organisation = await tx.findOne(OrganisationRow, {
+    where: { organisationId },
+    lock: { mode: 'for_no_key_update' },
+  });
+  if (!organisation) throw new DomainError('resource.not-found');
+  return organisation;
 }
 
 /** Throws `resource.not-found`. */
 export async function getOrganisation(tx: EntityManager, organisationId: string): Promise<Organisation> {
-  const found = await tx.findOneBy(OrganisationRow, { organisationId });
-  if (!found) throw new DomainError('resource.not-found');
-  return found;
+  const organisation = await tx.findOneBy(OrganisationRow, { organisationId });
+  if (!organisation) throw new DomainError('resource.not-found');
+  return organisation;
 }
 
 /** The existing organisations with these ids. */
@@ -27,7 +33,10 @@ export async function findOrganisations(
   return tx.findBy(OrganisationRow, { organisationId: In([...organisationIds]) });
 }
 
-/** Ordered by id, which is the order of creation; at most {@link ORGANISATION_PAGE_SIZE}. */
+/**
+ * At most {@link ORGANISATION_PAGE_SIZE} organisations with a higher id than `after`, ordered by id, which is the order
+ * of creation.
+ */
 export async function listOrganisations(tx: EntityManager, after: string): Promise<Organisation[]> {
   return tx.find(OrganisationRow, {
     where: { organisationId: MoreThan(after) },

@@ -1,4 +1,4 @@
-/** A partner. It has no event: other services need only its keys, not its name. */
+/** A partner. It is not published as an event, because other services need only its keys, not its name. */
 export interface Organisation {
   /** UUID v7. */
   readonly organisationId: string;

@@ -10,9 +10,9 @@ import { getOrganisation, listOrganisations, ORGANISATION_PAGE_SIZE } from './or
 import { OrganisationRequest } from './organisation.request.js';
 import { RenameOrganisation } from './rename-organisation.js';
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** On-boarding of partners (A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** On-boarding of partners (A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/organisations')
 @UseGuards(AdminKeyGuard)
 export class OrganisationsController {
@@ -31,7 +31,7 @@ export class OrganisationsController {
   /**
    * Renames an organisation.
    *
-   * @returns 200 The organisation, also when the name does not change.
+   * @returns 200 The organisation, even if its name has not changed.
    * @throws resource.not-found
    */
   @Patch(':organisationId')
@@ -44,13 +44,14 @@ export class OrganisationsController {
   }
 
   /**
-   * Lists organisations, 50 at a time, the oldest first. If `nextAfter` is present, send it as `after` for the next page.
+   * Lists organisations in pages of 50, the oldest first. If `nextAfter` is present, send it as `after` to get the next
+   * page.
    *
    * @throws request.invalid
    */
   @Get()
   async list(
-    @Query('after') after: unknown = FIRST_ID,
+    @Query('after') after: unknown = LOWEST_ID,
   ): Promise<{ organisations: OrganisationView[]; nextAfter?: string }> {
     if (!isUuid(after)) throw invalidField('after', 'after must be an organisationId');
     const organisations = (await listOrganisations(this.dataSource.manager, after)).map(toOrganisationView);
@@ -60,7 +61,7 @@ export class OrganisationsController {
   }
 
   /**
-   * Reads an organisation.
+   * Returns an organisation.
    *
    * @throws resource.not-found
    */

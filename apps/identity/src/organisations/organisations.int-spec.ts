@@ -1,41 +1,41 @@
 import { hashApiKey } from '@svc/auth';
 import { PartnerKeyChangedV1 } from '@svc/contracts';
 import { httpClient, type TestService } from '@svc/testing';
-import { adminOf, type Client, startIdentity } from '../../test/identity.js';
+import { adminClient, type Client, startIdentity } from '../../test/identity.js';
 import { findOrganisations } from './organisation.repository.js';
 
 const PATH = '/admin/v1/organisations';
-const NOBODYS = '00000000-0000-7000-8000-000000000000';
+const UNKNOWN_ID = '00000000-0000-7000-8000-000000000000';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe('organisations and their credentials', () => {
   let identity: TestService;
   let admin: Client;
   let organisationId: string;
-  let organisation: string;
+  let organisationPath: string;
 
   beforeAll(async () => {
     identity = await startIdentity();
-    admin = adminOf(identity);
+    admin = adminClient(identity);
   });
   afterAll(() => identity.stop());
   beforeEach(async () => {
     ({ organisationId } = (await admin('POST', PATH, { name: 'Partner' })).body);
-    organisation = `${PATH}/${organisationId}`;
+    organisationPath = `${PATH}/${organisationId}`;
   });
 
-  const told = async () =>
+  const publishedKeys = async () =>
     (await identity.published(PartnerKeyChangedV1)).filter(({ payload }) => payload.organisationId === organisationId);
 
-  it('are created, renamed and read', async () => {
+  it('are created and renamed, and a name that is empty is rejected', async () => {
     const createdUTCDate = identity.clock.nowISO();
-    expect((await admin('GET', organisation)).body).toEqual({
+    expect((await admin('GET', organisationPath)).body).toEqual({
       organisationId: expect.stringMatching(UUID),
       name: 'Partner',
       createdUTCDate,
     });
     for (let i = 0; i < 2; i++)
-      expect(await admin('PATCH', organisation, { name: 'Renamed' })).toMatchObject({
+      expect(await admin('PATCH', organisationPath, { name: 'Renamed' })).toMatchObject({
         status: 200,
         body: { organisationId, name: 'Renamed', createdUTCDate },
       });
@@ -45,18 +45,18 @@ describe('organisations and their credentials', () => {
     });
   });
 
-  it('are listed 50 at a time', async () => {
+  it('are listed in pages of 50, and an invalid "after" is rejected', async () => {
     for (let i = 0; i < 60; i++) await admin('POST', PATH, { name: `Partner ${i}` });
     const names: string[] = [];
-    let after: string | undefined = NOBODYS;
-    const sizes: number[] = [];
+    let after: string | undefined = UNKNOWN_ID;
+    const pageSizes: number[] = [];
     while (after !== undefined) {
       const { body }: Awaited<ReturnType<Client>> = await admin('GET', `${PATH}?after=${after}`);
-      sizes.push(body.organisations.length);
+      pageSizes.push(body.organisations.length);
       names.push(...body.organisations.map(({ name }: { name: string }) => name));
       after = body.nextAfter;
     }
-    expect(sizes.slice(0, -1).every((size) => size === 50)).toBe(true);
+    expect(pageSizes.slice(0, -1).every((pageSize) => pageSize === 50)).toBe(true);
     expect(names).toEqual(expect.arrayContaining(['Partner 0', 'Partner 59']));
     expect(await admin('GET', `${PATH}?after=1`)).toMatchObject({
       status: 400,
@@ -64,41 +64,41 @@ describe('organisations and their credentials', () => {
     });
   });
 
-  it('have keys that are shown once; the event contains their hash', async () => {
-    const answer = await admin('POST', `${organisation}/keys`, { mode: 'live' });
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { keyId, apiKey } = answer.body;
-    expect(answer.body).toEqual({ keyId, apiKey, kind: 'partner', mode: 'live' });
+  it('have API keys, which are returned only once and published with their hash', async () => {
+    const response = await admin('POST', `${organisationPath}/keys`, { mode: 'live' });
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { keyId, apiKey } = response.body;
+    expect(response.body).toEqual({ keyId, apiKey, kind: 'partner', mode: 'live' });
     expect(apiKey).toMatch(/^svc_live_partner_[A-Za-z0-9_-]{43}$/);
     const view = { keyId, mode: 'live', prefix: apiKey.slice(0, 'svc_live_partner_'.length + 6), revoked: false };
     const createdUTCDate = identity.clock.nowISO();
-    expect((await admin('GET', `${organisation}/keys`)).body).toEqual({ keys: [{ ...view, createdUTCDate }] });
+    expect((await admin('GET', `${organisationPath}/keys`)).body).toEqual({ keys: [{ ...view, createdUTCDate }] });
     const payload = { keyId, organisationId, mode: 'live', hash: hashApiKey(apiKey), revoked: false };
-    expect((await told()).map((event) => [event.aggregateVersion, event.payload])).toEqual([[1, payload]]);
+    expect((await publishedKeys()).map((event) => [event.aggregateVersion, event.payload])).toEqual([[1, payload]]);
 
-    for (let i = 0; i < 2; i++) expect((await admin('DELETE', `${organisation}/keys/${keyId}`)).status).toBe(204);
-    expect((await told()).map((event) => [event.aggregateVersion, event.payload])).toEqual([
+    for (let i = 0; i < 2; i++) expect((await admin('DELETE', `${organisationPath}/keys/${keyId}`)).status).toBe(204);
+    expect((await publishedKeys()).map((event) => [event.aggregateVersion, event.payload])).toEqual([
       [1, payload],
       [2, { ...payload, revoked: true }],
     ]);
-    expect((await admin('GET', `${organisation}/keys`)).body.keys).toEqual([
+    expect((await admin('GET', `${organisationPath}/keys`)).body.keys).toEqual([
       { ...view, revoked: true, createdUTCDate, revokedUTCDate: createdUTCDate },
     ]);
   });
 
-  it('have API tokens that are shown once and have no event', async () => {
-    const answer = await admin('POST', `${organisation}/api-tokens`, { mode: 'test' });
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { tokenId, apiToken } = answer.body;
+  it('have API tokens, which are returned only once and are not published', async () => {
+    const response = await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' });
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { tokenId, apiToken } = response.body;
     expect(apiToken).toMatch(/^svc_test_token_[A-Za-z0-9_-]{43}$/);
-    expect((await admin('GET', `${organisation}/api-tokens`)).body.apiTokens).toMatchObject([
+    expect((await admin('GET', `${organisationPath}/api-tokens`)).body.apiTokens).toMatchObject([
       { tokenId, revoked: false },
     ]);
-    expect((await admin('GET', `${organisation}/keys`)).body.keys).toEqual([]);
-    expect(await told()).toEqual([]);
-    expect((await admin('DELETE', `${organisation}/keys/${tokenId}`)).status).toBe(404);
-    expect((await admin('DELETE', `${organisation}/api-tokens/${tokenId}`)).status).toBe(204);
-    expect((await admin('GET', `${organisation}/api-tokens`)).body.apiTokens).toMatchObject([
+    expect((await admin('GET', `${organisationPath}/keys`)).body.keys).toEqual([]);
+    expect(await publishedKeys()).toEqual([]);
+    expect((await admin('DELETE', `${organisationPath}/keys/${tokenId}`)).status).toBe(404);
+    expect((await admin('DELETE', `${organisationPath}/api-tokens/${tokenId}`)).status).toBe(204);
+    expect((await admin('GET', `${organisationPath}/api-tokens`)).body.apiTokens).toMatchObject([
       { tokenId, revoked: true },
     ]);
     const log = JSON.stringify(await identity.dataSource.query(`SELECT * FROM audit_log`));
@@ -106,19 +106,19 @@ describe('organisations and their credentials', () => {
     expect(log).not.toContain(apiToken);
   });
 
-  it('have at most ten valid credentials of a kind and mode, even if they are created concurrently', async () => {
-    const make = () => admin('POST', `${organisation}/keys`, { mode: 'test' });
-    const answers = await Promise.all(Array.from({ length: 12 }, make));
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
-    expect((await admin('POST', `${organisation}/api-tokens`, { mode: 'test' })).status).toBe(201);
-    expect((await admin('POST', `${organisation}/keys`, { mode: 'live' })).status).toBe(201);
+  it('have at most ten valid credentials of each kind and mode, even if more are created concurrently', async () => {
+    const createKey = () => admin('POST', `${organisationPath}/keys`, { mode: 'test' });
+    const responses = await Promise.all(Array.from({ length: 12 }, createKey));
+    expect(responses.filter(({ status }) => status === 201)).toHaveLength(10);
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(2);
+    expect((await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' })).status).toBe(201);
+    expect((await admin('POST', `${organisationPath}/keys`, { mode: 'live' })).status).toBe(201);
   });
 
-  it('are found only by their own id', async () => {
-    const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
+  it('are not found by an unknown or invalid id, or on the path of another organisation', async () => {
+    const { keyId } = (await admin('POST', `${organisationPath}/keys`, { mode: 'test' })).body;
     const other = (await admin('POST', PATH, { name: 'Other' })).body.organisationId as string;
-    const calls = [NOBODYS, 'x', '1001'].flatMap((id) => [
+    const calls = [UNKNOWN_ID, 'x', '1001'].flatMap((id) => [
       ['GET', `${PATH}/${id}`],
       ['PATCH', `${PATH}/${id}`],
       ['GET', `${PATH}/${id}/keys`],
@@ -130,17 +130,17 @@ describe('organisations and their credentials', () => {
       const body = method === ('GET' as string) ? undefined : { name: 'Other', mode: 'test' };
       expect([method, path, (await admin(method, path, body)).status]).toEqual([method, path, 404]);
     }
-    expect((await admin('GET', `${organisation}/keys`)).body.keys).toMatchObject([{ keyId, revoked: false }]);
-    const found = await findOrganisations(identity.dataSource.manager, [organisationId, NOBODYS]);
-    expect(found.map((one) => one.organisationId)).toEqual([organisationId]);
+    expect((await admin('GET', `${organisationPath}/keys`)).body.keys).toMatchObject([{ keyId, revoked: false }]);
+    const found = await findOrganisations(identity.dataSource.manager, [organisationId, UNKNOWN_ID]);
+    expect(found.map((organisation) => organisation.organisationId)).toEqual([organisationId]);
   });
 
-  it('have an audit entry for every change', async () => {
-    const { keyId } = (await admin('POST', `${organisation}/keys`, { mode: 'test' })).body;
-    const { tokenId } = (await admin('POST', `${organisation}/api-tokens`, { mode: 'test' })).body;
-    await admin('PATCH', organisation, { name: 'Renamed' });
-    await admin('DELETE', `${organisation}/keys/${keyId}`);
-    await admin('DELETE', `${organisation}/api-tokens/${tokenId}`);
+  it('have an audit entry for each change', async () => {
+    const { keyId } = (await admin('POST', `${organisationPath}/keys`, { mode: 'test' })).body;
+    const { tokenId } = (await admin('POST', `${organisationPath}/api-tokens`, { mode: 'test' })).body;
+    await admin('PATCH', organisationPath, { name: 'Renamed' });
+    await admin('DELETE', `${organisationPath}/keys/${keyId}`);
+    await admin('DELETE', `${organisationPath}/api-tokens/${tokenId}`);
     const entries: Record<string, unknown>[] = [];
     for (let after = 0, page = [{}]; page.length > 0;) {
       const { body } = await admin('GET', `/admin/v1/audit-log?after=${after}`);
@@ -148,8 +148,8 @@ describe('organisations and their credentials', () => {
       after = body.nextAfter;
       entries.push(...page);
     }
-    const ours = entries.filter((entry) => entry['organisationId'] === organisationId);
-    expect(ours.map(({ action, credentialId }) => [action, credentialId])).toEqual([
+    const ownEntries = entries.filter((entry) => entry['organisationId'] === organisationId);
+    expect(ownEntries.map(({ action, credentialId }) => [action, credentialId])).toEqual([
       ['organisation.created', undefined],
       ['partner-key.created', keyId],
       ['api-token.created', tokenId],
@@ -157,11 +157,11 @@ describe('organisations and their credentials', () => {
       ['partner-key.revoked', keyId],
       ['api-token.revoked', tokenId],
     ]);
-    expect(ours.every((entry) => !('merchantId' in entry))).toBe(true);
+    expect(ownEntries.every((entry) => !('merchantId' in entry))).toBe(true);
   });
 
   it('are accessible only to administrators', async () => {
-    for (const path of [PATH, organisation, `${organisation}/keys`, `${organisation}/api-tokens`])
+    for (const path of [PATH, organisationPath, `${organisationPath}/keys`, `${organisationPath}/api-tokens`])
       expect((await httpClient(identity.service)('GET', path)).status).toBe(401);
   });
 });

@@ -6,7 +6,7 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { type OrganisationView, toOrganisationView } from './organisation.js';
 import { lockOrganisation, renameOrganisation } from './organisation.repository.js';
 
-/** Renames a partner; does nothing when the name does not change. */
+/** Renames a partner. Does nothing if it has this name already. */
 @Injectable()
 export class RenameOrganisation {
   constructor(

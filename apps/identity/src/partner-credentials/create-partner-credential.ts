@@ -18,12 +18,15 @@ import {
 } from './partner-credential.js';
 import { countValidPartnerCredentials, insertPartnerCredential } from './partner-credential.repository.js';
 
-/** Enough for any rotation; each forgotten credential is a risk. */
+/**
+ * Maximum number of valid credentials of each kind and mode. It is enough for any rotation, and each forgotten one is a
+ * risk.
+ */
 const MAX_VALID_CREDENTIALS = 10;
 
 /**
- * Creates an API key or an API token for a partner. Older ones stay valid until they are revoked, so that their users can
- * change to the new one (A6).
+ * Creates an API key or an API token for a partner. Older credentials stay valid until they are revoked, so that the
+ * partner's servers can change to the new one (A6).
  */
 @Injectable()
 export class CreatePartnerCredential {
@@ -34,7 +37,10 @@ export class CreatePartnerCredential {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`, and `resource.conflict` when ten of the kind and mode are valid. Only this result contains the secret. */
+  /**
+   * The result is the only place where the secret is shown. Throws `resource.not-found`, and `resource.conflict` if ten
+   * credentials of the kind and mode are valid.
+   */
   execute(
     author: ChangeAuthor,
     organisationId: string,
@@ -43,8 +49,8 @@ export class CreatePartnerCredential {
   ): Promise<{ credentialId: string; secret: string }> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockOrganisation(tx, organisationId);
-      const valid = await countValidPartnerCredentials(tx, organisationId, kind, mode);
-      if (valid >= MAX_VALID_CREDENTIALS) {
+      const validCount = await countValidPartnerCredentials(tx, organisationId, kind, mode);
+      if (validCount >= MAX_VALID_CREDENTIALS) {
         throw new DomainError('resource.conflict', {
           message: `${MAX_VALID_CREDENTIALS} are valid: revoke one first.`,
         });

@@ -8,7 +8,7 @@ import { listPartnerCredentials } from './partner-credential.repository.js';
 export class ListPartnerCredentials {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Newest first, revoked ones included, at most 100. Throws `resource.not-found`. */
+  /** Returns at most 100 credentials, the newest first, including revoked ones. Throws `resource.not-found`. */
   async execute(organisationId: string, kind: CredentialKind): Promise<PartnerCredentialView[]> {
     const { manager } = this.dataSource;
     await getOrganisation(manager, organisationId);

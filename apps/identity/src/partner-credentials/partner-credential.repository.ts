@@ -4,22 +4,22 @@ import { type EntityManager, IsNull } from 'typeorm';
 import type { CredentialKind, PartnerCredential } from './partner-credential.js';
 import { PartnerCredentialRow } from './partner-credential.row.js';
 
-/** The newest are listed; older ones are omitted. */
+/** Maximum number of credentials in a list. Older credentials are omitted. */
 const MAX_LISTED = 100;
 
-/** Throws `resource.not-found`, also for the credential of another organisation. */
+/** Throws `resource.not-found`, also if the credential belongs to another organisation. */
 export async function getPartnerCredential(
   tx: EntityManager,
   organisationId: string,
   kind: CredentialKind,
   credentialId: string,
 ): Promise<PartnerCredential> {
-  const found = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
-  if (!found) throw new DomainError('resource.not-found');
-  return found;
+  const credential = await tx.findOneBy(PartnerCredentialRow, { organisationId, kind, credentialId });
+  if (!credential) throw new DomainError('resource.not-found');
+  return credential;
 }
 
-/** Newest first, revoked ones included, at most 100. */
+/** At most 100 credentials, the newest first, including revoked ones. */
 export function listPartnerCredentials(
   tx: EntityManager,
   organisationId: string,
@@ -45,7 +45,7 @@ export async function insertPartnerCredential(tx: EntityManager, credential: Par
   await tx.insert(PartnerCredentialRow, credential);
 }
 
-/** Returns the next version. */
+/** Returns the revoked credential with its next version. */
 export async function revokePartnerCredential(
   tx: EntityManager,
   credential: PartnerCredential,

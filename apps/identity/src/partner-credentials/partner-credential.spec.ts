@@ -19,32 +19,32 @@ const CREDENTIAL: PartnerCredential = {
 };
 const REVOKED: PartnerCredential = { ...CREDENTIAL, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
 
-test.each(['test', 'live'] as const)('an API token of mode %s is 32 random bytes behind its prefix', (mode) => {
+test.each(['test', 'live'] as const)('an API token of mode %s is a prefix and 32 random bytes', (mode) => {
   const token = newApiToken(mode);
   expect(token).toMatch(new RegExp(`^svc_${mode}_token_[A-Za-z0-9_-]{43}$`));
   expect(newApiToken(mode)).not.toBe(token);
 });
 
-test('an API token is found by its SHA-256, as sha256sum prints it', () => {
+test('hashApiToken returns the SHA-256 in the format that sha256sum prints', () => {
   expect(hashApiToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });
 
-test("the administrator's view of a credential has neither its hash nor its organisation", () => {
-  const shown = {
+test('toPartnerCredentialView omits the hash and the organisation of a credential', () => {
+  const view = {
     credentialId: 'k-1',
     mode: 'test',
     prefix: 'svc_test_partner_abcdef',
     createdUTCDate: '2026-03-01T10:00:00.000Z',
   };
-  expect(toPartnerCredentialView(CREDENTIAL)).toStrictEqual({ ...shown, revoked: false });
+  expect(toPartnerCredentialView(CREDENTIAL)).toStrictEqual({ ...view, revoked: false });
   expect(toPartnerCredentialView(REVOKED)).toStrictEqual({
-    ...shown,
+    ...view,
     revoked: true,
     revokedUTCDate: '2026-03-02T10:00:00.000Z',
   });
 });
 
-test('other services receive the hash of an API key, and whether it is revoked', () => {
+test('the event of an API key contains its hash, and whether it is revoked', () => {
   const payload = { keyId: 'k-1', organisationId: 'o-1', mode: 'test', hash: 'f'.repeat(64) };
   const event = { type: { name: 'partner-key.changed.v1' }, aggregateId: 'k-1' };
   expect(partnerKeyChanged(CREDENTIAL)).toStrictEqual([
@@ -55,6 +55,6 @@ test('other services receive the hash of an API key, and whether it is revoked',
   ]);
 });
 
-test('other services receive no data of an API token', () => {
+test('an API token has no event', () => {
   expect(partnerKeyChanged({ ...CREDENTIAL, kind: 'api-token' })).toEqual([]);
 });

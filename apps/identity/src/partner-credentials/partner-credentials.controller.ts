@@ -9,11 +9,12 @@ import { ListPartnerCredentials } from './list-partner-credentials.js';
 import type { PartnerCredentialView } from './partner-credential.js';
 import { RevokePartnerCredential } from './revoke-partner-credential.js';
 
-/** A credential in the two lists, with an id named for its kind. */
+/** An API key in the list: its id is `keyId`. */
 type KeyView = { keyId: string } & Omit<PartnerCredentialView, 'credentialId'>;
+/** An API token in the list: its id is `tokenId`. */
 type TokenView = { tokenId: string } & Omit<PartnerCredentialView, 'credentialId'>;
 
-/** API keys and API tokens of partners (A1, A6, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** API keys and API tokens of partners (A1, A6, A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/organisations/:organisationId')
 @UseGuards(AdminKeyGuard)
 export class PartnerCredentialsController {
@@ -60,31 +61,31 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Lists the API keys of a partner. The newest first, revoked ones included, at most 100.
+   * Lists the API keys of a partner. The newest is first, revoked keys are included, and at most 100 are listed.
    *
    * @throws resource.not-found
    */
   @Get('keys')
   async listKeys(@Param('organisationId', uuidId) organisationId: string): Promise<{ keys: KeyView[] }> {
-    const found = await this.list.execute(organisationId, 'api-key');
-    return { keys: found.map(({ credentialId, ...rest }) => ({ keyId: credentialId, ...rest })) };
+    const credentials = await this.list.execute(organisationId, 'api-key');
+    return { keys: credentials.map(({ credentialId, ...rest }) => ({ keyId: credentialId, ...rest })) };
   }
 
   /**
-   * Lists the API tokens of a partner. The newest first, revoked ones included, at most 100.
+   * Lists the API tokens of a partner. The newest is first, revoked tokens are included, and at most 100 are listed.
    *
    * @throws resource.not-found
    */
   @Get('api-tokens')
   async listTokens(@Param('organisationId', uuidId) organisationId: string): Promise<{ apiTokens: TokenView[] }> {
-    const found = await this.list.execute(organisationId, 'api-token');
-    return { apiTokens: found.map(({ credentialId, ...rest }) => ({ tokenId: credentialId, ...rest })) };
+    const credentials = await this.list.execute(organisationId, 'api-token');
+    return { apiTokens: credentials.map(({ credentialId, ...rest }) => ({ tokenId: credentialId, ...rest })) };
   }
 
   /**
    * Revokes an API key of a partner. All services reject it within 5 s (A6).
    *
-   * @returns 204 Revoked, also when it was revoked before.
+   * @returns 204 The key is revoked, now or already before.
    * @throws resource.not-found
    */
   @Delete('keys/:keyId')
@@ -98,9 +99,9 @@ export class PartnerCredentialsController {
   }
 
   /**
-   * Revokes an API token of a partner; it allows no further login.
+   * Revokes an API token of a partner. No further login with it is possible.
    *
-   * @returns 204 Revoked, also when it was revoked before.
+   * @returns 204 The token is revoked, now or already before.
    * @throws resource.not-found
    */
   @Delete('api-tokens/:tokenId')

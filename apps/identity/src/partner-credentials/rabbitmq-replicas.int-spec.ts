@@ -11,18 +11,18 @@ import { DistributedServices, httpClient, openOlderTransaction, waitUntil } from
 import { ADMIN_KEY, SEALING_KEY } from '../../test/identity.js';
 import { identityService } from '../index.js';
 
-// identity and four replicas of a service of the main API. The replicas know keys only from events.
+// Tests identity with four replicas of a service of the main API, which receives keys only as events.
 
-@Controller('v1/who')
+@Controller('v1/caller')
 @ForPartners('payments:read')
-class WhoController {
+class CallerController {
   @Get()
-  whoami(@Partner() { organisationId }: AuthenticatedPartner): { organisationId: string } {
+  getCaller(@Partner() { organisationId }: AuthenticatedPartner): { organisationId: string } {
     return { organisationId };
   }
 }
 
-@Module({ imports: [PartnerAuthModule], controllers: [WhoController] })
+@Module({ imports: [PartnerAuthModule], controllers: [CallerController] })
 class MainApiModule {}
 
 const mainApi: ServiceDefinition = {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     await replica.app.listen(0, '127.0.0.1');
     replicas.push(replica);
   }
-  // Starts last, because an event without a bound queue would wait.
+  // identity starts last, because it could not publish events before the queues of the replicas are bound.
   const settings = { SVC_ADMIN_KEY: ADMIN_KEY, SVC_SEALING_KEY: SEALING_KEY };
   identity = await services.start(identityService, await services.environment(identityService, settings));
 });
@@ -54,105 +54,105 @@ afterAll(() => services.close());
 const admin = (...call: Parameters<ReturnType<typeof httpClient>>) =>
   httpClient(identity, { 'x-admin-key': ADMIN_KEY })(...call);
 
-/** A partner whom all replicas know, with a token. */
-async function aKnownPartner() {
+/** Creates a partner with a key and a token, and waits until all replicas accept them. */
+async function createPartner() {
   const { organisationId } = (await admin('POST', '/admin/v1/organisations', { name: 'Partner' })).body;
   const path = `/admin/v1/organisations/${organisationId}`;
-  const aKey = async () => {
+  const createKey = async () => {
     const { keyId, apiKey } = (await admin('POST', `${path}/keys`, { mode: 'test' })).body as Record<string, string>;
     return { keyId: keyId!, apiKey: apiKey!, revoke: () => admin('DELETE', `${path}/keys/${keyId}`) };
   };
   const { apiToken } = (await admin('POST', `${path}/api-tokens`, { mode: 'test' })).body;
-  const key = await aKey();
+  const key = await createKey();
   const login = await httpClient(identity, { 'x-api-key': key.apiKey })('POST', '/v1/auth/service/login', {
     organisationId,
     apiToken,
   });
   const token: string = login.body.identityToken;
-  const statusAt = async (replica: RunningService, apiKey: string): Promise<number> => {
+  const requestStatus = async (replica: RunningService, apiKey: string): Promise<number> => {
     const headers = { 'x-api-key': apiKey, authorization: `Bearer ${token}` };
-    const answer = await fetch(`${await replica.app.getUrl()}/v1/who`, { headers });
-    await answer.body?.cancel();
-    return answer.status;
+    const response = await fetch(`${await replica.app.getUrl()}/v1/caller`, { headers });
+    await response.body?.cancel();
+    return response.status;
   };
-  const everywhere = async (apiKey: string) =>
-    new Set(await Promise.all(replicas.map((replica) => statusAt(replica, apiKey))));
-  const isKnown = (apiKey: string) =>
-    waitUntil('every replica to know the key', 10_000, async () => {
-      const statuses = await everywhere(apiKey);
+  const statusesOfReplicas = async (apiKey: string) =>
+    new Set(await Promise.all(replicas.map((replica) => requestStatus(replica, apiKey))));
+  const waitUntilAccepted = (apiKey: string) =>
+    waitUntil('every replica to accept the key', 10_000, async () => {
+      const statuses = await statusesOfReplicas(apiKey);
       return statuses.size === 1 && statuses.has(200);
     });
-  await isKnown(key.apiKey);
-  return { key, aKey, isKnown, everywhere, statusAt };
+  await waitUntilAccepted(key.apiKey);
+  return { key, createKey, waitUntilAccepted, statusesOfReplicas, requestStatus };
 }
 
 test('a key that is revoked while four replicas run is rejected by all of them within 5 s', async () => {
-  const took: number[] = [];
+  const durationsMs: number[] = [];
   for (let round = 0; round < 3; round++) {
-    const partner = await aKnownPartner();
-    const begin = Date.now();
+    const partner = await createPartner();
+    const startedAt = Date.now();
     expect((await partner.key.revoke()).status).toBe(204);
-    await waitUntil('every replica to refuse the key', 5_000, async () => {
-      const statuses = await partner.everywhere(partner.key.apiKey);
+    await waitUntil('every replica to reject the key', 5_000, async () => {
+      const statuses = await partner.statusesOfReplicas(partner.key.apiKey);
       return statuses.size === 1 && statuses.has(401);
     });
-    took.push(Date.now() - begin);
+    durationsMs.push(Date.now() - startedAt);
     // The key stays rejected.
-    for (let i = 0; i < 50; i++) expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
+    for (let i = 0; i < 50; i++) expect(await partner.statusesOfReplicas(partner.key.apiKey)).toEqual(new Set([401]));
   }
-  expect(Math.max(...took)).toBeLessThan(5_000);
+  expect(Math.max(...durationsMs)).toBeLessThan(5_000);
 });
 
 test('a revoked key is also rejected while a transaction in another database holds back the relay of identity', async () => {
-  const partner = await aKnownPartner();
-  const older = await openOlderTransaction();
+  const partner = await createPartner();
+  const olderTransaction = await openOlderTransaction();
   try {
-    const waiting = await partner.aKey();
+    const unpublishedKey = await partner.createKey();
     expect((await partner.key.revoke()).status).toBe(204);
-    await waitUntil('every replica to refuse the key', 5_000, async () => {
-      const statuses = await partner.everywhere(partner.key.apiKey);
+    await waitUntil('every replica to reject the key', 5_000, async () => {
+      const statuses = await partner.statusesOfReplicas(partner.key.apiKey);
       return statuses.size === 1 && statuses.has(401);
     });
-    // The relay is still held back: a key that was created meanwhile is not yet known.
-    expect(await partner.everywhere(waiting.apiKey)).toEqual(new Set([401]));
-    await older.end();
-    await partner.isKnown(waiting.apiKey);
-    expect(await partner.everywhere(partner.key.apiKey)).toEqual(new Set([401]));
+    // The relay is still held back, so the event of the new key has not been published.
+    expect(await partner.statusesOfReplicas(unpublishedKey.apiKey)).toEqual(new Set([401]));
+    await olderTransaction.end();
+    await partner.waitUntilAccepted(unpublishedKey.apiKey);
+    expect(await partner.statusesOfReplicas(partner.key.apiKey)).toEqual(new Set([401]));
   } finally {
-    await older.end();
+    await olderTransaction.end();
   }
 });
 
-test('a key is rotated under load and no request fails', async () => {
-  const { key, aKey, isKnown, everywhere, statusAt } = await aKnownPartner();
-  let current = key.apiKey;
-  let stopped = false;
-  const seen = new Map<number, number>();
-  const callers = replicas.map(async (replica) => {
-    while (!stopped) {
-      const status = await statusAt(replica, current);
-      seen.set(status, (seen.get(status) ?? 0) + 1);
+test('no request fails while a key is rotated under load', async () => {
+  const { key, createKey, waitUntilAccepted, statusesOfReplicas, requestStatus } = await createPartner();
+  let currentApiKey = key.apiKey;
+  let isStopped = false;
+  const countByStatus = new Map<number, number>();
+  const requestLoops = replicas.map(async (replica) => {
+    while (!isStopped) {
+      const status = await requestStatus(replica, currentApiKey);
+      countByStatus.set(status, (countByStatus.get(status) ?? 0) + 1);
     }
   });
-  const callsUntil = (count: number) =>
-    waitUntil(`${count} calls`, 30_000, () => Promise.resolve((seen.get(200) ?? 0) >= count));
+  const waitForSuccesses = (count: number) =>
+    waitUntil(`${count} calls`, 30_000, () => Promise.resolve((countByStatus.get(200) ?? 0) >= count));
   try {
-    let last = key;
+    let oldKey = key;
     for (let rotation = 0; rotation < 3; rotation++) {
-      await callsUntil((seen.get(200) ?? 0) + 100);
-      const next = await aKey();
-      await isKnown(next.apiKey);
-      current = next.apiKey;
-      // All requests with the old key have their responses by now.
-      await callsUntil((seen.get(200) ?? 0) + 100);
-      await last.revoke();
-      const revoked = last.apiKey;
-      await waitUntil('the old key to be refused', 5_000, async () => (await everywhere(revoked)).has(401));
-      last = next;
+      await waitForSuccesses((countByStatus.get(200) ?? 0) + 100);
+      const newKey = await createKey();
+      await waitUntilAccepted(newKey.apiKey);
+      currentApiKey = newKey.apiKey;
+      // By now, all requests with the old key have their responses.
+      await waitForSuccesses((countByStatus.get(200) ?? 0) + 100);
+      await oldKey.revoke();
+      const revoked = oldKey.apiKey;
+      await waitUntil('the old key to be rejected', 5_000, async () => (await statusesOfReplicas(revoked)).has(401));
+      oldKey = newKey;
     }
   } finally {
-    stopped = true;
-    await Promise.all(callers);
+    isStopped = true;
+    await Promise.all(requestLoops);
   }
-  expect([...seen.keys()]).toEqual([200]);
+  expect([...countByStatus.keys()]).toEqual([200]);
 });

@@ -19,7 +19,7 @@ export class RevokePartnerCredential {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`. Revoking again changes nothing. */
+  /** Does nothing if the credential is revoked already. Throws `resource.not-found`. */
   async execute(
     author: ChangeAuthor,
     organisationId: string,
@@ -28,9 +28,9 @@ export class RevokePartnerCredential {
   ): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockOrganisation(tx, organisationId);
-      const found = await getPartnerCredential(tx, organisationId, kind, credentialId);
-      if (found.revokedAt) return;
-      const revoked = await revokePartnerCredential(tx, found, this.clock.now());
+      const credential = await getPartnerCredential(tx, organisationId, kind, credentialId);
+      if (credential.revokedAt) return;
+      const revoked = await revokePartnerCredential(tx, credential, this.clock.now());
       await this.events.appendAndPublish(tx, ...partnerKeyChanged(revoked));
       await this.auditLog.append(tx, author, {
         action: kind === 'api-key' ? 'partner-key.revoked' : 'api-token.revoked',

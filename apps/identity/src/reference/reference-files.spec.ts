@@ -8,19 +8,22 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'svc-reference-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('finds pages and documents by name, uncompressed and compressed', () => {
+it('ReferenceFiles.find returns a file by its name, uncompressed and compressed', () => {
   writeFileSync(join(folder, 'index.html'), '<p>Hello</p>');
-  const found = new ReferenceFiles(folder).find('index.html');
-  expect(found?.contentType).toBe('text/html; charset=utf-8');
-  expect(found?.content.toString()).toBe('<p>Hello</p>');
-  expect(gunzipSync(found!.compressed).toString()).toBe('<p>Hello</p>');
+  const file = new ReferenceFiles(folder).find('index.html');
+  expect(file?.contentType).toBe('text/html; charset=utf-8');
+  expect(file?.content.toString()).toBe('<p>Hello</p>');
+  expect(gunzipSync(file!.compressed).toString()).toBe('<p>Hello</p>');
 });
 
-it.each(['LICENSE', '../secret.json', 'missing.html', '__proto__'])('finds nothing for %s', (name) => {
-  writeFileSync(join(folder, 'LICENSE'), 'words');
-  expect(new ReferenceFiles(folder).find(name)).toBeUndefined();
-});
+it.each(['LICENSE', '../secret.json', 'missing.html', '__proto__'])(
+  'ReferenceFiles.find returns undefined for the name %s',
+  (name) => {
+    writeFileSync(join(folder, 'LICENSE'), 'text');
+    expect(new ReferenceFiles(folder).find(name)).toBeUndefined();
+  },
+);
 
-it('has no files in a program that was built without the reference', () => {
+it('ReferenceFiles.find returns undefined in a build without the reference', () => {
   expect(new ReferenceFiles(join(folder, 'not-built')).find('index.html')).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** Output folder of tools/reference/site.ts; the path is the same from src and from dist. */
+/** Output folder of tools/reference/site.ts. The relative path is the same from src and from dist. */
 const FOLDER = join(import.meta.dirname, '../../dist/reference-pages');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -12,25 +12,30 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
+/** A page or document of the API reference. */
 export interface ReferenceFile {
   readonly contentType: string;
   readonly content: Buffer;
-  /** Compressed content: the page's script has 1.7 MB. */
+  /** The content compressed with gzip, because the script of the pages has 1.7 MB. */
   readonly compressed: Buffer;
 }
 
-/** The pages and documents of the reference, loaded at the first request. Empty in a build without them. */
+/**
+ * The pages and documents of the API reference. They are loaded at the first request. A build without the reference has
+ * no files.
+ */
 export class ReferenceFiles {
   private files: ReadonlyMap<string, ReferenceFile> | undefined;
 
   constructor(private readonly folder = FOLDER) {}
 
+  /** The file with this name, or undefined. */
   find(name: string): ReferenceFile | undefined {
-    this.files ??= this.read();
+    this.files ??= this.loadFiles();
     return this.files.get(name);
   }
 
-  private read(): ReadonlyMap<string, ReferenceFile> {
+  private loadFiles(): ReadonlyMap<string, ReferenceFile> {
     const names = existsSync(this.folder) ? readdirSync(this.folder) : [];
     return new Map(
       names.flatMap((name) => {

@@ -4,8 +4,8 @@ import { acceptsGzip } from '@svc/service';
 import type { FastifyReply } from 'fastify';
 import { ReferenceFiles } from './reference-files.js';
 
-/** Allows only own files and no inline scripts. Swagger UI sets styles on its elements. */
-const POLICY = [
+/** Allows only files of this host and no inline scripts. Inline styles are allowed because Swagger UI needs them. */
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -17,8 +17,8 @@ const POLICY = [
 ].join('; ');
 
 /**
- * The API reference, generated from the code (docs/reference): a page for each audience, and the documents. Public: it
- * contains no data of merchants or partners.
+ * The API reference, which is generated from the code (docs/reference): a page for each audience, and the OpenAPI
+ * documents. It is public, because it contains no data of merchants or partners.
  *
  * @internal
  */
@@ -31,7 +31,7 @@ export class ReferenceController {
     @Headers('accept-encoding') acceptEncoding: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.send(reply, 'index.html', acceptEncoding);
+    await this.sendFile(reply, 'index.html', acceptEncoding);
   }
 
   @Get(':file')
@@ -40,16 +40,20 @@ export class ReferenceController {
     @Headers('accept-encoding') acceptEncoding: string | undefined,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    await this.send(reply, file, acceptEncoding);
+    await this.sendFile(reply, file, acceptEncoding);
   }
 
-  private async send(reply: FastifyReply, name: string, acceptEncoding = ''): Promise<void> {
+  private async sendFile(reply: FastifyReply, name: string, acceptEncoding = ''): Promise<void> {
     const file = this.files.find(name);
     if (!file) throw new DomainError('resource.not-found');
     const isCompressed = acceptsGzip(acceptEncoding);
     if (isCompressed) reply.header('content-encoding', 'gzip');
     await reply
-      .headers({ 'content-security-policy': POLICY, 'cache-control': 'public, max-age=300', vary: 'accept-encoding' })
+      .headers({
+        'content-security-policy': CONTENT_SECURITY_POLICY,
+        'cache-control': 'public, max-age=300',
+        vary: 'accept-encoding',
+      })
       .type(file.contentType)
       .send(isCompressed ? file.compressed : file.content);
   }

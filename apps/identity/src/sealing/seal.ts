@@ -2,8 +2,9 @@ import type { PublicKeyJwk } from '@svc/contracts';
 import { CompactEncrypt, importJWK } from 'jose';
 
 /**
- * Encrypts a secret as compact JWE (ECDH-ES, A256GCM) for the owner of the key: the plaintext is the secret in UTF-8, as the
- * merchant knows it; `kid` in the header names the key.
+ * Encrypts a secret with a public key as compact JWE (ECDH-ES, A256GCM), so that only the owner of the private key can
+ * decrypt it. The plaintext is the secret in UTF-8, in the form in which the merchant received it. The `kid` in the
+ * header is the id of the key.
  */
 export async function seal(secret: string, { ...publicJwk }: PublicKeyJwk): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(secret))

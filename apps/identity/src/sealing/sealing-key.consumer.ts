@@ -4,15 +4,18 @@ import { type ConsumerContext, EventPattern } from '@svc/messaging';
 import { importJWK } from 'jose';
 import { upsertSealingKeyIfNewer } from './sealing-key.repository.js';
 
-/** Stores the public key of webhook-dispatcher, which encrypts secrets for it. */
+/** Stores the public key of webhook-dispatcher, with which identity encrypts secrets for it. */
 @Controller()
 export class SealingKeyConsumer {
   /**
-   * Replay: the highest version stays, and of the same version the latest, so late and repeated events change nothing.
-   * An event with an invalid key becomes a dead letter and does not replace a valid key.
+   * Keeps the highest version, and among events of the same version the latest, so that late and repeated events change
+   * nothing. Throws for an invalid key: its event becomes a dead letter, and the stored key stays.
    */
   @EventPattern(SealingKeyPublishedV1)
-  async keepNewest(events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[], { tx }: ConsumerContext): Promise<void> {
+  async onSealingKeyPublished(
+    events: EventEnvelope<{ publicJwk: PublicKeyJwk }>[],
+    { tx }: ConsumerContext,
+  ): Promise<void> {
     for (const { payload, aggregateVersion, occurredAt } of events) {
       await importJWK({ ...payload.publicJwk }, 'ECDH-ES');
       await upsertSealingKeyIfNewer(tx, payload.publicJwk, aggregateVersion, occurredAt);

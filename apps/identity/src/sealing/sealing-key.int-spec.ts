@@ -7,73 +7,77 @@ import { ADMIN_KEY, startIdentityWithoutSealingKey } from '../../test/identity.j
 
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
-describe('the sealing key', () => {
-  let test: TestService;
+describe('the public key that encrypts secrets for webhook-dispatcher', () => {
+  let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
-  let merchant: string;
+  let merchantPath: string;
 
   beforeEach(async () => {
-    test = await startIdentityWithoutSealingKey();
-    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+    identity = await startIdentityWithoutSealingKey();
+    admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
     const { merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body;
-    merchant = `/admin/v1/merchants/${merchantId}`;
+    merchantPath = `/admin/v1/merchants/${merchantId}`;
   });
-  afterEach(() => test.stop());
+  afterEach(() => identity.stop());
 
-  const publicJwk = async (kid: string) => (await newSealedKeyPair(kid, SEALING_KEY)).publicJwk;
-  const publish = async (jwk: PublicKeyJwk, version: number, occurredAt = '2026-03-01T10:00:00.000Z') =>
-    test.deliver({ ...anEvent(SealingKeyPublishedV1, 'sealing-key', version, { publicJwk: jwk }), occurredAt });
-  const sealsTo = async () => {
-    await admin('POST', `${merchant}/keys`, { mode: 'test' });
-    return decodeProtectedHeader((await test.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
+  const createPublicJwk = async (kid: string) => (await newSealedKeyPair(kid, SEALING_KEY)).publicJwk;
+  const publishKey = async (jwk: PublicKeyJwk, version: number, occurredAt = '2026-03-01T10:00:00.000Z') =>
+    identity.deliver({ ...anEvent(SealingKeyPublishedV1, 'sealing-key', version, { publicJwk: jwk }), occurredAt });
+  const createKeyAndReadKid = async () => {
+    await admin('POST', `${merchantPath}/keys`, { mode: 'test' });
+    return decodeProtectedHeader((await identity.published(SigningSecretChangedV1)).at(-1)!.payload.sealed).kid;
   };
 
-  it('is required before keys or sites with secrets can be created; until then nothing is stored', async () => {
+  it('is required to create keys and sites: until it is published, requests are a 503 and store nothing', async () => {
     const before = (await admin('GET', '/admin/v1/audit-log')).body.entries;
     for (const [path, body] of [
-      [`${merchant}/keys`, { mode: 'test' }],
-      [`${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' }],
+      [`${merchantPath}/keys`, { mode: 'test' }],
+      [`${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP' }],
     ] as const) {
-      const answer = await admin('POST', path, body);
-      expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { status: 503 } });
+      const response = await admin('POST', path, body);
+      expect(response).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { status: 503 } });
     }
-    expect((await admin('GET', `${merchant}/keys`)).body.keys).toEqual([]);
-    expect((await admin('GET', merchant)).body.sites).toEqual([]);
-    expect(await test.published(SiteChangedV1)).toEqual([]);
-    expect(await test.published(SigningSecretChangedV1)).toEqual([]);
+    expect((await admin('GET', `${merchantPath}/keys`)).body.keys).toEqual([]);
+    expect((await admin('GET', merchantPath)).body.sites).toEqual([]);
+    expect(await identity.published(SiteChangedV1)).toEqual([]);
+    expect(await identity.published(SigningSecretChangedV1)).toEqual([]);
     expect((await admin('GET', '/admin/v1/audit-log')).body.entries).toEqual(before);
 
-    await publish(await publicJwk('first'), 1);
-    const site = await admin('POST', `${merchant}/sites`, { name: 'Shop', siteReference: 'SHOP' });
+    await publishKey(await createPublicJwk('first'), 1);
+    const site = await admin('POST', `${merchantPath}/sites`, { name: 'Shop', siteReference: 'SHOP' });
     expect(site).toMatchObject({ status: 201 });
-    const keys = `${merchant}/sites/${site.body.siteId}/keys`;
-    expect(await admin('POST', keys, { mode: 'test' })).toMatchObject({ status: 201 });
+    const siteKeysPath = `${merchantPath}/sites/${site.body.siteId}/keys`;
+    expect(await admin('POST', siteKeysPath, { mode: 'test' })).toMatchObject({ status: 201 });
   });
 
-  it('is the newest one, in any order and number of events', async () => {
-    const [first, second, third] = [await publicJwk('first'), await publicJwk('second'), await publicJwk('third')];
-    await publish(second, 2);
-    expect(await sealsTo()).toBe('second');
-    await publish(first, 1);
-    expect(await sealsTo()).toBe('second');
-    await publish(third, 3);
-    await publish(second, 2);
-    expect(await sealsTo()).toBe('third');
+  it('is the one with the highest version, even if events are repeated or reordered', async () => {
+    const [firstKey, secondKey, thirdKey] = [
+      await createPublicJwk('first'),
+      await createPublicJwk('second'),
+      await createPublicJwk('third'),
+    ];
+    await publishKey(secondKey, 2);
+    expect(await createKeyAndReadKid()).toBe('second');
+    await publishKey(firstKey, 1);
+    expect(await createKeyAndReadKid()).toBe('second');
+    await publishKey(thirdKey, 3);
+    await publishKey(secondKey, 2);
+    expect(await createKeyAndReadKid()).toBe('third');
   });
 
-  it('is the later of two first versions with different names, and the first of two of the same time', async () => {
-    await publish(await publicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
-    await publish(await publicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
-    await publish(await publicJwk('of the same moment'), 1, '2026-03-01T11:00:00.000Z');
-    expect(await sealsTo()).toBe('later');
+  it('is the latest of several keys of one version, and the first of those with the same time', async () => {
+    await publishKey(await createPublicJwk('later'), 1, '2026-03-01T11:00:00.000Z');
+    await publishKey(await createPublicJwk('earlier'), 1, '2026-03-01T10:00:00.000Z');
+    await publishKey(await createPublicJwk('same-time-as-later'), 1, '2026-03-01T11:00:00.000Z');
+    expect(await createKeyAndReadKid()).toBe('later');
   });
 
-  it('is not replaced by an unusable one, which becomes a dead letter', async () => {
-    const usable = await publicJwk('usable');
-    await publish(usable, 1);
-    await publish({ ...usable, x: usable.y, kid: 'not on the curve' }, 2);
-    expect(await sealsTo()).toBe('usable');
-    expect((await test.service.app.get(DeadLetters).list()).deadLetters).toMatchObject([
+  it('is not replaced by an unusable key, whose event becomes a dead letter', async () => {
+    const usableKey = await createPublicJwk('usable');
+    await publishKey(usableKey, 1);
+    await publishKey({ ...usableKey, x: usableKey.y, kid: 'not on the curve' }, 2);
+    expect(await createKeyAndReadKid()).toBe('usable');
+    expect((await identity.service.app.get(DeadLetters).list()).deadLetters).toMatchObject([
       { type: 'sealing-key.published.v1' },
     ]);
   });

@@ -3,7 +3,7 @@ import { DomainError } from '@svc/kernel';
 import type { EntityManager } from 'typeorm';
 
 /**
- * The newest key of webhook-dispatcher. Throws `service.not-ready` until it has published one.
+ * The newest public key of webhook-dispatcher. Throws `service.not-ready` until webhook-dispatcher has published a key.
  */
 export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
   const [row] = await tx.query<{ public_jwk: PublicKeyJwk }[]>(`SELECT public_jwk FROM sealing_key`);
@@ -11,7 +11,7 @@ export async function getSealingKey(tx: EntityManager): Promise<PublicKeyJwk> {
   return row.public_jwk;
 }
 
-/** The highest version stays, and of the same version the latest. */
+/** Replaces the stored key only if this one has a higher version, or the same version and a later time. */
 export async function upsertSealingKeyIfNewer(
   tx: EntityManager,
   publicJwk: PublicKeyJwk,

@@ -21,8 +21,8 @@ describe('canonicalHost', () => {
     ['[::1]', '[::1]'],
     ['2001:DB8:0:0:0:0:0:1', '[2001:db8::1]'],
     [`${'a'.repeat(63)}.example`, `${'a'.repeat(63)}.example`],
-  ])('returns %s as %s, like URLs', (given, canonical) => {
-    expect(canonicalHost(given)).toBe(canonical);
+  ])('converts %s to %s, which is the host of a URL with it', (text, canonical) => {
+    expect(canonicalHost(text)).toBe(canonical);
     expect(new URL(`https://${canonical}/`).hostname).toBe(canonical);
   });
 
@@ -64,7 +64,7 @@ describe('canonicalHost', () => {
     'fe80::1%eth0',
     `${'a'.repeat(64)}.example`,
     `${'a.'.repeat(126)}aa`,
-  ])('refuses %j', (text) => {
+  ])('returns undefined for %j', (text) => {
     expect(canonicalHost(text)).toBeUndefined();
   });
 });
@@ -78,15 +78,15 @@ describe('AreHosts', () => {
       this.hosts = hosts;
     }
   }
-  const problemsOf = (hosts: unknown) => validateSync(new Settings(hosts)).map(({ constraints }) => constraints);
+  const validate = (hosts: unknown) => validateSync(new Settings(hosts)).map(({ constraints }) => constraints);
 
-  it.each([[[]], [['shop.example', '::1']]])('accepts %j', (hosts) => expect(problemsOf(hosts)).toEqual([]));
+  it.each([[[]], [['shop.example', '::1']]])('accepts %j', (hosts) => expect(validate(hosts)).toEqual([]));
 
   it.each([[undefined], [null], ['shop.example'], [{}], [[7]], [['shop.example', 'shop.example:80']]])(
-    'refuses %j',
+    'rejects %j',
     (hosts) => {
       const areHosts = 'hosts must be a list of host names or IP addresses, without port';
-      expect(problemsOf(hosts)).toEqual([{ areHosts }]);
+      expect(validate(hosts)).toEqual([{ areHosts }]);
     },
   );
 });

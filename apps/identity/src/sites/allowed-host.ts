@@ -1,28 +1,29 @@
 import { isIPv6 } from 'node:net';
 import { ValidateBy, type ValidationOptions } from 'class-validator';
 
-/** Longest host name of the DNS. */
+/** Maximum length of a host name in the DNS. */
 const MAX_HOST_LENGTH = 253;
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 
 /**
- * A host name or IP literal in the format of `new URL(…).hostname`, so that both can be compared as text: lower case, IPv6
- * shortened and in brackets, international names in ASCII. Undefined for anything else: a port, a path, a wildcard, a name
- * with a final dot, or an unusual IPv4 notation (`0x7f.1`), which people would not recognise in a list.
+ * Converts a host name or IP address to the format of `new URL(…).hostname`, so that it can be compared with the host
+ * of a URL: lower case, IPv6 shortened and in brackets, international names in ASCII. Undefined if the text contains
+ * anything else, such as a port, a path, a wildcard or a final dot. Also undefined for an unusual IPv4 notation
+ * (`0x7f.1`), which people would not recognise in a list.
  */
 export function canonicalHost(text: string): string | undefined {
   if (text.length > MAX_HOST_LENGTH) return undefined;
   const address = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
   if (isIPv6(address)) return URL.parse(`https://[${address}]/`)?.hostname;
-  // Characters with a meaning in a URL; its parser checks the rest.
+  // Rejects characters that have a meaning in a URL. The URL parser below checks all other characters.
   if (/[\s:/?#@\\%[\]]/.test(text)) return undefined;
   const host = URL.parse(`https://${text}/`)?.hostname;
   if (host === undefined || host.length > MAX_HOST_LENGTH || !HOST_NAME.test(host)) return undefined;
   return IPV4.test(host) && host !== text ? undefined : host;
 }
 
-/** Each element is valid for {@link canonicalHost}. */
+/** Validates a list of hosts: {@link canonicalHost} must accept each element. */
 export function AreHosts(options?: ValidationOptions): PropertyDecorator {
   return ValidateBy(
     {

@@ -9,16 +9,16 @@ import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import {
   normaliseSiteSettings,
-  settingsOf,
+  pickSettings,
   siteChanged,
   type SiteSettings,
   type SiteView,
   toSiteView,
-  urlRulesOf,
+  webhookUrlRules,
 } from './site.js';
 import { getSite, updateSite } from './site.repository.js';
 
-/** Changes settings of a site and publishes them; does nothing without a change. */
+/** Changes settings of a site and publishes them. Does nothing if all settings are equal. */
 @Injectable()
 export class ChangeSite {
   constructor(
@@ -32,8 +32,8 @@ export class ChangeSite {
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
       const before = await getSite(tx, merchantId, siteId);
-      const settings = normaliseSiteSettings({ ...settingsOf(before), ...changes }, urlRulesOf(this.config));
-      const changed = changedSettings(settingsOf(before), settings);
+      const settings = normaliseSiteSettings({ ...pickSettings(before), ...changes }, webhookUrlRules(this.config));
+      const changed = changedSettings(pickSettings(before), settings);
       if (!changed) return toSiteView(before);
 
       const site = { siteId, ...settings, version: before.version + 1 };

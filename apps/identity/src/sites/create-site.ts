@@ -9,18 +9,18 @@ import type { ChangeAuthor } from '../audit-log/change-author.js';
 import { IdentityConfig } from '../config.js';
 import { lockMerchant } from '../merchants/merchant.repository.js';
 import { IssueWebhookSecret } from '../webhook-secrets/issue-webhook-secret.js';
-import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, urlRulesOf } from './site.js';
-import { countSitesOf, insertSite, MAX_SITES_PER_MERCHANT } from './site.repository.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, type SiteView, webhookUrlRules } from './site.js';
+import { countSitesOfMerchant, insertSite, MAX_SITES_PER_MERCHANT } from './site.repository.js';
 
-/** A new site, with its webhook secrets. */
+/** A new site, with its webhook secrets, which are shown only once. */
 export interface CreatedSite extends SiteView {
-  /** Of each mode: `whsec_` and base64 of 32 bytes (E4). */
+  /** The secret of each mode: `whsec_` and base64 of 32 bytes (E4). */
   readonly webhookSecrets: Readonly<Record<Mode, string>>;
 }
 
 /**
- * Creates a site of a merchant and publishes it. It creates a webhook secret of each mode at once, because a notification that
- * cannot be signed is not sent (E4).
+ * Creates a site of a merchant and publishes it. It also creates a webhook secret for each mode, because a notification
+ * is only sent if it can be signed (E4).
  */
 @Injectable()
 export class CreateSite {
@@ -34,10 +34,10 @@ export class CreateSite {
   ) {}
 
   execute(author: ChangeAuthor, merchantId: number, requested: SiteSettings): Promise<CreatedSite> {
-    const settings = normaliseSiteSettings(requested, urlRulesOf(this.config));
+    const settings = normaliseSiteSettings(requested, webhookUrlRules(this.config));
     return inTransaction(this.dataSource, async (tx) => {
       const merchant = await lockMerchant(tx, merchantId);
-      if ((await countSitesOf(tx, merchantId)) >= MAX_SITES_PER_MERCHANT) {
+      if ((await countSitesOfMerchant(tx, merchantId)) >= MAX_SITES_PER_MERCHANT) {
         throw new DomainError('resource.conflict', {
           message: `A merchant has at most ${MAX_SITES_PER_MERCHANT} sites.`,
         });

@@ -4,14 +4,17 @@ import type { EntityManager } from 'typeorm';
 import type { SiteSettings } from './site.js';
 import { SiteRow } from './site.row.js';
 
-/** Throws `resource.not-found`, also for a site of another merchant. */
+/** Throws `resource.not-found`, also if the site belongs to another merchant. */
 export async function getSite(tx: EntityManager, merchantId: number, siteId: number): Promise<SiteRow> {
   const site = await tx.findOneBy(SiteRow, { merchantId, siteId });
   if (!site) throw new DomainError('resource.not-found');
   return site;
 }
 
-/** Limits the size of a response, and the number of events when a merchant is renamed. */
+/**
+ * Maximum number of sites of a merchant. It limits the size of a response, and the number of events that renaming a
+ * merchant publishes.
+ */
 export const MAX_SITES_PER_MERCHANT = 1000;
 
 /** Sites of a merchant, ordered by id. */
@@ -19,7 +22,7 @@ export function listSites(tx: EntityManager, merchantId: number): Promise<SiteRo
   return tx.find(SiteRow, { where: { merchantId }, order: { siteId: 'ASC' }, take: MAX_SITES_PER_MERCHANT });
 }
 
-/** Number of sites of each of these merchants; without merchants that have none. */
+/** The number of sites of each of these merchants. Merchants without sites are not in the map. */
 export async function countSites(tx: EntityManager, merchantIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await tx.query<{ merchantId: number; sites: number }[]>(
     `SELECT merchant_id AS "merchantId", count(*) AS sites FROM sites WHERE merchant_id = ANY ($1) GROUP BY merchant_id`,
@@ -28,33 +31,33 @@ export async function countSites(tx: EntityManager, merchantIds: readonly number
   return new Map(rows.map(({ merchantId, sites }) => [merchantId, sites]));
 }
 
-export function countSitesOf(tx: EntityManager, merchantId: number): Promise<number> {
+export function countSitesOfMerchant(tx: EntityManager, merchantId: number): Promise<number> {
   return tx.countBy(SiteRow, { merchantId });
 }
 
-/** Throws `resource.conflict` when the merchant has a site with this reference. Returns the id. */
+/** Returns the id of the new site. Throws `resource.conflict` if the merchant has a site with this reference. */
 export async function insertSite(tx: EntityManager, site: Omit<SiteRow, 'siteId'>): Promise<number> {
-  const { identifiers } = await tx.insert(SiteRow, site).catch(rejectTakenReference);
+  const { identifiers } = await tx.insert(SiteRow, site).catch(throwForDuplicateReference);
   return (identifiers[0] as { siteId: number }).siteId;
 }
 
-/** Throws `resource.conflict` when the merchant has another site with this reference. */
+/** Throws `resource.conflict` if the merchant has another site with this reference. */
 export async function updateSite(
   tx: EntityManager,
   merchantId: number,
   siteId: number,
   change: SiteSettings & { readonly version: number },
 ): Promise<void> {
-  await tx.update(SiteRow, { merchantId, siteId }, change).catch(rejectTakenReference);
+  await tx.update(SiteRow, { merchantId, siteId }, change).catch(throwForDuplicateReference);
 }
 
-/** Increments the version of all sites of a merchant, so that they can be published again. */
+/** Increments the version of all sites of a merchant, so that they can be published again, and returns them. */
 export async function incrementSiteVersions(tx: EntityManager, merchantId: number): Promise<SiteRow[]> {
   await tx.increment(SiteRow, { merchantId }, 'version', 1);
   return tx.findBy(SiteRow, { merchantId });
 }
 
-function rejectTakenReference(error: unknown): never {
+function throwForDuplicateReference(error: unknown): never {
   if (!isUniqueViolation(error, 'sites_reference')) throw error;
   const message = 'This merchant already has a site with this siteReference.';
   throw new DomainError('resource.conflict', { message, fields: [{ field: 'siteReference', message }], cause: error });

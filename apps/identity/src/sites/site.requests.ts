@@ -8,7 +8,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 
 /** Body of `POST /admin/v1/merchants/{merchantId}/sites` (A8). */
 export class CreateSiteRequest {
-  /** Shown to payers, 1 to 100 characters (C6). */
+  /** Name of the site that payers see, 1 to 100 characters (C6). */
   @IsText(MAX_IDENTIFIER_LENGTH)
   name: string;
 
@@ -17,9 +17,10 @@ export class CreateSiteRequest {
   siteReference: string;
 
   /**
-   * False: requests need only the two documented headers, and `allowedHosts` must not be empty. Anyone who knows these two
-   * numbers, payers too, can then create a session of one cent for any order, pay it, and cause a notification with a valid
-   * signature. Use it only for merchants whose receiver compares order and amount with its own data.
+   * If false, requests require only the headers `merchantId` and `merchantSiteId`, and `allowedHosts` must not be
+   * empty. A person who knows these two numbers, such as a payer, can then create a session of one cent for any order,
+   * pay it, and cause a notification with a valid signature. Use false only for merchants whose servers compare the
+   * order and the amount with their own data.
    */
   @IsBoolean()
   requireApiKey: boolean = true;
@@ -33,17 +34,23 @@ export class CreateSiteRequest {
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode: Mode = 'test';
 
-  /** Receives a notification of every final payment and every refund of the site (M6). The rules of a notificationUrl apply. */
+  /**
+   * The URL that receives a notification of every final payment and every refund of the site (M6). The rules of a
+   * notificationUrl apply.
+   */
   @IsOptional()
   @IsText(MAX_URL_LENGTH)
   webhookUrl: string | null = null;
 
-  /** True requires a `webhookUrl`. */
+  /** If true, `webhookUrl` must be set. */
   @IsBoolean()
   webhookEnabled: boolean = false;
 }
 
-/** Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`: absent fields do not change; null is allowed only for `webhookUrl`. */
+/**
+ * Body of `PATCH /admin/v1/merchants/{merchantId}/sites/{siteId}`. Absent fields do not change. Null is allowed only
+ * for `webhookUrl`.
+ */
 export class ChangeSiteRequest {
   @IfPresent()
   @IsText(MAX_IDENTIFIER_LENGTH)
@@ -57,7 +64,7 @@ export class ChangeSiteRequest {
   @IsBoolean()
   requireApiKey?: boolean;
 
-  /** Replaces the whole list. */
+  /** Replaces all allowed hosts. */
   @IfPresent()
   @AreHosts()
   @ArrayMaxSize(MAX_ALLOWED_HOSTS)
@@ -67,7 +74,7 @@ export class ChangeSiteRequest {
   @IsIn(MODES, { message: '$property must be test or live' })
   keylessMode?: Mode;
 
-  /** Null removes it. */
+  /** Null removes the URL. */
   @IsOptional()
   @IsText(MAX_URL_LENGTH)
   webhookUrl?: string | null;

@@ -1,5 +1,5 @@
 import { DomainError, type MerchantUrlRules } from '@svc/kernel';
-import { normaliseSiteSettings, siteChanged, type SiteSettings, urlRulesOf } from './site.js';
+import { normaliseSiteSettings, siteChanged, type SiteSettings, webhookUrlRules } from './site.js';
 
 const SETTINGS: SiteSettings = {
   name: 'Shop',
@@ -13,7 +13,7 @@ const SETTINGS: SiteSettings = {
 const URL_RULES: MerchantUrlRules = { allowLoopbackHttp: false };
 
 describe('normaliseSiteSettings', () => {
-  it('contains each host once, in the format of URLs', () => {
+  it('returns each allowed host once, in the format of URLs', () => {
     const { allowedHosts } = normaliseSiteSettings(
       { ...SETTINGS, allowedHosts: ['Shop.Example', 'shop.example', '::1'] },
       URL_RULES,
@@ -21,19 +21,19 @@ describe('normaliseSiteSettings', () => {
     expect(allowedHosts).toEqual(['shop.example', '[::1]']);
   });
 
-  it('rejects a site without required key that lists no host', () => {
-    expect(refusalOf({ ...SETTINGS, requireApiKey: false }).fields).toEqual([
+  it('throws if requireApiKey is false and there is no allowed host', () => {
+    expect(catchError({ ...SETTINGS, requireApiKey: false }).fields).toEqual([
       { field: 'allowedHosts', message: 'allowedHosts must not be empty when requireApiKey is false' },
     ]);
   });
 
-  it('accepts a site without required key that lists a host', () => {
+  it('accepts a site with requireApiKey false and an allowed host', () => {
     const settings: SiteSettings = { ...SETTINGS, requireApiKey: false, allowedHosts: ['shop.example'] };
     expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
-  it('rejects a host with a port', () => {
-    expect(refusalOf({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields).toEqual([
+  it('throws for an allowed host with a port', () => {
+    expect(catchError({ ...SETTINGS, allowedHosts: ['shop.example:80'] }).fields).toEqual([
       {
         field: 'allowedHosts',
         message: 'allowedHosts must be a list of host names or IP addresses, without port',
@@ -45,48 +45,51 @@ describe('normaliseSiteSettings', () => {
     ['https://shop.example/hook', false],
     ['https://shop.example:8443/hook', true],
     [null, false],
-  ])('accepts the webhook %s, enabled: %s', (webhookUrl, webhookEnabled) => {
+  ])('accepts the webhookUrl %s with webhookEnabled %s', (webhookUrl, webhookEnabled) => {
     const settings: SiteSettings = { ...SETTINGS, webhookUrl, webhookEnabled };
     expect(normaliseSiteSettings(settings, URL_RULES)).toEqual(settings);
   });
 
   it.each(['http://shop.example/hook', 'https://shop.example:81/hook', 'https://u:p@shop.example/', 'shop.example'])(
-    'refuses the webhook %s, as it does where it is disabled',
+    'throws for the invalid webhookUrl %s, even if the webhook is disabled',
     (webhookUrl) => {
       for (const webhookEnabled of [true, false])
-        expect(refusalOf({ ...SETTINGS, webhookUrl, webhookEnabled }).fields).toMatchObject([{ field: 'webhookUrl' }]);
+        expect(catchError({ ...SETTINGS, webhookUrl, webhookEnabled }).fields).toMatchObject([{ field: 'webhookUrl' }]);
     },
   );
 
-  it('rejects an enabled webhook without a URL', () => {
-    expect(refusalOf({ ...SETTINGS, webhookEnabled: true }).fields).toEqual([
+  it('throws for an enabled webhook without a URL', () => {
+    expect(catchError({ ...SETTINGS, webhookEnabled: true }).fields).toEqual([
       { field: 'webhookUrl', message: 'webhookUrl must be set when webhookEnabled is true' },
     ]);
   });
 
-  it('omits values that are not settings', () => {
-    const given = { ...SETTINGS, siteId: 7, version: 9 };
-    expect(normaliseSiteSettings(given, URL_RULES)).toEqual(SETTINGS);
+  it('removes values that are not settings', () => {
+    const site = { ...SETTINGS, siteId: 7, version: 9 };
+    expect(normaliseSiteSettings(site, URL_RULES)).toEqual(SETTINGS);
   });
 });
 
-describe('urlRulesOf', () => {
+describe('webhookUrlRules', () => {
   it.each([
     ['development', true],
     ['production', false],
-  ])('for %s: a webhook on loopback without TLS is allowed: %s', (SVC_ENVIRONMENT, allowLoopbackHttp) => {
-    expect(urlRulesOf({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
-  });
+  ])(
+    'returns for the environment %s that HTTP to loopback addresses is allowed: %s',
+    (SVC_ENVIRONMENT, allowLoopbackHttp) => {
+      expect(webhookUrlRules({ SVC_ENVIRONMENT })).toEqual({ allowLoopbackHttp });
+    },
+  );
 });
 
 describe('siteChanged', () => {
-  it('contains the webhook', () => {
+  it('contains the settings of the webhook', () => {
     const webhook = { webhookUrl: 'https://shop.example/hook', webhookEnabled: true };
     const event = siteChanged({ merchantId: 1001, name: 'M' }, { ...SETTINGS, ...webhook, siteId: 5001, version: 3 });
     expect(event.payload).toMatchObject(webhook);
   });
 
-  it('contains the whole site, its merchant and its version', () => {
+  it('contains all settings of the site, its merchant and its version', () => {
     const { webhookUrl: _, ...published } = SETTINGS;
     const event = siteChanged({ merchantId: 1001, name: 'Merchant' }, { ...SETTINGS, siteId: 5001, version: 3 });
     expect(event).toEqual({
@@ -98,11 +101,11 @@ describe('siteChanged', () => {
   });
 });
 
-function refusalOf(settings: SiteSettings): DomainError {
+function catchError(settings: SiteSettings): DomainError {
   try {
     normaliseSiteSettings(settings, URL_RULES);
   } catch (error) {
     if (error instanceof DomainError) return error;
   }
-  throw new Error('Nothing was refused.');
+  throw new Error('No error was thrown.');
 }

@@ -4,7 +4,7 @@ import type { NewEvent } from '@svc/messaging';
 import { calledUrlProblem } from '@svc/outbound';
 import { canonicalHost } from './allowed-host.js';
 
-/** Settings of a site by an administrator. */
+/** Settings of a site that an administrator can change. */
 export interface SiteSettings {
   readonly name: string;
   readonly siteReference: string;
@@ -13,7 +13,9 @@ export interface SiteSettings {
   readonly allowedHosts: string[];
   /** Mode of requests without a key. */
   readonly keylessMode: Mode;
-  /** Receives a notification of every final payment and every refund of the site (M6); null when none is set. */
+  /**
+   * The URL that receives a notification of every final payment and every refund of the site (M6). Null if none is set.
+   */
   readonly webhookUrl: string | null;
   readonly webhookEnabled: boolean;
 }
@@ -24,12 +26,12 @@ export interface SiteView extends SiteSettings {
 }
 
 /**
- * Normalised settings. Throws for a site without key and allowed hosts, whose sessions could send payers and notifications to
- * any host (A8), and for a webhook with an invalid URL.
+ * The settings in their stored format. Throws if requireApiKey is false and there is no allowed host, because sessions
+ * of the site could then send payers and notifications to any host (A8). Throws also for an invalid webhookUrl.
  */
 export function normaliseSiteSettings(requested: SiteSettings, urlRules: MerchantUrlRules): SiteSettings {
   const { name, siteReference, requireApiKey, keylessMode, webhookUrl, webhookEnabled } = requested;
-  const allowedHosts = [...new Set(requested.allowedHosts.map((host) => canonicalHost(host) ?? rejectHost()))];
+  const allowedHosts = [...new Set(requested.allowedHosts.map((host) => canonicalHost(host) ?? throwInvalidHost()))];
   if (!requireApiKey && allowedHosts.length === 0) {
     throw invalidField('allowedHosts', 'allowedHosts must not be empty when requireApiKey is false');
   }
@@ -41,21 +43,22 @@ export function normaliseSiteSettings(requested: SiteSettings, urlRules: Merchan
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
-/** A webhook follows the rules of a session's notificationUrl. */
-export function urlRulesOf({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
+/** The rules for the webhookUrl of a site. They are those of a session's notificationUrl. */
+export function webhookUrlRules({ SVC_ENVIRONMENT }: { readonly SVC_ENVIRONMENT: string }): MerchantUrlRules {
   return { allowLoopbackHttp: SVC_ENVIRONMENT === 'development' };
 }
 
-export function settingsOf(site: SiteSettings): SiteSettings {
+/** Copies only the settings of a site. */
+export function pickSettings(site: SiteSettings): SiteSettings {
   const { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled } = site;
   return { name, siteReference, requireApiKey, allowedHosts, keylessMode, webhookUrl, webhookEnabled };
 }
 
 export function toSiteView(site: SiteView): SiteView {
-  return { siteId: site.siteId, ...settingsOf(site) };
+  return { siteId: site.siteId, ...pickSettings(site) };
 }
 
-/** The event for the other services. */
+/** The event for other services. */
 export function siteChanged(
   merchant: { merchantId: number; name: string },
   site: SiteView & { version: number },
@@ -70,6 +73,6 @@ export function siteChanged(
   return { type: SiteChangedV1, aggregateId: String(site.siteId), aggregateVersion: site.version, payload };
 }
 
-function rejectHost(): never {
+function throwInvalidHost(): never {
   throw invalidField('allowedHosts', 'allowedHosts must be a list of host names or IP addresses, without port');
 }

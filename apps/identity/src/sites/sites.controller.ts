@@ -7,7 +7,10 @@ import { type CreatedSite, CreateSite } from './create-site.js';
 import type { SiteView } from './site.js';
 import { ChangeSiteRequest, CreateSiteRequest } from './site.requests.js';
 
-/** Sites of a merchant (A8, A10); a merchant's response lists them. Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/**
+ * Sites of a merchant (A8, A10). The response for a merchant contains its sites. Requires `x-admin-key`. Errors are RFC
+ * 9457 (C5).
+ */
 @Controller('admin/v1/merchants/:merchantId/sites')
 @UseGuards(AdminKeyGuard)
 export class SitesController {
@@ -19,9 +22,9 @@ export class SitesController {
   /**
    * Creates a site of a merchant.
    *
-   * @returns 201 The site, with a webhook secret of each mode that is shown only once.
+   * @returns 201 The site, with a webhook secret for each mode. The secrets are shown only once.
    * @throws resource.not-found
-   * @throws resource.conflict `siteReference` is taken, or the merchant has 1000 sites.
+   * @throws resource.conflict Another site of the merchant has this `siteReference`, or the merchant has 1000 sites.
    * @throws service.not-ready webhook-dispatcher has not yet published its encryption key.
    */
   @Post()
@@ -35,11 +38,11 @@ export class SitesController {
   }
 
   /**
-   * Changes a site; absent fields do not change.
+   * Changes a site. Fields that are absent in the request do not change.
    *
-   * @returns 200 The site, also when nothing changes.
+   * @returns 200 The site, even if nothing has changed.
    * @throws resource.not-found The merchant has no such site.
-   * @throws resource.conflict `siteReference` is taken.
+   * @throws resource.conflict Another site of the merchant has this `siteReference`.
    */
   @Patch(':siteId')
   change(

@@ -11,12 +11,13 @@ import { IdentityConfig } from '../config.js';
 import { nextSignsFrom, planRotation, tokenKeyChanged, type TokenKeyView, toTokenKeyViews } from './token-key.js';
 import { findTokenKeys, insertTokenKey, lockTokenKeys, withdrawTokenKey } from './token-key.repository.js';
 
-/** Interval of the check; far shorter than all times of the rotation. */
+/** Interval of the check for due changes. It is far shorter than all durations of the rotation. */
 const CHECK_INTERVAL_MS = 30_000;
 
 /**
- * Rotates the keys that sign identity tokens (A2): it publishes the next key ten minutes before it signs, and withdraws the old
- * key when its tokens have expired. Every replica checks; a lock ensures that only one acts.
+ * Rotates the keys that sign identity tokens (A2). It publishes the next key ten minutes before that key signs, and
+ * withdraws the previous key after the tokens of that key have expired. Every replica runs this check, and a lock
+ * ensures that only one of them changes keys.
  */
 @Injectable()
 export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
@@ -42,7 +43,7 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Creates and withdraws the keys that are due. */
+  /** Creates the next key and withdraws old keys, if it is time to do so. */
   async runOnce(): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
@@ -53,7 +54,9 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     });
   }
 
-  /** Creates the next key before it is due. Throws `resource.conflict` when a next key exists. */
+  /**
+   * Creates the next key before the automatic rotation does. Throws `resource.conflict` if a next key exists already.
+   */
   execute(author: ChangeAuthor): Promise<TokenKeyView> {
     return inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
@@ -67,18 +70,18 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
   }
 
   /**
-   * For a leaked key: within 5 s all services reject its tokens. If no other key can sign, a new key signs at once. Throws
-   * `resource.not-found`.
+   * Withdraws a leaked key: all services reject its tokens within 5 s. If no other key can sign, a new key is created
+   * that signs immediately. Throws `resource.not-found`.
    */
   async withdraw(author: ChangeAuthor, kid: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockTokenKeys(tx);
       const now = this.clock.now();
       const keys = await findTokenKeys(tx);
-      const key = keys.find((known) => known.kid === kid);
+      const key = keys.find((candidate) => candidate.kid === kid);
       if (!key) throw new DomainError('resource.not-found');
       await this.events.appendAndPublish(tx, tokenKeyChanged(await withdrawTokenKey(tx, key, now)));
-      const remaining = keys.filter((known) => known !== key);
+      const remaining = keys.filter((otherKey) => otherKey !== key);
       const { nextSignsFrom: replacementSignsFrom } = planRotation(remaining, now);
       if (replacementSignsFrom) await this.createKey(tx, now, replacementSignsFrom);
       await this.auditLog.append(tx, author, {
@@ -95,7 +98,8 @@ export class RotateTokenKeys implements OnModuleInit, OnModuleDestroy {
     const pair = await newSealedTokenKey(kid, this.config.SVC_SEALING_KEY);
     const key = { kid, ...pair, createdAt, signsFrom, withdrawnAt: null, version: 1 };
     await insertTokenKey(tx, key);
-    // After a leak it signs at once: services must not reject its tokens while the relay is delayed.
+    // Published directly as well: after a leak the new key signs immediately, and services must accept its tokens even
+    // if the relay is delayed.
     await this.events.appendAndPublish(tx, tokenKeyChanged(key));
     return kid;
   }

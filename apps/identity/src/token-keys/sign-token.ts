@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { openPrivateKey } from '@svc/auth';
+import { decryptPrivateKey } from '@svc/auth';
 import {
   type Mode,
   SCOPES_OF,
@@ -19,10 +19,10 @@ import { IdentityConfig } from '../config.js';
 import { signingKeyAt } from './token-key.js';
 import { findTokenKeys, type SealedTokenKey } from './token-key.repository.js';
 
-/** The subject of a new token. */
+/** The data of a new token. */
 export interface TokenSubject {
   readonly tokenType: TokenType;
-  /** Id of the API token, or customerReference. */
+  /** The id of the API token for a partner's server, or the customerReference for a customer. */
   readonly subject: string;
   readonly organisationId: string;
   readonly mode: Mode;
@@ -31,16 +31,17 @@ export interface TokenSubject {
 /** Signs identity tokens with the current key (A2). */
 @Injectable()
 export class SignToken {
-  /** For a second only, so that a withdrawn key stops signing. */
-  private readonly keys: TtlCache<readonly SealedTokenKey[]>;
-  private decrypted: { kid: string; privateKey: KeyObject } | undefined;
+  /** Cached for a second only, so that a withdrawn key stops signing. */
+  private readonly keyCache: TtlCache<readonly SealedTokenKey[]>;
+  /** The private key of the last token, so that it is not decrypted for each token. */
+  private currentKey: { kid: string; privateKey: KeyObject } | undefined;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) private readonly clock: Clock,
     @Inject(IdentityConfig) private readonly config: IdentityConfig,
   ) {
-    this.keys = new TtlCache(clock, 1);
+    this.keyCache = new TtlCache(clock, 1);
   }
 
   async execute({ tokenType, subject, organisationId, mode }: TokenSubject): Promise<ServiceLoginAnswer> {
@@ -65,13 +66,13 @@ export class SignToken {
   }
 
   private async getSigningKey(): Promise<{ kid: string; privateKey: KeyObject }> {
-    const keys = await this.keys.find('token-keys', () => findTokenKeys(this.dataSource.manager));
+    const keys = await this.keyCache.find('token-keys', () => findTokenKeys(this.dataSource.manager));
     const key = signingKeyAt(keys ?? [], this.clock.now());
     if (!key) throw new DomainError('service.not-ready', { retryAfterSeconds: 1 });
-    if (this.decrypted?.kid !== key.kid) {
-      const privateKey = openPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
-      this.decrypted = { kid: key.kid, privateKey };
+    if (this.currentKey?.kid !== key.kid) {
+      const privateKey = decryptPrivateKey(key.kid, key.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+      this.currentKey = { kid: key.kid, privateKey };
     }
-    return this.decrypted;
+    return this.currentKey;
   }
 }

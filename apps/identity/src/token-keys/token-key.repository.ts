@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { TokenKey } from './token-key.js';
 
-/** Key of the PostgreSQL advisory lock. */
+/** Key of the PostgreSQL advisory lock. Any number that no other lock uses. */
 const TOKEN_KEYS_LOCK = 1763500000110;
 
 /** A key with its encrypted private key. */
@@ -9,7 +9,10 @@ export interface SealedTokenKey extends TokenKey {
   readonly sealedPrivateKey: string;
 }
 
-/** Until the end of the transaction no other transaction creates or withdraws keys, so two replicas create only one. */
+/**
+ * Prevents other transactions from creating or withdrawing keys until this one ends, so that two replicas create only
+ * one key.
+ */
 export async function lockTokenKeys(tx: EntityManager): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock($1)`, [TOKEN_KEYS_LOCK]);
 }
@@ -31,7 +34,7 @@ export async function insertTokenKey(tx: EntityManager, key: SealedTokenKey): Pr
   );
 }
 
-/** Returns the next version. */
+/** Returns the withdrawn key with its next version. */
 export async function withdrawTokenKey(tx: EntityManager, key: TokenKey, withdrawnAt: Date): Promise<TokenKey> {
   const withdrawn = { ...key, withdrawnAt, version: key.version + 1 };
   await tx.query(`UPDATE token_keys SET withdrawn_at = $2, version = $3 WHERE kid = $1`, [

@@ -6,7 +6,7 @@ export interface TokenKey {
   readonly kid: string;
   readonly publicJwk: TokenKeyJwk;
   readonly createdAt: Date;
-  /** It signs from this time on, until a newer key signs. */
+  /** The key signs from this time until a newer key signs. */
   readonly signsFrom: Date;
   readonly withdrawnAt: Date | null;
   readonly version: number;
@@ -14,19 +14,21 @@ export interface TokenKey {
 
 /** A new key is published this long before it signs, so that all verifiers have it (A2). */
 export const PUBLISH_AHEAD_MS = 10 * 60_000;
-/** How long a key signs. */
+/** A key signs for this long, until the next one signs. */
 export const SIGNING_PERIOD_MS = 30 * 24 * 60 * 60_000;
-/** A key is withdrawn this long after the next one began to sign: its last token expired a minute before. */
+/**
+ * A key is withdrawn this long after the next key began to sign. By then, its last token has been expired for a minute.
+ */
 export const WITHDRAW_AFTER_MS = TOKEN_SECONDS * 1000 + 60_000;
 
-/** The changes of the keys that are due. */
+/** The changes that the rotation has to make now. */
 export interface RotationPlan {
-  /** When a new key begins to sign; undefined when none is needed. */
+  /** The time at which a new key begins to sign. Undefined if no new key is needed. */
   readonly nextSignsFrom: Date | undefined;
   readonly toWithdraw: readonly TokenKey[];
 }
 
-/** The key that signs: the newest one whose `signsFrom` has passed. */
+/** The key that signs at this time: the newest one whose `signsFrom` has passed. */
 export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt'>>(
   keys: readonly K[],
   now: Date,
@@ -36,21 +38,27 @@ export function signingKeyAt<K extends Pick<TokenKey, 'signsFrom' | 'withdrawnAt
     .sort((a, b) => b.signsFrom.getTime() - a.signsFrom.getTime())[0];
 }
 
-/** @param keys all keys that are not withdrawn */
+/**
+ * Decides whether a new key is needed now, and which keys are withdrawn.
+ *
+ * @param keys all keys that are not withdrawn
+ */
 export function planRotation(keys: readonly TokenKey[], now: Date): RotationPlan {
-  const signing = signingKeyAt(keys, now);
-  // The very first key, or after a leak: no older key can sign meanwhile.
-  if (!signing) return { nextSignsFrom: now, toWithdraw: [] };
+  const signingKey = signingKeyAt(keys, now);
+  // There is no key yet, or the only key was withdrawn after a leak. The new key signs immediately, because no other
+  // key can.
+  if (!signingKey) return { nextSignsFrom: now, toWithdraw: [] };
   const hasNext = keys.some(({ signsFrom }) => signsFrom > now);
-  const endsAt = signing.signsFrom.getTime() + SIGNING_PERIOD_MS;
-  const isDue = !hasNext && now.getTime() >= endsAt - PUBLISH_AHEAD_MS;
-  const isPreviousExpired = now.getTime() >= signing.signsFrom.getTime() + WITHDRAW_AFTER_MS;
+  const endsAtMs = signingKey.signsFrom.getTime() + SIGNING_PERIOD_MS;
+  const isNextDue = !hasNext && now.getTime() >= endsAtMs - PUBLISH_AHEAD_MS;
+  const isPreviousExpired = now.getTime() >= signingKey.signsFrom.getTime() + WITHDRAW_AFTER_MS;
   return {
-    nextSignsFrom: isDue ? nextSignsFrom(now) : undefined,
-    toWithdraw: isPreviousExpired ? keys.filter(({ signsFrom }) => signsFrom < signing.signsFrom) : [],
+    nextSignsFrom: isNextDue ? nextSignsFrom(now) : undefined,
+    toWithdraw: isPreviousExpired ? keys.filter(({ signsFrom }) => signsFrom < signingKey.signsFrom) : [],
   };
 }
 
+/** The time at which a key that is created now begins to sign. */
 export function nextSignsFrom(now: Date): Date {
   return new Date(now.getTime() + PUBLISH_AHEAD_MS);
 }
@@ -63,7 +71,10 @@ export function tokenKeyChanged({ kid, publicJwk, withdrawnAt, version }: TokenK
 /** A key in the list of the administration API. */
 export interface TokenKeyView {
   readonly kid: string;
-  /** `next`: published, does not sign yet. `signing`. `accepted`: signs no more, but its tokens are valid. */
+  /**
+   * `next`: published, but does not sign yet. `signing`: signs new tokens. `accepted`: no longer signs, but its tokens
+   * are valid.
+   */
   readonly state: 'next' | 'signing' | 'accepted';
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
@@ -72,10 +83,10 @@ export interface TokenKeyView {
 
 /** @param keys all keys that are not withdrawn */
 export function toTokenKeyViews(keys: readonly TokenKey[], now: Date): TokenKeyView[] {
-  const signing = signingKeyAt(keys, now);
+  const signingKey = signingKeyAt(keys, now);
   return keys.map((key) => ({
     kid: key.kid,
-    state: key.signsFrom > now ? 'next' : key.kid === signing?.kid ? 'signing' : 'accepted',
+    state: key.signsFrom > now ? 'next' : key.kid === signingKey?.kid ? 'signing' : 'accepted',
     createdUTCDate: key.createdAt.toISOString(),
     signsFromUTCDate: key.signsFrom.toISOString(),
   }));

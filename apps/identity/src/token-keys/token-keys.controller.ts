@@ -15,8 +15,8 @@ export class JwksController {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Reads the public keys of identity tokens (RFC 7517). Cache it for at most five minutes: a key is published ten minutes before
-   * its first token.
+   * Returns the public keys of identity tokens (RFC 7517). Cache the response for at most five minutes, because a key
+   * is published ten minutes before its first token.
    *
    * @returns 200 A JWK set.
    */
@@ -27,7 +27,7 @@ export class JwksController {
   }
 }
 
-/** Keys of identity tokens, for administrators. The keys rotate automatically. Needs `x-admin-key`. */
+/** The keys of identity tokens, for administrators. The keys rotate automatically. Requires `x-admin-key`. */
 @Controller('admin/v1/token-keys')
 @UseGuards(AdminKeyGuard)
 export class TokenKeysController {
@@ -54,7 +54,7 @@ export class TokenKeysController {
   }
 
   /**
-   * Withdraws a leaked key: its tokens are no longer accepted.
+   * Withdraws a leaked key, so that its tokens are no longer accepted.
    *
    * @throws resource.not-found
    */

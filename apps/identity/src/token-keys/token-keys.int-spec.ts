@@ -4,11 +4,11 @@ import { httpClient, type TestService } from '@svc/testing';
 import { decodeProtectedHeader } from 'jose';
 import {
   ADMIN_KEY,
-  adminOf,
-  aPartner,
+  adminClient,
   type Client,
-  clientOf,
+  createPartner,
   logIn,
+  partnerClient,
   SEALING_KEY,
   startIdentity,
 } from '../../test/identity.js';
@@ -23,86 +23,86 @@ describe('the keys of identity tokens', () => {
   let admin: Client;
   beforeEach(async () => {
     identity = await startIdentity();
-    admin = adminOf(identity);
+    admin = adminClient(identity);
   });
   afterEach(() => identity.stop());
 
-  const look = () => identity.service.app.get(RotateTokenKeys).runOnce();
-  const states = async () =>
+  const runRotation = () => identity.service.app.get(RotateTokenKeys).runOnce();
+  const listKeyStates = async () =>
     (await admin('GET', PATH)).body.tokenKeys.map(({ kid, state }: { kid: string; state: string }) => [kid, state]);
-  const published = async () =>
+  const readPublishedKids = async () =>
     (await httpClient(identity.service)('GET', '/.well-known/jwks.json')).body.keys.map(
       ({ kid }: { kid: string }) => kid,
     );
-  const told = async () =>
+  const publishedEvents = async () =>
     (await identity.published(TokenKeyChangedV1)).map(({ payload, aggregateVersion }) => [
       payload.publicJwk.kid,
       aggregateVersion,
       payload.withdrawn,
     ]);
-  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+  const readKid = (token: string) => decodeProtectedHeader(token).kid;
 
-  it('rotate automatically: published ten minutes before use, withdrawn when the last token has expired', async () => {
-    const partner = await aPartner(identity);
-    const first = kidOf(await logIn(identity, partner))!;
+  it('rotate: a key is published ten minutes before it signs, and withdrawn when its last token has expired', async () => {
+    const partner = await createPartner(identity);
+    const firstKid = readKid(await logIn(identity, partner))!;
     identity.clock.advance(SIGNING_PERIOD_MS - PUBLISH_AHEAD_MS);
-    await Promise.all([look(), look(), look()]);
-    const [next] = (await published()).filter((kid: string) => kid !== first);
-    expect(await states()).toEqual([
-      [next, 'next'],
-      [first, 'signing'],
+    await Promise.all([runRotation(), runRotation(), runRotation()]);
+    const [nextKid] = (await readPublishedKids()).filter((kid: string) => kid !== firstKid);
+    expect(await listKeyStates()).toEqual([
+      [nextKid, 'next'],
+      [firstKid, 'signing'],
     ]);
 
     identity.clock.advance(PUBLISH_AHEAD_MS - 1);
-    const last = await logIn(identity, partner);
-    expect(kidOf(last)).toBe(first);
+    const lastToken = await logIn(identity, partner);
+    expect(readKid(lastToken)).toBe(firstKid);
     identity.clock.advance(1);
-    expect(kidOf(await logIn(identity, partner))).toBe(next);
+    expect(readKid(await logIn(identity, partner))).toBe(nextKid);
     identity.clock.advance(WITHDRAW_AFTER_MS - 1 - 60_000);
-    await look();
-    // The last token of the previous key, in its last valid millisecond.
+    await runRotation();
+    // A second before it expires, the last token of the previous key is still valid.
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
     identity.clock.advance(-1_000);
-    expect((await clientOf(identity, partner, last)('POST', '/v1/auth/users', user)).status).toBe(201);
+    expect((await partnerClient(identity, partner, lastToken)('POST', '/v1/auth/users', user)).status).toBe(201);
 
     identity.clock.advance(61_001);
-    await look();
-    expect(await published()).toEqual([next]);
-    expect(await told()).toEqual([
-      [first, 1, false],
-      [next, 1, false],
-      [first, 2, true],
+    await runRotation();
+    expect(await readPublishedKids()).toEqual([nextKid]);
+    expect(await publishedEvents()).toEqual([
+      [firstKid, 1, false],
+      [nextKid, 1, false],
+      [firstKid, 2, true],
     ]);
   });
 
-  it('rotate at the request of an administrator, one next key at a time, with an audit entry', async () => {
-    const [first] = await published();
-    const answer = await admin('POST', PATH);
-    expect(answer).toMatchObject({ status: 201, body: { state: 'next' } });
-    const { kid, signsFromUTCDate } = answer.body;
+  it('rotate at the request of an administrator, with an audit entry, but not while a next key exists', async () => {
+    const [firstKid] = await readPublishedKids();
+    const response = await admin('POST', PATH);
+    expect(response).toMatchObject({ status: 201, body: { state: 'next' } });
+    const { kid, signsFromUTCDate } = response.body;
     expect(Date.parse(signsFromUTCDate) - identity.clock.now().getTime()).toBe(PUBLISH_AHEAD_MS);
     expect(await admin('POST', PATH)).toMatchObject({ status: 409 });
-    expect(await published()).toEqual([kid, first]);
+    expect(await readPublishedKids()).toEqual([kid, firstKid]);
     const { entries } = (await admin('GET', '/admin/v1/audit-log')).body;
     expect(entries).toMatchObject([{ action: 'token-key.created', credentialId: kid, after: { kid } }]);
   });
 
-  it('are withdrawn after a leak: their tokens are rejected within a second, and a new key signs at once', async () => {
-    const partner = await aPartner(identity);
+  it('can be withdrawn: tokens of the key are rejected within a second, and a new key signs immediately', async () => {
+    const partner = await createPartner(identity);
     const token = await logIn(identity, partner);
-    const call = clientOf(identity, partner, token);
+    const call = partnerClient(identity, partner, token);
     const user = { email: 'thandi@example.com', password: 'correct horse battery' };
-    expect((await admin('DELETE', `${PATH}/${kidOf(token)!.toUpperCase()}`)).status).toBe(204);
+    expect((await admin('DELETE', `${PATH}/${readKid(token)!.toUpperCase()}`)).status).toBe(204);
     identity.clock.advance(1_000);
     expect((await call('POST', '/v1/auth/users', user)).status).toBe(401);
-    const again = await logIn(identity, partner);
-    expect(kidOf(again)).not.toBe(kidOf(token));
-    expect((await clientOf(identity, partner, again)('POST', '/v1/auth/users', user)).status).toBe(201);
-    expect((await admin('DELETE', `${PATH}/${kidOf(token)}`)).status).toBe(404);
+    const newToken = await logIn(identity, partner);
+    expect(readKid(newToken)).not.toBe(readKid(token));
+    expect((await partnerClient(identity, partner, newToken)('POST', '/v1/auth/users', user)).status).toBe(201);
+    expect((await admin('DELETE', `${PATH}/${readKid(token)}`)).status).toBe(404);
     expect((await admin('DELETE', `${PATH}/x`)).status).toBe(404);
   });
 
-  it('are a single key when several replicas start concurrently, and are stored encrypted', async () => {
+  it('are created once if several replicas start concurrently, and are stored encrypted', async () => {
     const env = {
       SVC_ENVIRONMENT: 'development',
       SVC_LOG_LEVEL: 'silent',
@@ -115,7 +115,7 @@ describe('the keys of identity tokens', () => {
       [1, 2, 3].map(() => startService(identityService, { env, clock: identity.clock })),
     );
     await Promise.all(replicas.map((replica) => replica.close()));
-    expect(await published()).toHaveLength(1);
+    expect(await readPublishedKids()).toHaveLength(1);
     const [row] = await identity.dataSource.query<[{ sealed: string }]>(
       `SELECT sealed_private_key AS sealed FROM token_keys`,
     );

@@ -14,7 +14,7 @@ export class CreateUser {
     @Inject(PasswordQueue) private readonly passwords: PasswordQueue,
   ) {}
 
-  /** Throws `resource.conflict` when the organisation has a user with this email. */
+  /** Throws `resource.conflict` if the organisation has a user with this email. */
   async execute(owner: PartnerScope, request: CreateUserRequest): Promise<User> {
     const user: User = {
       userId: newUuid(this.clock),

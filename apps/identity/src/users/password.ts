@@ -3,35 +3,47 @@ import { promisify } from 'node:util';
 
 const argon2 = promisify(argon2Callback);
 
-/** Cost of a guess: 19 MiB and two passes, the minimum that OWASP recommends; about 40 ms. */
+/** Cost of a hash: 19 MiB and two passes, which OWASP recommends as minimum. A hash takes about 40 ms. */
 const MEMORY_KIB = 19_456;
 const PASSES = 2;
 const LANES = 1;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** `$argon2id$v=19$m=…,t=…,p=…$salt$hash`: the hash contains its parameters, so that they can be raised. */
-const PHC = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
+/**
+ * The format `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. It contains the parameters, so that they can be changed for new
+ * passwords.
+ */
+const PHC_PATTERN =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{1,86})\$([A-Za-z0-9+/]{1,86})$/;
 
-/** argon2id of a password in PHC format, with a new salt. */
+/** Hashes a password with argon2id and a new salt. Returns the hash in PHC format. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const hash = await derive(password, salt, { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES }, HASH_BYTES);
-  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${unpadded(salt)}$${unpadded(hash)}`;
+  const hash = await computeHash(
+    password,
+    salt,
+    { memory: MEMORY_KIB, passes: PASSES, parallelism: LANES },
+    HASH_BYTES,
+  );
+  return `$argon2id$v=19$m=${MEMORY_KIB},t=${PASSES},p=${LANES}$${toUnpaddedBase64(salt)}$${toUnpaddedBase64(hash)}`;
 }
 
-/** Throws for a hash in another format than that of {@link hashPassword}. */
+/** Whether the hash is that of the password. Throws for a hash in another format than that of {@link hashPassword}. */
 export async function isPassword(password: string, passwordHash: string): Promise<boolean> {
-  const [, memory, passes, parallelism, salt, hash] = PHC.exec(passwordHash) ?? [];
+  const [, memory, passes, parallelism, salt, hash] = PHC_PATTERN.exec(passwordHash) ?? [];
   if (salt === undefined || hash === undefined) throw new Error('A password hash is argon2id in PHC form.');
   const expected = Buffer.from(hash, 'base64');
   const parameters = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const given = await derive(password, Buffer.from(salt, 'base64'), parameters, expected.length);
-  return timingSafeEqual(given, expected);
+  const actual = await computeHash(password, Buffer.from(salt, 'base64'), parameters, expected.length);
+  return timingSafeEqual(actual, expected);
 }
 
-/** Normalises to NFKC, so that equal texts from different keyboards match. */
-function derive(
+/**
+ * Computes the hash. Normalises the password to NFKC, because keyboards may send the same text in different Unicode
+ * forms.
+ */
+function computeHash(
   password: string,
   nonce: Buffer,
   parameters: { memory: number; passes: number; parallelism: number },
@@ -40,6 +52,6 @@ function derive(
   return argon2('argon2id', { message: password.normalize('NFKC'), nonce, tagLength, ...parameters });
 }
 
-function unpadded(bytes: Buffer): string {
+function toUnpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }

@@ -7,12 +7,12 @@ import type { PartnerScope, User } from './user.js';
 const COLUMNS = `user_id AS "userId", organisation_id AS "organisationId", mode, email, password_hash AS "passwordHash",
   first_name AS "firstName", last_name AS "lastName", created_at AS "createdAt"`;
 
-/** The accounts of organisations. */
+/** Reads and writes the users of organisations. */
 @Injectable()
 export class UserRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Throws `resource.conflict` when the organisation has a user with this email. */
+  /** Throws `resource.conflict` if the organisation has a user with this email. */
   async insert(user: User): Promise<void> {
     await this.dataSource
       .query(
@@ -29,7 +29,7 @@ export class UserRepository {
           user.createdAt,
         ],
       )
-      .catch(rejectTakenEmail);
+      .catch(throwForDuplicateEmail);
   }
 
   async find(tx: EntityManager, owner: PartnerScope, userId: string): Promise<User | undefined> {
@@ -41,7 +41,7 @@ export class UserRepository {
   }
 }
 
-function rejectTakenEmail(error: unknown): never {
+function throwForDuplicateEmail(error: unknown): never {
   if (!isUniqueViolation(error, 'users_email')) throw error;
   const message = 'This organisation already has a user with this email.';
   throw new DomainError('resource.conflict', { message, fields: [{ field: 'email', message }], cause: error });

@@ -1,12 +1,12 @@
 import type { Mode } from '@svc/contracts';
 
-/** Owner of the data that a partner's request reads and writes. */
+/** The organisation and mode whose data a partner's request may read and write. */
 export interface PartnerScope {
   readonly organisationId: string;
   readonly mode: Mode;
 }
 
-/** An account of an organisation (A3). */
+/** A user of an organisation (A3). */
 export interface User {
   readonly userId: string;
   readonly organisationId: string;
@@ -15,13 +15,16 @@ export interface User {
   readonly email: string;
   /** argon2id in PHC format. */
   readonly passwordHash: string;
-  /** `""` when unknown (P3). */
+  /** `""` if unknown (P3). */
   readonly firstName: string;
   readonly lastName: string;
   readonly createdAt: Date;
 }
 
-/** An address has one account, regardless of its case. */
+/**
+ * The email in the format in which it is stored and compared, so that each address has only one user, regardless of its
+ * case.
+ */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFKC').toLowerCase();
 }

@@ -3,9 +3,9 @@ import { IsIn } from 'class-validator';
 
 const MODES: readonly Mode[] = ['test', 'live'];
 
-/** Body of `POST …/webhook-secrets`; optional. */
+/** Body of `POST …/webhook-secrets`. A request may omit it. */
 export class CreateWebhookSecretRequest {
-  /** Signs the notifications of payments of this mode. */
+  /** The secret signs notifications of payments in this mode. */
   @IsIn(MODES, { message: '$property must be test or live' })
   mode: Mode = 'test';
 }

@@ -9,7 +9,9 @@ import { getSite } from '../sites/site.repository.js';
 import { type CreatedWebhookSecret, IssueWebhookSecret } from './issue-webhook-secret.js';
 import { countValidWebhookSecrets } from './webhook-secret.repository.js';
 
-/** Every valid secret adds a signature to each notification (E4). */
+/**
+ * Maximum number of valid secrets of a site and mode, because each of them adds a signature to every notification (E4).
+ */
 const MAX_VALID_SECRETS = 5;
 
 /** Creates a secret that signs a site's notifications (E4). Older secrets also sign until they are revoked. */
@@ -24,8 +26,8 @@ export class CreateWebhookSecret {
     return inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);
       await getSite(tx, merchantId, siteId);
-      const valid = await countValidWebhookSecrets(tx, merchantId, siteId, mode);
-      if (valid >= MAX_VALID_SECRETS) {
+      const validCount = await countValidWebhookSecrets(tx, merchantId, siteId, mode);
+      if (validCount >= MAX_VALID_SECRETS) {
         throw new DomainError('resource.conflict', {
           message: `${MAX_VALID_SECRETS} secrets are valid: revoke one first.`,
         });

@@ -10,7 +10,7 @@ import { getSealingKey } from '../sealing/sealing-key.repository.js';
 import { newWebhookSecret, signingSecretChanged, type WebhookSecret, webhookSecretChanged } from './webhook-secret.js';
 import { insertWebhookSecret } from './webhook-secret.repository.js';
 
-/** A new secret. */
+/** A new webhook secret in a response. */
 export interface CreatedWebhookSecret {
   readonly secretId: string;
   /** `whsec_` and base64 of 32 bytes. Shown only once. */
@@ -18,7 +18,7 @@ export interface CreatedWebhookSecret {
   readonly mode: Mode;
 }
 
-/** Inserts a new webhook secret (E4), its events and its audit entry in the transaction of a use case. */
+/** Inserts a new webhook secret (E4), its events and its audit entry, in the transaction of the caller. */
 @Injectable()
 export class IssueWebhookSecret {
   constructor(

@@ -9,7 +9,7 @@ import { lockMerchant } from '../merchants/merchant.repository.js';
 import { signingSecretChanged, webhookSecretChanged } from './webhook-secret.js';
 import { getWebhookSecret, revokeWebhookSecret } from './webhook-secret.repository.js';
 
-/** Revokes a secret: it no longer signs. */
+/** Revokes a secret, so that notifications are no longer signed with it. */
 @Injectable()
 export class RevokeWebhookSecret {
   constructor(
@@ -19,7 +19,7 @@ export class RevokeWebhookSecret {
     @Inject(AuditLog) private readonly auditLog: AuditLog,
   ) {}
 
-  /** Throws `resource.not-found`. Revoking again changes nothing. */
+  /** Does nothing if the secret is revoked already. Throws `resource.not-found`. */
   async execute(author: ChangeAuthor, merchantId: number, siteId: number, secretId: string): Promise<void> {
     await inTransaction(this.dataSource, async (tx) => {
       await lockMerchant(tx, merchantId);

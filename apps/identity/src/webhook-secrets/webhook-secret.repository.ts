@@ -6,7 +6,7 @@ import { WebhookSecretRow } from './webhook-secret.row.js';
 
 const MAX_LISTED_SECRETS = 100;
 
-/** Throws `resource.not-found`, also for the secret of another site. */
+/** Throws `resource.not-found`, also if the secret belongs to another site. */
 export async function getWebhookSecret(
   tx: EntityManager,
   merchantId: number,
@@ -18,7 +18,7 @@ export async function getWebhookSecret(
   return secret;
 }
 
-/** Newest first, revoked ones included, at most 100. */
+/** At most 100 secrets, the newest first, including revoked ones. */
 export function listWebhookSecrets(tx: EntityManager, merchantId: number, siteId: number): Promise<WebhookSecret[]> {
   return tx.find(WebhookSecretRow, {
     where: { merchantId, siteId },
@@ -40,7 +40,7 @@ export async function insertWebhookSecret(tx: EntityManager, secret: WebhookSecr
   await tx.insert(WebhookSecretRow, secret);
 }
 
-/** Returns the next version. */
+/** Returns the revoked secret with its next version. */
 export async function revokeWebhookSecret(
   tx: EntityManager,
   secret: WebhookSecret,

@@ -27,30 +27,30 @@ const SECRET: WebhookSecret = {
 };
 const REVOKED: WebhookSecret = { ...SECRET, revokedAt: new Date('2026-03-02T10:00:00Z'), version: 3 };
 
-test('the view has the dates of creation and revocation, and not the encrypted secret', () => {
-  const shown = { secretId: 's-1', mode: 'live', createdUTCDate: '2026-03-01T10:00:00.000Z' };
-  expect(toWebhookSecretView(SECRET)).toStrictEqual({ ...shown, revoked: false });
+test('toWebhookSecretView returns the dates of a secret, but not the encrypted secret', () => {
+  const view = { secretId: 's-1', mode: 'live', createdUTCDate: '2026-03-01T10:00:00.000Z' };
+  expect(toWebhookSecretView(SECRET)).toStrictEqual({ ...view, revoked: false });
   const revokedUTCDate = '2026-03-02T10:00:00.000Z';
-  expect(toWebhookSecretView(REVOKED)).toStrictEqual({ ...shown, revoked: true, revokedUTCDate });
+  expect(toWebhookSecretView(REVOKED)).toStrictEqual({ ...view, revoked: true, revokedUTCDate });
 });
 
-test('webhook-dispatcher receives the encrypted secret; a webhook secret is never primary', () => {
+test('the event for webhook-dispatcher contains the encrypted secret, which is never primary', () => {
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001, sealed: 'sealed' };
   const event = { type: { name: 'signing-secret.changed.v1' }, aggregateId: 's-1' };
-  const both = { ...payload, purpose: 'webhook-secret', primary: false };
+  const commonPayload = { ...payload, purpose: 'webhook-secret', primary: false };
   expect(signingSecretChanged(SECRET)).toStrictEqual({
     ...event,
     aggregateVersion: 2,
-    payload: { ...both, revoked: false },
+    payload: { ...commonPayload, revoked: false },
   });
   expect(signingSecretChanged(REVOKED)).toStrictEqual({
     ...event,
     aggregateVersion: 3,
-    payload: { ...both, revoked: true },
+    payload: { ...commonPayload, revoked: true },
   });
 });
 
-test('the other services receive its owner and mode, and no secret data', () => {
+test('the event for hosted-gateway contains the owner and mode of a secret, but no secret data', () => {
   const payload = { secretId: 's-1', mode: 'live', merchantId: 1001, siteId: 5001 };
   const event = { type: { name: 'webhook-secret.changed.v1' }, aggregateId: 's-1' };
   expect(webhookSecretChanged(SECRET)).toStrictEqual({

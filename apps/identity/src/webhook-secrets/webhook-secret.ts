@@ -8,7 +8,7 @@ import {
 } from '@svc/contracts';
 import type { NewEvent } from '@svc/messaging';
 
-/** Metadata of a secret, with the encrypted secret. */
+/** A secret that signs the notifications of a site, in encrypted form, with its metadata. */
 export interface WebhookSecret {
   readonly secretId: string;
   readonly mode: Mode;
@@ -28,11 +28,11 @@ export interface WebhookSecretView {
   readonly revoked: boolean;
   /** ISO 8601 UTC with milliseconds (C2). */
   readonly createdUTCDate: string;
-  /** ISO 8601 UTC with milliseconds (C2); absent while it signs. */
+  /** ISO 8601 UTC with milliseconds (C2). Absent while the secret is valid. */
   readonly revokedUTCDate?: string;
 }
 
-/** 32 random bytes in the format of Standard Webhooks libraries: `whsec_` and base64 (E4). */
+/** Generates a secret of 32 random bytes in the format of the Standard Webhooks libraries: `whsec_` and base64 (E4). */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
@@ -47,14 +47,17 @@ export function toWebhookSecretView({ secretId, mode, createdAt, revokedAt }: We
   };
 }
 
-/** The event for hosted-gateway: whether a notification of the site and mode can be signed. */
+/** The event for hosted-gateway, which uses it to decide whether notifications of the site and mode can be signed. */
 export function webhookSecretChanged(secret: WebhookSecret): NewEvent<WebhookSecretChanged> {
   const { secretId, mode, merchantId, siteId, revokedAt, version } = secret;
   const payload = { secretId, mode, merchantId, siteId, revoked: revokedAt !== null };
   return { type: WebhookSecretChangedV1, aggregateId: secretId, aggregateVersion: version, payload };
 }
 
-/** The event for webhook-dispatcher. Never primary: only E3 uses that; for E4 all valid secrets sign. */
+/**
+ * The event for webhook-dispatcher. A webhook secret is never primary: with webhook secrets, all valid ones sign a
+ * notification (E4), while with API keys only the primary one does (E3).
+ */
 export function signingSecretChanged(secret: WebhookSecret): NewEvent<SigningSecretChanged> {
   const { secretId, mode, merchantId, siteId, sealed, revokedAt, version } = secret;
   const payload: SigningSecretChanged = {

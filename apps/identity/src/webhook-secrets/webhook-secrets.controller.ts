@@ -9,7 +9,7 @@ import { ListWebhookSecrets } from './list-webhook-secrets.js';
 import { RevokeWebhookSecret } from './revoke-webhook-secret.js';
 import type { WebhookSecretView } from './webhook-secret.js';
 
-/** Secrets that sign a site's notifications (E4, A10). Needs `x-admin-key`; errors are RFC 9457 (C5). */
+/** Secrets that sign the notifications of a site (E4, A10). Requires `x-admin-key`. Errors are RFC 9457 (C5). */
 @Controller('admin/v1/merchants/:merchantId/sites/:siteId/webhook-secrets')
 @UseGuards(AdminKeyGuard)
 export class WebhookSecretsController {
@@ -39,7 +39,7 @@ export class WebhookSecretsController {
   }
 
   /**
-   * Lists the webhook secrets of a site. The newest first, revoked ones included, at most 100.
+   * Lists the webhook secrets of a site. The newest is first, revoked secrets are included, and at most 100 are listed.
    *
    * @throws resource.not-found
    */
@@ -54,7 +54,7 @@ export class WebhookSecretsController {
   /**
    * Revokes a webhook secret.
    *
-   * @returns 204 Revoked, also when it was revoked before.
+   * @returns 204 The secret is revoked, now or already before.
    * @throws resource.not-found
    */
   @Delete(':secretId')

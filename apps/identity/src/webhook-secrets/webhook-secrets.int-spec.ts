@@ -1,4 +1,4 @@
-import { newSealedKeyPair, openPrivateKey, type SealedKeyPair } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair, type SealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1, SigningSecretChangedV1, WebhookSecretChangedV1 } from '@svc/contracts';
 import { anEvent, httpClient, type TestService } from '@svc/testing';
 import { compactDecrypt } from 'jose';
@@ -6,44 +6,48 @@ import { ADMIN_KEY, startIdentity } from '../../test/identity.js';
 
 const SEALING_KEY = Buffer.alloc(32, 1).toString('base64url');
 
-describe('webhook secrets', () => {
-  let test: TestService;
+describe('the webhook secrets of a site', () => {
+  let identity: TestService;
   let admin: ReturnType<typeof httpClient>;
   let pair: SealedKeyPair;
   let merchantId: number;
   let siteId: number;
-  let secrets: string;
+  let secretsPath: string;
 
   beforeAll(async () => {
-    test = await startIdentity();
-    admin = httpClient(test.service, { 'x-admin-key': ADMIN_KEY });
+    identity = await startIdentity();
+    admin = httpClient(identity.service, { 'x-admin-key': ADMIN_KEY });
     pair = await newSealedKeyPair('dispatcher-1', SEALING_KEY);
-    await test.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
+    await identity.deliver(anEvent(SealingKeyPublishedV1, 'dispatcher-1', 1, { publicJwk: pair.publicJwk }));
   });
-  afterAll(() => test.stop());
+  afterAll(() => identity.stop());
   beforeEach(async () => {
     ({ merchantId } = (await admin('POST', '/admin/v1/merchants', { name: 'Merchant' })).body);
     const sites = `/admin/v1/merchants/${merchantId}/sites`;
     ({ siteId } = (await admin('POST', sites, { name: 'Shop', siteReference: 'SHOP' })).body);
-    secrets = `${sites}/${siteId}/webhook-secrets`;
+    secretsPath = `${sites}/${siteId}/webhook-secrets`;
   });
 
-  /** After the two secrets that were created with the site. */
-  const told = async () =>
-    (await test.published(SigningSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
-  const toldAll = async () =>
-    (await test.published(WebhookSecretChangedV1)).filter(({ payload }) => payload.merchantId === merchantId).slice(2);
-  const listed = async () => (await admin('GET', secrets)).body.secrets.slice(0, -2);
+  /** The events of this merchant, without those of the two secrets that were created with the site. */
+  const signingSecretEvents = async () =>
+    (await identity.published(SigningSecretChangedV1))
+      .filter(({ payload }) => payload.merchantId === merchantId)
+      .slice(2);
+  const webhookSecretEvents = async () =>
+    (await identity.published(WebhookSecretChangedV1))
+      .filter(({ payload }) => payload.merchantId === merchantId)
+      .slice(2);
+  const listNewSecrets = async () => (await admin('GET', secretsPath)).body.secrets.slice(0, -2);
 
-  it('creates a secret, of test mode by default, shows it once and publishes it encrypted', async () => {
-    const answer = await admin('POST', secrets);
-    expect(answer).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
-    const { secretId, webhookSecret } = answer.body;
-    expect(answer.body).toEqual({ secretId, webhookSecret, mode: 'test' });
+  it('are created in test mode by default, returned only once, and published encrypted', async () => {
+    const response = await admin('POST', secretsPath);
+    expect(response).toMatchObject({ status: 201, headers: { 'cache-control': 'no-store' } });
+    const { secretId, webhookSecret } = response.body;
+    expect(response.body).toEqual({ secretId, webhookSecret, mode: 'test' });
     expect(Buffer.from(webhookSecret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
 
-    const [event, ...more] = await told();
-    expect(more).toEqual([]);
+    const [event, ...furtherEvents] = await signingSecretEvents();
+    expect(furtherEvents).toEqual([]);
     const { sealed } = event!.payload;
     expect(event).toMatchObject({ aggregateId: secretId, aggregateVersion: 1 });
     expect(event!.payload).toEqual({
@@ -56,26 +60,26 @@ describe('webhook secrets', () => {
       primary: false,
       revoked: false,
     });
-    const privateKey = openPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
+    const privateKey = decryptPrivateKey('dispatcher-1', pair.sealedPrivateKey, SEALING_KEY);
     const { plaintext } = await compactDecrypt(sealed, privateKey);
     expect(new TextDecoder().decode(plaintext)).toBe(webhookSecret);
 
-    const createdUTCDate = test.clock.nowISO();
-    expect(await listed()).toEqual([{ secretId, mode: 'test', revoked: false, createdUTCDate }]);
+    const createdUTCDate = identity.clock.nowISO();
+    expect(await listNewSecrets()).toEqual([{ secretId, mode: 'test', revoked: false, createdUTCDate }]);
   });
 
-  it('has several secrets at a time and revokes each separately, once', async () => {
-    const first = (await admin('POST', secrets, { mode: 'live' })).body;
-    const second = (await admin('POST', secrets, { mode: 'live' })).body;
+  it('can be valid at the same time, and are revoked and published separately', async () => {
+    const first = (await admin('POST', secretsPath, { mode: 'live' })).body;
+    const second = (await admin('POST', secretsPath, { mode: 'live' })).body;
     for (let i = 0; i < 2; i++) {
-      const answer = await admin('DELETE', `${secrets}/${first.secretId}`);
-      expect([answer.status, answer.body]).toEqual([204, undefined]);
+      const response = await admin('DELETE', `${secretsPath}/${first.secretId}`);
+      expect([response.status, response.body]).toEqual([204, undefined]);
     }
-    expect(await listed()).toMatchObject([
+    expect(await listNewSecrets()).toMatchObject([
       { secretId: second.secretId, mode: 'live', revoked: false },
-      { secretId: first.secretId, revoked: true, revokedUTCDate: test.clock.nowISO() },
+      { secretId: first.secretId, revoked: true, revokedUTCDate: identity.clock.nowISO() },
     ]);
-    const events = await told();
+    const events = await signingSecretEvents();
     expect(
       events.map(({ payload, aggregateVersion }) => [payload.secretId, aggregateVersion, payload.revoked]),
     ).toEqual([
@@ -84,7 +88,9 @@ describe('webhook secrets', () => {
       [first.secretId, 2, true],
     ]);
     expect(events[2]!.payload.sealed).toBe(events[0]!.payload.sealed);
-    expect((await toldAll()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion }))).toEqual(
+    expect(
+      (await webhookSecretEvents()).map(({ payload, aggregateVersion }) => ({ ...payload, aggregateVersion })),
+    ).toEqual(
       [first, second, first].map(({ secretId }, i) => ({
         ...{ secretId, mode: 'live', merchantId, siteId },
         revoked: i === 2,
@@ -93,29 +99,29 @@ describe('webhook secrets', () => {
     );
   });
 
-  it('has at most five valid ones of a site and mode, also when they are created concurrently', async () => {
-    const answers = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secrets, { mode: 'test' })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
-    expect(await admin('POST', secrets, { mode: 'live' })).toMatchObject({ status: 201 });
+  it('are limited to five valid ones in a mode, even if more are created concurrently', async () => {
+    const responses = await Promise.all(Array.from({ length: 7 }, () => admin('POST', secretsPath, { mode: 'test' })));
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 201, 409, 409, 409]);
+    expect(await admin('POST', secretsPath, { mode: 'live' })).toMatchObject({ status: 201 });
   });
 
-  it('rejects an unknown mode', async () => {
-    const answer = await admin('POST', secrets, { mode: 'both' });
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
-    expect(await told()).toEqual([]);
+  it('are not created by a request with an unknown mode', async () => {
+    const response = await admin('POST', secretsPath, { mode: 'both' });
+    expect(response).toMatchObject({ status: 400, body: { errors: [{ field: 'mode' }] } });
+    expect(await signingSecretEvents()).toEqual([]);
   });
 
-  it('does not find a secret of another site', async () => {
-    const { secretId } = (await admin('POST', secrets)).body;
+  it('can be neither created, listed nor revoked on the path of another merchant or site', async () => {
+    const { secretId } = (await admin('POST', secretsPath)).body;
     const other = (await admin('POST', '/admin/v1/merchants', { name: 'Other' })).body;
-    const stolen = `/admin/v1/merchants/${other.merchantId}/sites/${siteId}/webhook-secrets`;
-    const unknown = `/admin/v1/merchants/${merchantId}/sites/1/webhook-secrets`;
-    for (const path of [stolen, unknown, '/admin/v1/merchants/1/sites/1/webhook-secrets']) {
+    const otherMerchantPath = `/admin/v1/merchants/${other.merchantId}/sites/${siteId}/webhook-secrets`;
+    const unknownSitePath = `/admin/v1/merchants/${merchantId}/sites/1/webhook-secrets`;
+    for (const path of [otherMerchantPath, unknownSitePath, '/admin/v1/merchants/1/sites/1/webhook-secrets']) {
       expect(await admin('POST', path)).toMatchObject({ status: 404 });
       expect(await admin('GET', path)).toMatchObject({ status: 404 });
       expect(await admin('DELETE', `${path}/${secretId}`)).toMatchObject({ status: 404 });
     }
-    expect(await admin('DELETE', `${secrets}/00000000-0000-7000-8000-000000000000`)).toMatchObject({ status: 404 });
-    expect(await listed()).toMatchObject([{ secretId, revoked: false }]);
+    expect(await admin('DELETE', `${secretsPath}/00000000-0000-7000-8000-000000000000`)).toMatchObject({ status: 404 });
+    expect(await listNewSecrets()).toMatchObject([{ secretId, revoked: false }]);
   });
 });

@@ -1,5 +1,5 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
-import { merchantOf } from '@svc/auth';
+import { getAuthenticatedMerchant } from '@svc/auth';
 import { DomainError } from '@svc/kernel';
 import type { FastifyReply } from 'fastify';
 import { KeyLimit } from './key-limit.js';
@@ -15,7 +15,9 @@ export class KeyLimitGuard implements CanActivate {
   constructor(@Inject(KeyLimit) private readonly limit: KeyLimit) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(merchantOf(context).keyId);
+    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(
+      getAuthenticatedMerchant(context).keyId,
+    );
     context
       .switchToHttp()
       .getResponse<FastifyReply>()

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, Inject, Post, Query, UseGuards } from '@nestjs/common';
-import { adminActorOf, AdminKeyGuard } from '@svc/auth';
+import { adminActorId, AdminKeyGuard } from '@svc/auth';
 import { IsText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { DomainError, invalidField, isNumericId } from '@svc/kernel';
 import { isUniqueViolation } from '@svc/persistence';
@@ -62,7 +62,7 @@ export class MerchantAccountsController {
       throw invalidField('acquirer', `acquirer must be one of ${this.acquirers.names.join(', ')}`);
     const account = { acquirer, accountReference };
     try {
-      return await this.accounts.set(merchantId, mode, account, adminActorOf(adminKey));
+      return await this.accounts.set(merchantId, mode, account, adminActorId(adminKey));
     } catch (error) {
       if (isUniqueViolation(error, 'merchant_accounts_pkey')) throw new DomainError('resource.conflict');
       throw error;

@@ -1,5 +1,5 @@
 import { Controller, Get, Headers, Inject, Post, UseGuards } from '@nestjs/common';
-import { adminActorOf, AdminKeyGuard } from '@svc/auth';
+import { adminActorId, AdminKeyGuard } from '@svc/auth';
 import type { CardKeyView } from './card-key.js';
 import { RotateCardKey } from './rotate-card-key.js';
 
@@ -22,6 +22,6 @@ export class CardKeysController {
    */
   @Post()
   rotate(@Headers('x-admin-key') adminKey: string): Promise<CardKeyView> {
-    return this.rotateCardKey.execute(adminActorOf(adminKey));
+    return this.rotateCardKey.execute(adminActorId(adminKey));
   }
 }

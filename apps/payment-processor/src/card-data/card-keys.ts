@@ -1,6 +1,6 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair } from '@svc/auth';
 import { CardKeyPublishedV1, type PublicKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
@@ -95,7 +95,7 @@ export class CardKeys implements OnModuleInit {
   private async openKey(kid: string): Promise<OpenedKey | undefined> {
     const found = await this.keys.findOpening(kid);
     if (!found) return undefined;
-    const privateKey = openPrivateKey(kid, found.sealedPrivateKey, this.config.SVC_SEALING_KEY);
+    const privateKey = decryptPrivateKey(kid, found.sealedPrivateKey, this.config.SVC_SEALING_KEY);
     return { privateKey, replacedAt: found.replacedAt };
   }
 }

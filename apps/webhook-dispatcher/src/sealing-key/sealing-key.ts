@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { newSealedKeyPair, openPrivateKey } from '@svc/auth';
+import { decryptPrivateKey, newSealedKeyPair } from '@svc/auth';
 import { SealingKeyPublishedV1 } from '@svc/contracts';
 import { Clock, newUuid } from '@svc/kernel';
 import { EventLog } from '@svc/messaging';
@@ -57,7 +57,7 @@ export class SealingKey implements OnModuleInit {
       return new Map(
         keys.map(({ kid, sealedPrivateKey }) => [
           kid,
-          openPrivateKey(kid, sealedPrivateKey, this.config.SVC_SEALING_KEY),
+          decryptPrivateKey(kid, sealedPrivateKey, this.config.SVC_SEALING_KEY),
         ]),
       );
     } catch (error) {

@@ -1,8 +1,9 @@
 import type { DataSource } from 'typeorm';
 
 /**
- * Returns the given merchant and site keys that are not revoked. For a connection that outlives its request: the guard checked
- * its key only once, and the connection must close after a revocation. Needs what {@link MerchantKeyGuard} needs.
+ * Returns those of the given merchant and site keys that are not revoked. Use it for a connection that stays open, such
+ * as an event stream: the guard checked its key only once, and the connection must close after a revocation. Requires
+ * the same tables as {@link MerchantKeyGuard}.
  */
 export async function findActiveKeys(dataSource: DataSource, keyIds: readonly string[]): Promise<Set<string>> {
   const rows = await dataSource.query<{ keyId: string }[]>(

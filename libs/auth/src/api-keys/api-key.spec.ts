@@ -1,23 +1,23 @@
-import { hashApiKey, isApiKeyShaped, keyProblem, newApiKey } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey, newApiKey } from './api-key.js';
 
-describe('API keys', () => {
+describe('an API key', () => {
   it.each([
     ['partner', 'test'],
     ['merchant', 'live'],
     ['site', 'test'],
-  ] as const)('have a prefix for a %s key of mode %s', (kind, mode) => {
+  ] as const)('of a %s in mode %s has a prefix with its kind and mode', (kind, mode) => {
     const apiKey = newApiKey(kind, mode);
     const prefix = `svc_${mode}_${kind}_`;
     expect(apiKey.startsWith(prefix)).toBe(true);
     expect(Buffer.from(apiKey.slice(prefix.length), 'base64url')).toHaveLength(32);
-    expect(isApiKeyShaped(apiKey)).toBe(true);
+    expect(hasApiKeyFormat(apiKey)).toBe(true);
   });
 
-  it('are different each time', () => {
+  it('is different each time one is generated', () => {
     expect(new Set(Array.from({ length: 100 }, () => newApiKey('site', 'test'))).size).toBe(100);
   });
 
-  it('are found by the SHA-256 of the whole key, as sha256sum prints it', () => {
+  it('is stored as the SHA-256 of the whole key, in the format that sha256sum prints', () => {
     expect(hashApiKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
     const apiKey = newApiKey('site', 'test');
     expect(hashApiKey(apiKey)).not.toBe(hashApiKey(apiKey.replace('svc_test', 'svc_live')));
@@ -38,8 +38,8 @@ describe('API keys', () => {
     ` svc_test_site_${random}`,
     `svc_test_site_${random}\n`,
     `svc_test_site_${random.slice(1)}+`,
-  ])('do not have the format of %j', (text) => {
-    expect(isApiKeyShaped(text)).toBe(false);
+  ])('does not have the format of %j', (text) => {
+    expect(hasApiKeyFormat(text)).toBe(false);
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe('API keys', () => {
       `svc_test_merchant_${random}`,
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.',
     ],
-  ])('%j is refused with the message: %s', (text, says) => {
-    expect(keyProblem(text, ['site', 'merchant'])).toBe(says);
+  ])('sent as %j is rejected with the message: %s', (header, message) => {
+    expect(describeKeyProblem(header, ['site', 'merchant'])).toBe(message);
   });
 });

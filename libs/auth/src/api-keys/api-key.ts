@@ -4,38 +4,38 @@ import type { Mode } from '@svc/contracts';
 /** Owner of an API key (A6): a partner on the main API, a merchant with all its sites, or one site. */
 export type ApiKeyKind = 'partner' | 'merchant' | 'site';
 
-const SHAPE = /^svc_(test|live)_(partner|merchant|site)_[A-Za-z0-9_-]{43}$/;
+const API_KEY_PATTERN = /^svc_(test|live)_(partner|merchant|site)_[A-Za-z0-9_-]{43}$/;
 
-/** A new key: 32 random bytes behind a prefix that tells kind and mode (A6), e.g. `svc_test_site_…`. */
+/** A new key: a prefix with its mode and kind, and 32 random bytes (A6), e.g. `svc_test_site_…`. */
 export function newApiKey(kind: ApiKeyKind, mode: Mode): string {
   return `svc_${mode}_${kind}_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The stored hash. A fast hash is enough: 32 random bytes cannot be guessed from it. */
+/** The hash that is stored instead of the key. A fast hash is enough, because 32 random bytes cannot be guessed. */
 export function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** Whether the text has the form of a key, so that other texts cost no query. */
-export function isApiKeyShaped(text: unknown): text is string {
-  return typeof text === 'string' && SHAPE.test(text);
+/** Whether the text has the format of an API key. Other texts are rejected without a database query. */
+export function hasApiKeyFormat(text: unknown): text is string {
+  return typeof text === 'string' && API_KEY_PATTERN.test(text);
 }
 
 /**
- * The reason why a key was rejected, for its sender. It only describes the text itself: whether such a key exists, and its
- * owner, stay secret.
+ * The reason why a key was rejected, for the client that sent it. The message describes only the text that was sent. It
+ * does not reveal whether such a key exists or who owns it.
  *
  * @param kinds kinds of keys that are accepted
  */
-export function keyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
+export function describeKeyProblem(apiKey: unknown, kinds: readonly ApiKeyKind[]): string {
   if (apiKey === undefined || apiKey === '') return 'The header x-api-key is missing.';
   if (typeof apiKey !== 'string') return 'The header x-api-key was sent more than once.';
   if (apiKey.startsWith('whsec_')) return 'x-api-key has a webhook secret: send the API key.';
-  const wanted = kinds.map((kind) => `a ${kind}`).join(' or ');
+  const acceptedKinds = kinds.map((kind) => `a ${kind}`).join(' or ');
   const kind = /^svc_(?:test|live)_([a-z]+)_/.exec(apiKey)?.[1];
   if (kind !== undefined && !kinds.some((each) => each === kind))
-    return `x-api-key has the key of a ${kind}: send one of ${wanted}.`;
-  if (!isApiKeyShaped(apiKey))
-    return `x-api-key has no key: one of ${wanted} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
-  return `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${wanted}.`;
+    return `x-api-key has the key of a ${kind}: send one of ${acceptedKinds}.`;
+  if (!hasApiKeyFormat(apiKey))
+    return `x-api-key has no key: one of ${acceptedKinds} is svc_test_${kinds[0]}_ or svc_live_${kinds[0]}_ and 43 more characters.`;
+  return `x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of ${acceptedKinds}.`;
 }

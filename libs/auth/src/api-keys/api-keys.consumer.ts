@@ -4,13 +4,14 @@ import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messagin
 import type { EntityManager } from 'typeorm';
 
 /**
- * Stores the hashes of merchants' and sites' keys, for a service that has its own table `known_sites`; others import
- * {@link CredentialsConsumer}, which stores both. Replay: the highest version of each row stays.
+ * Stores the hashes of merchants' and sites' keys, for a service that has its own table of sites. Other services import
+ * {@link CredentialsConsumer}, which stores sites and keys. During an event replay, the highest version of each row is
+ * kept.
  */
 @Controller()
 export class ApiKeysConsumer {
   @EventPattern(ApiKeyChangedV1)
-  keep(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+  onApiKeyChanged(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     return storeApiKeys(tx, events);
   }
 }

@@ -7,13 +7,15 @@ import {
   SiteChangedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
-import { storeApiKeys as keepKeys } from './api-keys.consumer.js';
+import { storeApiKeys } from './api-keys.consumer.js';
 
-/** Stores this service's copy of sites and key hashes. Replay: the highest version of each row stays. */
+/**
+ * Stores this service's copy of sites and key hashes. During an event replay, the highest version of each row is kept.
+ */
 @Controller()
 export class CredentialsConsumer {
   @EventPattern(SiteChangedV1)
-  async keepSites(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onSiteChanged(events: EventEnvelope<SiteChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_sites', { merchant_id: site.merchantId, site_id: site.siteId }, aggregateVersion, {
         merchant_name: site.merchantName,
@@ -27,7 +29,7 @@ export class CredentialsConsumer {
   }
 
   @EventPattern(ApiKeyChangedV1)
-  keepApiKeys(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
-    return keepKeys(tx, events);
+  onApiKeyChanged(events: EventEnvelope<ApiKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+    return storeApiKeys(tx, events);
   }
 }

@@ -10,14 +10,14 @@ import { type AuthenticatedMerchant, CallingMerchant, MerchantKeyGuard } from '.
 
 @Controller('merchants/:merchantId')
 @UseGuards(MerchantKeyGuard)
-class WhoController {
-  @Get(['who', 'sites/:siteId/who'])
-  whoami(@CallingMerchant() merchant: AuthenticatedMerchant): AuthenticatedMerchant {
+class CallerController {
+  @Get(['caller', 'sites/:siteId/caller'])
+  getCaller(@CallingMerchant() merchant: AuthenticatedMerchant): AuthenticatedMerchant {
     return merchant;
   }
 }
 
-@Module({ controllers: [WhoController, CredentialsConsumer] })
+@Module({ controllers: [CallerController, CredentialsConsumer] })
 class BusinessApiModule {}
 
 const [MERCHANT, OTHER_MERCHANT, SITE, OTHER_SITE] = [1001, 1002, 5001, 5002];
@@ -43,7 +43,8 @@ interface KeyOptions {
   readonly revoked?: boolean;
 }
 
-async function aKey(siteId?: number, { merchantId = MERCHANT, mode = 'test', revoked = false }: KeyOptions = {}) {
+/** Publishes a new key of the site, or of the whole merchant if there is no site id. */
+async function publishKey(siteId?: number, { merchantId = MERCHANT, mode = 'test', revoked = false }: KeyOptions = {}) {
   const kind = siteId === undefined ? ('merchant' as const) : ('site' as const);
   const apiKey = newApiKey(kind, mode);
   const owner = { merchantId, ...(siteId === undefined ? {} : { siteId }) };
@@ -51,57 +52,59 @@ async function aKey(siteId?: number, { merchantId = MERCHANT, mode = 'test', rev
   await service.deliver(anEvent(ApiKeyChangedV1, key.keyId, 1, key));
   return { ...key, apiKey };
 }
-async function who(path: string, headers: Record<string, string>) {
-  const answer = await service.service.app.inject({ method: 'GET', url: `/merchants/${path}who`, headers });
-  return answer.statusCode === 200 ? (JSON.parse(answer.body) as AuthenticatedMerchant) : answer.statusCode;
+/** The merchant that the guard admitted, or the status of the error. */
+async function getCaller(path: string, headers: Record<string, string>) {
+  const response = await service.service.app.inject({ method: 'GET', url: `/merchants/${path}caller`, headers });
+  return response.statusCode === 200 ? (JSON.parse(response.body) as AuthenticatedMerchant) : response.statusCode;
 }
-const withKey = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
+const keyHeader = ({ apiKey }: { apiKey: string }) => ({ 'x-api-key': apiKey });
 
-test('a merchant key gives access to all sites of the merchant, and on the path of a site to that site', async () => {
-  const key = await aKey();
+test('a merchant key is admitted on the path of its merchant, and on the path of any of its sites, existing or not', async () => {
+  const key = await publishKey();
   const merchant = { keyId: key.keyId, mode: 'test', merchantId: MERCHANT };
-  expect(await who(`${MERCHANT}/`, withKey(key))).toEqual({ ...merchant, siteExists: true });
-  expect(await who(`${MERCHANT}/sites/${SITE}/`, withKey(key))).toEqual({
+  expect(await getCaller(`${MERCHANT}/`, keyHeader(key))).toEqual({ ...merchant, siteExists: true });
+  expect(await getCaller(`${MERCHANT}/sites/${SITE}/`, keyHeader(key))).toEqual({
     ...merchant,
     siteId: SITE,
     siteExists: true,
   });
   const unknown = { ...merchant, siteId: OTHER_SITE, siteExists: false };
-  expect(await who(`${MERCHANT}/sites/${OTHER_SITE}/`, withKey(key))).toEqual(unknown);
+  expect(await getCaller(`${MERCHANT}/sites/${OTHER_SITE}/`, keyHeader(key))).toEqual(unknown);
 });
 
 test('a site key gives access to its site, also on the path of the whole merchant', async () => {
-  const key = await aKey(SITE, { mode: 'live' });
+  const key = await publishKey(SITE, { mode: 'live' });
   const site = { keyId: key.keyId, mode: 'live', merchantId: MERCHANT, siteId: SITE, siteExists: true };
-  expect(await who(`${MERCHANT}/`, withKey(key))).toEqual(site);
-  expect(await who(`${MERCHANT}/sites/${SITE}/`, withKey(key))).toEqual(site);
-  expect(await who(`${MERCHANT}/sites/${OTHER_SITE}/`, withKey(key))).toBe(403);
+  expect(await getCaller(`${MERCHANT}/`, keyHeader(key))).toEqual(site);
+  expect(await getCaller(`${MERCHANT}/sites/${SITE}/`, keyHeader(key))).toEqual(site);
+  expect(await getCaller(`${MERCHANT}/sites/${OTHER_SITE}/`, keyHeader(key))).toBe(403);
 });
 
-test('a site of another merchant with the same number is refused', async () => {
-  const key = await aKey(undefined, { merchantId: OTHER_MERCHANT });
-  expect(await who(`${OTHER_MERCHANT}/sites/${SITE}/`, withKey(key))).toMatchObject({ siteExists: false });
-  for (const path of [`${MERCHANT}/`, `${MERCHANT}/sites/${SITE}/`]) expect(await who(path, withKey(key))).toBe(403);
+test('a merchant key is rejected on the paths of another merchant that has a site with the same number', async () => {
+  const key = await publishKey(undefined, { merchantId: OTHER_MERCHANT });
+  expect(await getCaller(`${OTHER_MERCHANT}/sites/${SITE}/`, keyHeader(key))).toMatchObject({ siteExists: false });
+  for (const path of [`${MERCHANT}/`, `${MERCHANT}/sites/${SITE}/`])
+    expect(await getCaller(path, keyHeader(key))).toBe(403);
 });
 
-test('the key may be a Bearer token; x-api-key takes precedence', async () => {
-  const key = await aKey();
+test('a key is accepted as a Bearer token, but only if the header x-api-key is not sent', async () => {
+  const key = await publishKey();
   const { apiKey, keyId } = key;
   for (const scheme of ['Bearer', 'bearer'])
-    expect(await who(`${MERCHANT}/`, { authorization: `${scheme} ${apiKey}` })).toMatchObject({ keyId });
-  expect(await who(`${MERCHANT}/`, { authorization: `Basic ${apiKey}` })).toBe(401);
-  expect(await who(`${MERCHANT}/`, { authorization: apiKey })).toBe(401);
-  expect(await who(`${MERCHANT}/`, { ...withKey(key), authorization: 'Bearer x' })).toMatchObject({ keyId });
-  expect(await who(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
+    expect(await getCaller(`${MERCHANT}/`, { authorization: `${scheme} ${apiKey}` })).toMatchObject({ keyId });
+  expect(await getCaller(`${MERCHANT}/`, { authorization: `Basic ${apiKey}` })).toBe(401);
+  expect(await getCaller(`${MERCHANT}/`, { authorization: apiKey })).toBe(401);
+  expect(await getCaller(`${MERCHANT}/`, { ...keyHeader(key), authorization: 'Bearer x' })).toMatchObject({ keyId });
+  expect(await getCaller(`${MERCHANT}/`, { 'x-api-key': 'x', authorization: `Bearer ${apiKey}` })).toBe(401);
 });
 
-test('an unknown or revoked key is a 401 before the path is checked, and an invalid id a 400 before a 403', async () => {
-  const revoked = await aKey(undefined, { revoked: true });
+test('an unknown or revoked key is a 401 on any path, and an invalid id in a path is a 400 for any valid key', async () => {
+  const revoked = await publishKey(undefined, { revoked: true });
   const unknown = { apiKey: newApiKey('merchant', 'test') };
-  for (const headers of [{}, withKey(revoked), withKey(unknown), { 'x-api-key': 'x' }])
+  for (const headers of [{}, keyHeader(revoked), keyHeader(unknown), { 'x-api-key': 'x' }])
     for (const path of [`${MERCHANT}/`, `${OTHER_MERCHANT}/`, 'x/', 'x/sites/y/'])
-      expect(await who(path, headers as Record<string, string>)).toBe(401);
-  const key = await aKey();
+      expect(await getCaller(path, headers as Record<string, string>)).toBe(401);
+  const key = await publishKey();
   for (const path of ['x/', `${MERCHANT}/sites/x/`, `${OTHER_MERCHANT}/sites/x/`, `0${MERCHANT}/`])
-    expect(await who(path, withKey(key))).toBe(400);
+    expect(await getCaller(path, keyHeader(key))).toBe(400);
 });

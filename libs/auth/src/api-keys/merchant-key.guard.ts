@@ -2,7 +2,7 @@ import { type CanActivate, createParamDecorator, type ExecutionContext, Inject, 
 import type { Mode } from '@svc/contracts';
 import { DomainError, isNumericId } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from './api-key.js';
 
 /** The data that a key of a merchant or site may read and change on the path of its request. */
 export interface AuthenticatedMerchant {
@@ -10,9 +10,11 @@ export interface AuthenticatedMerchant {
   readonly keyId: string;
   readonly mode: Mode;
   readonly merchantId: number;
-  /** The site of the path, or the only site of the key; undefined: all sites of the merchant. */
+  /**
+   * The site in the path, or else the site of the key. Undefined if a merchant's key is used on a path without a site.
+   */
   readonly siteId: number | undefined;
-  /** Whether the merchant has the site of the path. True on a path without a site. */
+  /** Whether the site in the path exists at this merchant. True on a path without a site. */
   readonly siteExists: boolean;
 }
 
@@ -32,11 +34,14 @@ interface KeyRow {
 }
 
 /**
- * Admits a merchant on a path with its `:merchantId`, and perhaps a `:siteId` (A7): `x-api-key`, or the same key as
- * `Authorization: Bearer`. An unknown key is 401; one of another merchant, or of another site on a site path, 403. On a path of
- * the whole merchant, a site's key is admitted for its own site only. Reads the table for each request, so that a revoked key is
- * rejected as soon as this service has received the event. Needs {@link CredentialsConsumer} and its migrations; or
- * {@link ApiKeysConsumer}, a table of its keys, and one of sites with `merchant_id` and `site_id`.
+ * Admits a merchant on a path that contains `:merchantId`, and optionally `:siteId` (A7). The key is in `x-api-key` or
+ * in `Authorization: Bearer`. An unknown key is a 401. A key of another merchant, or of another site than that of the
+ * path, is a 403. On a path without a site, a site's key gives access to its own site only. The guard queries the table
+ * for each request, so that a revoked key is rejected as soon as this service has received the event.
+ *
+ * A service that uses this guard imports {@link CredentialsConsumer} and its migrations. A service with its own table
+ * `known_sites` (with `merchant_id` and `site_id`) imports {@link ApiKeysConsumer} instead, and creates
+ * `known_api_keys`.
  *
  * @throws credentials.invalid
  * @throws credentials.forbidden The key is of another merchant, or of another site than that of the path.
@@ -49,29 +54,30 @@ export class MerchantKeyGuard implements CanActivate {
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<MerchantRequest>();
     const { merchantId, siteId } = request.params;
-    const isOfSite = 'siteId' in request.params;
-    const apiKey = apiKeyOf(request);
-    const key = await this.find(apiKey, siteId);
+    const isSitePath = 'siteId' in request.params;
+    const apiKey = readApiKey(request);
+    const key = await this.findKey(apiKey, siteId);
     // The response has no body (C5); the log has the reason.
-    if (!key) throw new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['merchant', 'site']) });
-    const fields = Object.entries(isOfSite ? { merchantId, siteId } : { merchantId })
+    if (!key)
+      throw new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['merchant', 'site']) });
+    const fields = Object.entries(isSitePath ? { merchantId, siteId } : { merchantId })
       .filter(([, id]) => !isNumericId(id))
       .map(([field]) => ({ field, message: `${field} must be a number` }));
     if (fields.length > 0) throw new DomainError('request.invalid', { fields });
-    const isForeignSite = isOfSite && key.siteId !== null && key.siteId !== Number(siteId);
+    const isForeignSite = isSitePath && key.siteId !== null && key.siteId !== Number(siteId);
     if (key.merchantId !== Number(merchantId) || isForeignSite) throw new DomainError('credentials.forbidden');
     request.merchant = {
       keyId: key.keyId,
       mode: key.mode,
       merchantId: key.merchantId,
-      siteId: isOfSite ? Number(siteId) : (key.siteId ?? undefined),
-      siteExists: !isOfSite || key.siteExists,
+      siteId: isSitePath ? Number(siteId) : (key.siteId ?? undefined),
+      siteExists: !isSitePath || key.siteExists,
     };
     return true;
   }
 
-  private async find(apiKey: unknown, siteId: unknown): Promise<KeyRow | undefined> {
-    if (!isApiKeyShaped(apiKey)) return undefined;
+  private async findKey(apiKey: unknown, siteId: unknown): Promise<KeyRow | undefined> {
+    if (!hasApiKeyFormat(apiKey)) return undefined;
     const [row] = await this.dataSource.query<KeyRow[]>(
       `SELECT k.key_id AS "keyId", k.mode, k.merchant_id AS "merchantId", k.site_id AS "siteId", s.site_id IS NOT NULL AS "siteExists"
          FROM known_api_keys k LEFT JOIN known_sites s ON s.merchant_id = k.merchant_id AND s.site_id = $2
@@ -82,15 +88,17 @@ export class MerchantKeyGuard implements CanActivate {
   }
 }
 
-function apiKeyOf({ headers }: MerchantRequest): unknown {
+function readApiKey({ headers }: MerchantRequest): unknown {
   return headers['x-api-key'] ?? /^Bearer (.+)$/i.exec(headers['authorization'] ?? '')?.[1];
 }
 
-export function merchantOf(context: ExecutionContext): AuthenticatedMerchant {
+export function getAuthenticatedMerchant(context: ExecutionContext): AuthenticatedMerchant {
   const { merchant } = context.switchToHttp().getRequest<MerchantRequest>();
   if (!merchant) throw new Error('MerchantKeyGuard has not run.');
   return merchant;
 }
 
 /** Parameter decorator: the {@link AuthenticatedMerchant} that {@link MerchantKeyGuard} admitted. */
-export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) => merchantOf(context));
+export const CallingMerchant = createParamDecorator((_: unknown, context: ExecutionContext) =>
+  getAuthenticatedMerchant(context),
+);

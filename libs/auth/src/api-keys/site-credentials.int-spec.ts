@@ -21,38 +21,38 @@ const SITE: SiteChanged = {
   allowedHosts: [],
   keylessMode: 'test',
 };
-const KEYLESS: SiteChanged = { ...SITE, siteId: 5002, requireApiKey: false, allowedHosts: ['shop.example'] };
-const OTHER: SiteChanged = { ...SITE, merchantId: 1002, siteId: 5003, merchantName: 'Other' };
+const KEYLESS_SITE: SiteChanged = { ...SITE, siteId: 5002, requireApiKey: false, allowedHosts: ['shop.example'] };
+const OTHER_MERCHANT_SITE: SiteChanged = { ...SITE, merchantId: 1002, siteId: 5003, merchantName: 'Other' };
 
-let keys = 0;
+let keyCount = 0;
 
 describe('SiteCredentials', () => {
-  let test: TestService;
+  let service: TestService;
   let credentials: SiteCredentials;
 
   beforeEach(async () => {
-    test = await startTestService({
+    service = await startTestService({
       name: 'authenticating',
       config: ServiceConfig,
       module: AuthenticatingModule,
       migrations: [Credentials1763500000010],
     });
-    credentials = test.service.app.get(SiteCredentials);
-    for (const site of [SITE, KEYLESS, OTHER]) await publishSite(site);
+    credentials = service.service.app.get(SiteCredentials);
+    for (const site of [SITE, KEYLESS_SITE, OTHER_MERCHANT_SITE]) await publishSite(site);
   });
-  afterEach(() => test.stop());
+  afterEach(() => service.stop());
 
   const publishSite = (site: SiteChanged, version = 1) =>
-    test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));
+    service.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));
   const publishKey = (key: ApiKeyChanged, version = 1) =>
-    test.deliver(anEvent(ApiKeyChangedV1, key.keyId, version, key));
+    service.deliver(anEvent(ApiKeyChangedV1, key.keyId, version, key));
 
-  /** A key that identity has published. */
-  async function aKey(fields: Partial<ApiKeyChanged> & Pick<ApiKeyChanged, 'kind'>) {
+  /** Publishes a new key, as identity does, and returns it. */
+  async function publishNewKey(fields: Partial<ApiKeyChanged> & Pick<ApiKeyChanged, 'kind'>) {
     const { kind, mode = 'test' } = fields;
     const apiKey = newApiKey(kind, mode);
     const event: ApiKeyChanged = {
-      keyId: `00000000-0000-7000-8000-${String(++keys).padStart(12, '0')}`,
+      keyId: `00000000-0000-7000-8000-${String(++keyCount).padStart(12, '0')}`,
       mode,
       merchantId: 1001,
       ...(kind === 'site' ? { siteId: 5001 } : {}),
@@ -64,13 +64,13 @@ describe('SiteCredentials', () => {
     return { apiKey, event };
   }
 
-  const as = ({ merchantId, siteId }: SiteChanged, apiKey?: unknown) =>
+  const authenticate = ({ merchantId, siteId }: SiteChanged, apiKey?: unknown) =>
     credentials.authenticate({ merchantId: String(merchantId), merchantSiteId: String(siteId), apiKey });
   const INVALID = { code: 'credentials.invalid' } as const;
 
-  it('finds a site by its key', async () => {
-    const { apiKey } = await aKey({ kind: 'site' });
-    expect(await as(SITE, apiKey)).toEqual({
+  it('returns the site for its key', async () => {
+    const { apiKey } = await publishNewKey({ kind: 'site' });
+    expect(await authenticate(SITE, apiKey)).toEqual({
       merchantId: 1001,
       siteId: 5001,
       merchantName: 'Merchant',
@@ -80,71 +80,71 @@ describe('SiteCredentials', () => {
     });
   });
 
-  it('takes the mode from the key, even if the site requires no key', async () => {
-    const { apiKey } = await aKey({ kind: 'site', mode: 'live' });
-    expect(await as(SITE, apiKey)).toMatchObject({ mode: 'live', keyless: false });
+  it('returns the mode of the key, even if the site requires no key', async () => {
+    const { apiKey } = await publishNewKey({ kind: 'site', mode: 'live' });
+    expect(await authenticate(SITE, apiKey)).toMatchObject({ mode: 'live', keyless: false });
   });
 
-  it('accepts a merchant key at every site of the merchant and at no other', async () => {
-    const { apiKey } = await aKey({ kind: 'merchant' });
-    expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
-    expect(await as(KEYLESS, apiKey)).toMatchObject({ siteId: 5002, keyless: false });
-    await expect(as(OTHER, apiKey)).rejects.toMatchObject(INVALID);
+  it('accepts a merchant key at every site of the merchant and at no site of another merchant', async () => {
+    const { apiKey } = await publishNewKey({ kind: 'merchant' });
+    expect(await authenticate(SITE, apiKey)).toMatchObject({ siteId: 5001 });
+    expect(await authenticate(KEYLESS_SITE, apiKey)).toMatchObject({ siteId: 5002, keyless: false });
+    await expect(authenticate(OTHER_MERCHANT_SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
   it('accepts a site key only at its own site', async () => {
-    const { apiKey } = await aKey({ kind: 'site' });
-    await expect(as(KEYLESS, apiKey)).rejects.toMatchObject(INVALID);
-    await expect(as({ ...SITE, merchantId: 1002 }, apiKey)).rejects.toMatchObject(INVALID);
+    const { apiKey } = await publishNewKey({ kind: 'site' });
+    await expect(authenticate(KEYLESS_SITE, apiKey)).rejects.toMatchObject(INVALID);
+    await expect(authenticate({ ...SITE, merchantId: 1002 }, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('requires no key at a site without required key, and returns the mode and hosts of the site', async () => {
-    expect(await as(KEYLESS)).toMatchObject({
+  it('admits a call without a key to a site with requireApiKey false, in the mode and with the allowed hosts of the site', async () => {
+    expect(await authenticate(KEYLESS_SITE)).toMatchObject({
       siteId: 5002,
       keyless: true,
       mode: 'test',
       allowedHosts: ['shop.example'],
     });
-    await publishSite({ ...KEYLESS, keylessMode: 'live' }, 2);
-    test.clock.advance(1_000);
-    expect(await as(KEYLESS)).toMatchObject({ mode: 'live' });
+    await publishSite({ ...KEYLESS_SITE, keylessMode: 'live' }, 2);
+    service.clock.advance(1_000);
+    expect(await authenticate(KEYLESS_SITE)).toMatchObject({ mode: 'live' });
   });
 
-  it('requires a key at every other site', async () => {
-    await expect(as(SITE)).rejects.toMatchObject(INVALID);
+  it('rejects a call without a key to a site with requireApiKey true', async () => {
+    await expect(authenticate(SITE)).rejects.toMatchObject(INVALID);
   });
 
-  it('refuses a wrong key even where no key is required', async () => {
-    const { apiKey: others } = await aKey({ kind: 'site', merchantId: 1002, siteId: 5003 });
-    const { apiKey: known } = await aKey({ kind: 'site', siteId: 5002 });
-    for (const wrong of [
+  it('rejects a wrong key even at a site that requires no key', async () => {
+    const { apiKey: otherSiteKey } = await publishNewKey({ kind: 'site', merchantId: 1002, siteId: 5003 });
+    const { apiKey: validKey } = await publishNewKey({ kind: 'site', siteId: 5002 });
+    for (const wrongKey of [
       '',
       'nonsense',
       newApiKey('site', 'test'),
       newApiKey('partner', 'test'),
-      others,
-      known.toUpperCase(),
-      `${known} `,
-      [known],
+      otherSiteKey,
+      validKey.toUpperCase(),
+      `${validKey} `,
+      [validKey],
       null,
     ]) {
-      await expect(as(KEYLESS, wrong)).rejects.toMatchObject(INVALID);
-      await expect(as(SITE, wrong)).rejects.toMatchObject(INVALID);
+      await expect(authenticate(KEYLESS_SITE, wrongKey)).rejects.toMatchObject(INVALID);
+      await expect(authenticate(SITE, wrongKey)).rejects.toMatchObject(INVALID);
     }
-    expect(await as(KEYLESS, known)).toMatchObject({ keyless: false });
+    expect(await authenticate(KEYLESS_SITE, validKey)).toMatchObject({ keyless: false });
   });
 
-  it('gives the same response for an unknown merchant, an unknown site and a site that requires a key', async () => {
-    const { apiKey } = await aKey({ kind: 'site' });
-    const KEY =
+  it('reports an unknown merchant, an unknown site and a wrong key with the same error', async () => {
+    const { apiKey } = await publishNewKey({ kind: 'site' });
+    const KEY_MESSAGE =
       'x-api-key has a key that is not known, was revoked, or is of somebody else. Send a valid key of a site or a merchant.';
-    const NUMBER = (header: string): string => `The header ${header} must be a number, as in 1001.`;
-    const claims: [SiteCredentialHeaders, string][] = [
-      [{ merchantId: '9999', merchantSiteId: '5001', apiKey }, KEY],
-      [{ merchantId: '1001', merchantSiteId: '9999', apiKey }, KEY],
-      [{ merchantId: '1002', merchantSiteId: '5001', apiKey }, KEY],
-      [{ merchantId: '1001', merchantSiteId: '5003', apiKey }, KEY],
-      [{ merchantId: '1001', merchantSiteId: '5001', apiKey: newApiKey('site', 'test') }, KEY],
+    const numberMessage = (header: string): string => `The header ${header} must be a number, as in 1001.`;
+    const rejectedHeaders: [SiteCredentialHeaders, string][] = [
+      [{ merchantId: '9999', merchantSiteId: '5001', apiKey }, KEY_MESSAGE],
+      [{ merchantId: '1001', merchantSiteId: '9999', apiKey }, KEY_MESSAGE],
+      [{ merchantId: '1002', merchantSiteId: '5001', apiKey }, KEY_MESSAGE],
+      [{ merchantId: '1001', merchantSiteId: '5003', apiKey }, KEY_MESSAGE],
+      [{ merchantId: '1001', merchantSiteId: '5001', apiKey: newApiKey('site', 'test') }, KEY_MESSAGE],
       ...['1001', '9999'].map((merchantId): [SiteCredentialHeaders, string] => [
         { merchantId, merchantSiteId: '5001', apiKey: undefined },
         'There is no such site, or it needs its key in the header x-api-key.',
@@ -154,78 +154,84 @@ describe('SiteCredentials', () => {
       ...['1001 ', '01001', '1001.0', "1001' OR '1'='1", '9'.repeat(40), ['1001'], 1001].map(
         (merchantId): [SiteCredentialHeaders, string] => [
           { merchantId, merchantSiteId: '5001', apiKey },
-          NUMBER('merchantId'),
+          numberMessage('merchantId'),
         ],
       ),
-      [{ merchantId: '1001', merchantSiteId: 5001, apiKey }, NUMBER('merchantSiteId')],
+      [{ merchantId: '1001', merchantSiteId: 5001, apiKey }, numberMessage('merchantSiteId')],
     ];
-    for (const [claim, says] of claims) {
-      const error: unknown = await credentials.authenticate(claim).catch((refused: unknown) => refused);
+    for (const [headers, expectedMessage] of rejectedHeaders) {
+      const error: unknown = await credentials.authenticate(headers).catch((rejection: unknown) => rejection);
       expect(error).toBeInstanceOf(DomainError);
       const { code, message, fields, retryAfterSeconds, cause } = error as DomainError;
-      expect([code, message, fields, retryAfterSeconds, cause]).toEqual([INVALID.code, says, [], undefined, undefined]);
+      expect([code, message, fields, retryAfterSeconds, cause]).toEqual([
+        INVALID.code,
+        expectedMessage,
+        [],
+        undefined,
+        undefined,
+      ]);
     }
   });
 
-  it('refuses a revoked key within a second of the event', async () => {
-    const { apiKey, event } = await aKey({ kind: 'site' });
-    expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
-    test.clock.advance(500);
+  it('rejects a revoked key within a second of the event', async () => {
+    const { apiKey, event } = await publishNewKey({ kind: 'site' });
+    expect(await authenticate(SITE, apiKey)).toMatchObject({ siteId: 5001 });
+    service.clock.advance(500);
     await publishKey({ ...event, revoked: true }, 2);
-    test.clock.advance(500);
-    await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
+    service.clock.advance(500);
+    await expect(authenticate(SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('caches a key for less than a second, so that a call of a busy site needs no query', async () => {
-    const { apiKey, event } = await aKey({ kind: 'site' });
-    const found = await as(SITE, apiKey);
+  it('caches a site and its key for less than a second, so that frequent calls need no query', async () => {
+    const { apiKey, event } = await publishNewKey({ kind: 'site' });
+    const found = await authenticate(SITE, apiKey);
     await publishKey({ ...event, revoked: true }, 2);
-    test.clock.advance(999);
-    expect(await as(SITE, apiKey)).toBe(found);
-    test.clock.advance(1);
-    await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
+    service.clock.advance(999);
+    expect(await authenticate(SITE, apiKey)).toBe(found);
+    service.clock.advance(1);
+    await expect(authenticate(SITE, apiKey)).rejects.toMatchObject(INVALID);
   });
 
-  it('does not cache a refusal, so that a new key works at once', async () => {
+  it('does not cache a rejection, so that a new key works immediately', async () => {
     const apiKey = newApiKey('site', 'test');
-    await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
-    await aKey({ kind: 'site', hash: hashApiKey(apiKey) });
-    expect(await as(SITE, apiKey)).toMatchObject({ siteId: 5001 });
+    await expect(authenticate(SITE, apiKey)).rejects.toMatchObject(INVALID);
+    await publishNewKey({ kind: 'site', hash: hashApiKey(apiKey) });
+    expect(await authenticate(SITE, apiKey)).toMatchObject({ siteId: 5001 });
   });
 
-  it('requires a key within a second of the change of the site', async () => {
-    expect(await as(KEYLESS)).toMatchObject({ keyless: true });
-    await publishSite({ ...KEYLESS, requireApiKey: true }, 2);
-    test.clock.advance(1_000);
-    await expect(as(KEYLESS)).rejects.toMatchObject(INVALID);
+  it('requires a key within a second after requireApiKey of the site was set to true', async () => {
+    expect(await authenticate(KEYLESS_SITE)).toMatchObject({ keyless: true });
+    await publishSite({ ...KEYLESS_SITE, requireApiKey: true }, 2);
+    service.clock.advance(1_000);
+    await expect(authenticate(KEYLESS_SITE)).rejects.toMatchObject(INVALID);
   });
 
   it('accepts the old and the new key during a rotation', async () => {
-    const [old, next] = [await aKey({ kind: 'site' }), await aKey({ kind: 'site' })];
-    expect(await as(SITE, old.apiKey)).toMatchObject({ siteId: 5001 });
-    expect(await as(SITE, next.apiKey)).toMatchObject({ siteId: 5001 });
-    await publishKey({ ...old.event, revoked: true }, 2);
-    test.clock.advance(1_000);
-    await expect(as(SITE, old.apiKey)).rejects.toMatchObject(INVALID);
-    expect(await as(SITE, next.apiKey)).toMatchObject({ siteId: 5001 });
+    const [oldKey, newKey] = [await publishNewKey({ kind: 'site' }), await publishNewKey({ kind: 'site' })];
+    expect(await authenticate(SITE, oldKey.apiKey)).toMatchObject({ siteId: 5001 });
+    expect(await authenticate(SITE, newKey.apiKey)).toMatchObject({ siteId: 5001 });
+    await publishKey({ ...oldKey.event, revoked: true }, 2);
+    service.clock.advance(1_000);
+    await expect(authenticate(SITE, oldKey.apiKey)).rejects.toMatchObject(INVALID);
+    expect(await authenticate(SITE, newKey.apiKey)).toMatchObject({ siteId: 5001 });
   });
 
   it('ignores older events that arrive late', async () => {
-    const { apiKey, event } = await aKey({ kind: 'site' });
+    const { apiKey, event } = await publishNewKey({ kind: 'site' });
     await publishKey({ ...event, revoked: true }, 2);
     await publishKey(event, 1);
-    await expect(as(SITE, apiKey)).rejects.toMatchObject(INVALID);
+    await expect(authenticate(SITE, apiKey)).rejects.toMatchObject(INVALID);
 
-    await publishSite({ ...KEYLESS, merchantName: 'New name' }, 3);
-    await publishSite({ ...KEYLESS, merchantName: 'Old name' }, 2);
-    expect(await as(KEYLESS)).toMatchObject({ merchantName: 'New name' });
+    await publishSite({ ...KEYLESS_SITE, merchantName: 'New name' }, 3);
+    await publishSite({ ...KEYLESS_SITE, merchantName: 'Old name' }, 2);
+    expect(await authenticate(KEYLESS_SITE)).toMatchObject({ merchantName: 'New name' });
   });
 
   it('accepts a key that arrived before its site', async () => {
     const site = { ...SITE, siteId: 5009 };
-    const { apiKey } = await aKey({ kind: 'site', siteId: 5009 });
-    await expect(as(site, apiKey)).rejects.toMatchObject(INVALID);
+    const { apiKey } = await publishNewKey({ kind: 'site', siteId: 5009 });
+    await expect(authenticate(site, apiKey)).rejects.toMatchObject(INVALID);
     await publishSite(site);
-    expect(await as(site, apiKey)).toMatchObject({ siteId: 5009 });
+    expect(await authenticate(site, apiKey)).toMatchObject({ siteId: 5009 });
   });
 });

@@ -2,20 +2,26 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode } from '@svc/contracts';
 import { Clock, DomainError, isNumericId, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from './api-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from './api-key.js';
 
-/** The site that calls the hosted gateway, and how it authenticated. */
+/** The authenticated caller of the hosted gateway: a site of a merchant. */
 export interface AuthenticatedSite {
   readonly merchantId: number;
   readonly siteId: number;
   readonly merchantName: string;
   readonly mode: Mode;
-  /** True when only the two documented headers were sent (A8); its addresses are limited to `allowedHosts`. */
+  /**
+   * True if the site sent no API key, only the headers merchantId and merchantSiteId (A8). The addresses in its
+   * requests are then limited to `allowedHosts`.
+   */
   readonly keyless: boolean;
   readonly allowedHosts: readonly string[];
 }
 
-/** The credentials as received: the specification's two headers and, except for keyless sites, a key (A8). */
+/**
+ * The values of the request headers, not validated: `merchantId`, `merchantSiteId` and, except for keyless sites,
+ * `x-api-key` (A8).
+ */
 export interface SiteCredentialHeaders {
   readonly merchantId: unknown;
   readonly merchantSiteId: unknown;
@@ -33,35 +39,36 @@ interface SiteRow {
 /** Authenticates calls to the hosted gateway with this service's own copy of identity's data. */
 @Injectable()
 export class SiteCredentials {
-  private readonly kept: TtlCache<AuthenticatedSite>;
+  private readonly siteCache: TtlCache<AuthenticatedSite>;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
     @Inject(Clock) clock: Clock,
   ) {
-    this.kept = new TtlCache(clock);
+    this.siteCache = new TtlCache(clock);
   }
 
   /**
-   * Throws `credentials.invalid` for every problem. Its message only describes the claim itself, so that it does not reveal which
-   * merchants and sites exist.
+   * Throws `credentials.invalid` for every problem. Its message describes only the headers that were sent. It does not
+   * reveal which merchants and sites exist.
    */
-  async authenticate(claim: SiteCredentialHeaders): Promise<AuthenticatedSite> {
-    const { merchantId, merchantSiteId, apiKey } = claim;
-    const refused = (): DomainError => new DomainError('credentials.invalid', { message: claimProblem(claim) });
-    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw refused();
-    // A wrong key is always 401, even where none is needed (A8).
-    if (apiKey !== undefined && !isApiKeyShaped(apiKey)) throw refused();
+  async authenticate(headers: SiteCredentialHeaders): Promise<AuthenticatedSite> {
+    const { merchantId, merchantSiteId, apiKey } = headers;
+    const createError = (): DomainError =>
+      new DomainError('credentials.invalid', { message: describeProblem(headers) });
+    if (!isNumericId(merchantId) || !isNumericId(merchantSiteId)) throw createError();
+    // A wrong key is always a 401, even if the site requires no key (A8).
+    if (apiKey !== undefined && !hasApiKeyFormat(apiKey)) throw createError();
     const hash = apiKey === undefined ? '' : hashApiKey(apiKey);
 
-    const site = await this.kept.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
-      this.lookUp(Number(merchantId), Number(merchantSiteId), hash),
+    const site = await this.siteCache.find(`${merchantId} ${merchantSiteId} ${hash}`, () =>
+      this.findSite(Number(merchantId), Number(merchantSiteId), hash),
     );
-    if (!site) throw refused();
+    if (!site) throw createError();
     return site;
   }
 
-  private async lookUp(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
+  private async findSite(merchantId: number, siteId: number, hash: string): Promise<AuthenticatedSite | undefined> {
     const [row] = await this.dataSource.query<SiteRow[]>(
       `SELECT s.merchant_name, s.require_api_key, s.allowed_hosts, s.keyless_mode, k.mode AS key_mode
          FROM known_sites s
@@ -83,12 +90,12 @@ export class SiteCredentials {
   }
 }
 
-function claimProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialHeaders): string {
+function describeProblem({ merchantId, merchantSiteId, apiKey }: SiteCredentialHeaders): string {
   for (const [header, value] of Object.entries({ merchantId, merchantSiteId })) {
     if (value === undefined || value === '') return `The header ${header} is missing.`;
     if (!isNumericId(value)) return `The header ${header} must be a number, as in 1001.`;
   }
   return apiKey === undefined
     ? 'There is no such site, or it needs its key in the header x-api-key.'
-    : keyProblem(apiKey, ['site', 'merchant']);
+    : describeKeyProblem(apiKey, ['site', 'merchant']);
 }

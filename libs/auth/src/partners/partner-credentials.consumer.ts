@@ -7,13 +7,15 @@ import {
   TokenKeyChangedV1,
 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
-import { publicKeyOf } from './token-key.js';
+import { importPublicKey } from './token-key.js';
 
-/** Stores this service's copy of partners' credentials. Replay: the highest version of each row stays. */
+/**
+ * Stores this service's copy of partners' credentials. During an event replay, the highest version of each row is kept.
+ */
 @Controller()
 export class PartnerCredentialsConsumer {
   @EventPattern(PartnerKeyChangedV1)
-  async keepPartnerKeys(events: EventEnvelope<PartnerKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onPartnerKeyChanged(events: EventEnvelope<PartnerKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: key, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'known_partner_keys', { key_id: key.keyId }, aggregateVersion, {
         organisation_id: key.organisationId,
@@ -24,11 +26,14 @@ export class PartnerCredentialsConsumer {
     }
   }
 
-  /** An unusable key becomes a dead letter here instead of an error at every token. */
+  /**
+   * Throws for an unusable key, so that its event becomes a dead letter. A stored unusable key would be an error for
+   * every token.
+   */
   @EventPattern(TokenKeyChangedV1)
-  async keepTokenKeys(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async onTokenKeyChanged(events: EventEnvelope<TokenKeyChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload, aggregateVersion } of events) {
-      publicKeyOf(payload.publicJwk);
+      importPublicKey(payload.publicJwk);
       await upsertIfNewer(tx, 'known_token_keys', { kid: payload.publicJwk.kid }, aggregateVersion, {
         public_jwk: JSON.stringify(payload.publicJwk),
         withdrawn: payload.withdrawn,

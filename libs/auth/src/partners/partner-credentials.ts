@@ -3,10 +3,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Mode, TokenKeyJwk } from '@svc/contracts';
 import { Clock, DomainError, isUuid, TtlCache } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { hashApiKey, isApiKeyShaped, keyProblem } from '../api-keys/api-key.js';
-import { publicKeyOf } from './token-key.js';
+import { describeKeyProblem, hasApiKeyFormat, hashApiKey } from '../api-keys/api-key.js';
+import { importPublicKey } from './token-key.js';
 
-/** The organisation of a partner key. */
+/** A partner's API key, and the organisation that owns it. */
 export interface PartnerKey {
   readonly keyId: string;
   /** UUID. */
@@ -14,7 +14,7 @@ export interface PartnerKey {
   readonly mode: Mode;
 }
 
-/** Finds partner keys and public keys of tokens in this service's own copy of identity's data. */
+/** Finds partner keys, and the public keys that verify tokens, in this service's own copy of identity's data. */
 @Injectable()
 export class PartnerCredentials {
   private readonly partnerKeys: TtlCache<PartnerKey>;
@@ -28,11 +28,11 @@ export class PartnerCredentials {
     this.tokenKeys = new TtlCache(clock);
   }
 
-  /** Throws `credentials.invalid` for a key that is unknown, revoked, or a merchant's. */
+  /** Throws `credentials.invalid` for a key that is unknown, revoked, or not a partner's. */
   async getPartnerKey(apiKey: unknown): Promise<PartnerKey> {
-    const refused = (): DomainError =>
-      new DomainError('credentials.invalid', { message: keyProblem(apiKey, ['partner']) });
-    if (!isApiKeyShaped(apiKey)) throw refused();
+    const createError = (): DomainError =>
+      new DomainError('credentials.invalid', { message: describeKeyProblem(apiKey, ['partner']) });
+    if (!hasApiKeyFormat(apiKey)) throw createError();
     const hash = hashApiKey(apiKey);
     const found = await this.partnerKeys.find(hash, async () => {
       const [row] = await this.dataSource.query<PartnerKey[]>(
@@ -42,11 +42,11 @@ export class PartnerCredentials {
       );
       return row;
     });
-    if (!found) throw refused();
+    if (!found) throw createError();
     return found;
   }
 
-  /** Undefined for a key that identity never published, or has withdrawn. */
+  /** The public key with this id. Undefined if identity never published it or has withdrawn it. */
   async findTokenKey(kid: unknown): Promise<KeyObject | undefined> {
     if (!isUuid(kid)) return undefined;
     return this.tokenKeys.find(kid, async () => {
@@ -54,7 +54,7 @@ export class PartnerCredentials {
         `SELECT public_jwk AS "publicJwk" FROM known_token_keys WHERE kid = $1 AND NOT withdrawn`,
         [kid],
       );
-      return row && publicKeyOf(row.publicJwk);
+      return row && importPublicKey(row.publicJwk);
     });
   }
 }

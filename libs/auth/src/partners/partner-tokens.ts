@@ -6,19 +6,20 @@ import passport from 'passport';
 import passportJwt from 'passport-jwt';
 import { PartnerCredentials } from './partner-credentials.js';
 
-/** Longest token that is parsed; ours have about 700 characters. */
+/** A longer token is rejected without parsing. Tokens of identity have about 700 characters. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-/** The part of a request that passport-jwt reads. */
+/** The fields of a request that passport-jwt reads. */
 interface TokenRequest {
   readonly headers: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Verifies the identity token of a request, offline, with this service's own copy of the public keys (A2).
+ * Verifies the identity token of a request with this service's own copy of the public keys, without a call to identity
+ * (A2).
  *
- * It has its own Passport instance. The default one is shared by the process, so where all services share a process, the strategy
- * that was registered last would verify the tokens of all of them, with its own tables.
+ * It has its own Passport instance, because the default instance is shared by the process. Where all services run in
+ * one process, the strategy that was registered last would verify the tokens of all services with the tables of one.
  */
 @Injectable()
 export class PartnerTokens {
@@ -34,7 +35,7 @@ export class PartnerTokens {
           jwtFromRequest: passportJwt.ExtractJwt.fromAuthHeaderAsBearerToken(),
           secretOrKeyProvider: (_request, token: string, done) => {
             this.findKey(token).then(
-              // A KeyObject need not be parsed for each token; the library accepts one, but its types do not declare it.
+              // A KeyObject is parsed only once. The library accepts it, but its types do not declare it.
               (key) => (key ? done(null, key as unknown as Buffer) : done(new Error('unknown key'))),
               (error: unknown) => done(error as Error),
             );
@@ -42,7 +43,7 @@ export class PartnerTokens {
           algorithms: [TOKEN_ALGORITHM],
           issuer: TOKEN_ISSUER,
           audience: TOKEN_AUDIENCE,
-          // The library would use the system time; the injected clock checks the expiry below.
+          // The library would use the system time. The expiry is checked below, with the injected clock.
           ignoreExpiration: true,
         },
         (claims: unknown, done: (error: unknown, claims?: TokenClaims | false) => void) =>
@@ -51,16 +52,19 @@ export class PartnerTokens {
     );
   }
 
-  /** Throws `credentials.invalid` for any problem with the token, or without one. */
+  /** Throws `credentials.invalid` if the token is missing or has any problem. */
   verify(request: TokenRequest): Promise<TokenClaims> {
     return new Promise((resolve, reject) => {
       const authenticate = this.passport.authenticate(
         'jwt',
         { session: false },
-        (error: Error | null, claims: TokenClaims | false, refusal: unknown) => {
+        (error: Error | null, claims: TokenClaims | false, rejection: unknown) => {
           if (claims) resolve(claims);
-          // A failed query is not a problem of the token.
-          else reject(error ?? databaseErrorOf(refusal) ?? new DomainError('credentials.invalid', { cause: refusal }));
+          // A failed query is reported as a database error: it does not mean that the token is invalid.
+          else
+            reject(
+              error ?? findDatabaseError(rejection) ?? new DomainError('credentials.invalid', { cause: rejection }),
+            );
         },
       ) as (request: TokenRequest, response: undefined, next: (error?: unknown) => void) => void;
       authenticate(request, undefined, reject);
@@ -69,7 +73,7 @@ export class PartnerTokens {
 
   private async findKey(token: string) {
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
-    return this.credentials.findTokenKey(kidOf(token)).catch((cause: unknown) => {
+    return this.credentials.findTokenKey(readKid(token)).catch((cause: unknown) => {
       throw new KeyQueryError(cause);
     });
   }
@@ -81,12 +85,16 @@ class KeyQueryError extends Error {
   }
 }
 
-function databaseErrorOf(refusal: unknown): Error | undefined {
-  return refusal instanceof KeyQueryError ? (refusal.cause as Error) : undefined;
+/** The database error that prevented the verification, if that is the reason of the rejection. */
+function findDatabaseError(rejection: unknown): Error | undefined {
+  return rejection instanceof KeyQueryError ? (rejection.cause as Error) : undefined;
 }
 
-/** The kid of the unverified token: it only chooses among the keys that identity published. */
-function kidOf(token: string): unknown {
+/**
+ * The key id (kid) in the header of the token, which is not verified yet. It only selects one of the keys that identity
+ * published.
+ */
+function readKid(token: string): unknown {
   try {
     return decodeProtectedHeader(token).kid;
   } catch {
@@ -94,7 +102,9 @@ function kidOf(token: string): unknown {
   }
 }
 
-/** Whether it has every claim of A2. The signature proves that identity wrote it; this, that it is an identity token. */
+/**
+ * Whether the token has every claim of an identity token (A2). The signature alone only proves that identity signed it.
+ */
 function hasAllClaims(claims: unknown): claims is TokenClaims {
   const { sub, org, typ, mode, scope, exp, jti } = claims as Partial<Record<keyof TokenClaims, unknown>>;
   return (
@@ -108,6 +118,6 @@ function hasAllClaims(claims: unknown): claims is TokenClaims {
   );
 }
 
-export function hasScope({ scope }: Pick<TokenClaims, 'scope'>, wanted: Scope): boolean {
-  return scope.split(' ').includes(wanted);
+export function hasScope({ scope }: Pick<TokenClaims, 'scope'>, requiredScope: Scope): boolean {
+  return scope.split(' ').includes(requiredScope);
 }

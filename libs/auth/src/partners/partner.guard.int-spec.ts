@@ -19,22 +19,22 @@ import { type AuthenticatedPartner, ForPartners, Partner } from './partner.guard
 import { PartnerAuthModule } from './partner-auth.module.js';
 import { PartnerTokens } from './partner-tokens.js';
 
-@Controller('who')
+@Controller('caller')
 @ForPartners('payments:read')
-class WhoController {
+class CallerController {
   @Get()
-  whoami(@Partner() partner: AuthenticatedPartner): AuthenticatedPartner {
+  getCaller(@Partner() partner: AuthenticatedPartner): AuthenticatedPartner {
     return partner;
   }
 
   @Get('customers')
   @ForPartners('customers:write')
-  service(@Partner() partner: AuthenticatedPartner): AuthenticatedPartner {
+  getServiceCaller(@Partner() partner: AuthenticatedPartner): AuthenticatedPartner {
     return partner;
   }
 }
 
-@Module({ imports: [PartnerAuthModule], controllers: [WhoController] })
+@Module({ imports: [PartnerAuthModule], controllers: [CallerController] })
 class MainApiModule {}
 
 const definition = {
@@ -44,8 +44,8 @@ const definition = {
   migrations: [PartnerCredentials1763500000020],
 };
 
-/** A token key as identity creates it, with its private key. */
-async function aTokenKey(kid: string = randomUUID()) {
+/** The key pair of tokens as identity creates it: the public key as a JWK, and the private key. */
+async function createTokenKey(kid: string = randomUUID()) {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   const { x, y } = await exportJWK(publicKey);
   const publicJwk = { kty: 'EC', crv: 'P-256', x: x!, y: y!, kid, use: 'sig', alg: 'ES256' } as const;
@@ -53,33 +53,40 @@ async function aTokenKey(kid: string = randomUUID()) {
 }
 
 describe('PartnerGuard', () => {
-  let test: TestService;
-  let key: Awaited<ReturnType<typeof aTokenKey>>;
+  let service: TestService;
+  let tokenKey: Awaited<ReturnType<typeof createTokenKey>>;
   const organisationId = randomUUID();
   let apiKey: string;
 
   beforeEach(async () => {
-    test = await startTestService(definition);
-    key = await aTokenKey();
-    await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: false });
-    ({ apiKey } = await aPartnerKey());
+    service = await startTestService(definition);
+    tokenKey = await createTokenKey();
+    await publishTokenKey({ publicJwk: tokenKey.publicJwk, withdrawn: false });
+    ({ apiKey } = await publishPartnerKey());
   });
-  afterEach(() => test.stop());
+  afterEach(() => service.stop());
 
   const publishTokenKey = (payload: TokenKeyChanged, version = 1) =>
-    test.deliver(anEvent(TokenKeyChangedV1, payload.publicJwk.kid, version, payload));
+    service.deliver(anEvent(TokenKeyChangedV1, payload.publicJwk.kid, version, payload));
 
-  async function aPartnerKey(fields: { organisationId?: string; mode?: Mode } = {}) {
+  async function publishPartnerKey(fields: { organisationId?: string; mode?: Mode } = {}) {
     const { mode = 'test' } = fields;
-    const made = newApiKey('partner', mode);
-    const event = { keyId: randomUUID(), organisationId, mode, hash: hashApiKey(made), revoked: false, ...fields };
-    await test.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 1, event));
-    const revoke = () => test.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 2, { ...event, revoked: true }));
-    return { apiKey: made, revoke };
+    const partnerKey = newApiKey('partner', mode);
+    const event = {
+      keyId: randomUUID(),
+      organisationId,
+      mode,
+      hash: hashApiKey(partnerKey),
+      revoked: false,
+      ...fields,
+    };
+    await service.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 1, event));
+    const revoke = () => service.deliver(anEvent(PartnerKeyChangedV1, event.keyId, 2, { ...event, revoked: true }));
+    return { apiKey: partnerKey, revoke };
   }
 
-  const claims = (over: JWTPayload = {}): JWTPayload => {
-    const iat = Math.floor(test.clock.now().getTime() / 1000);
+  const createClaims = (changes: JWTPayload = {}): JWTPayload => {
+    const iat = Math.floor(service.clock.now().getTime() / 1000);
     const scope = SCOPES_OF.service.join(' ');
     return {
       iss: TOKEN_ISSUER,
@@ -92,229 +99,248 @@ describe('PartnerGuard', () => {
       iat,
       exp: iat + TOKEN_SECONDS,
       jti: randomUUID(),
-      ...over,
+      ...changes,
     };
   };
-  const token = (over: JWTPayload = {}, by = key) =>
-    new SignJWT(claims(over)).setProtectedHeader({ alg: 'ES256', kid: by.kid, typ: 'JWT' }).sign(by.privateKey);
-  const call = (authorization: string | undefined, withKey: string | undefined = apiKey, path = '/who') =>
-    httpClient(test.service, {
+  const signToken = (changes: JWTPayload = {}, signingKey = tokenKey) =>
+    new SignJWT(createClaims(changes))
+      .setProtectedHeader({ alg: 'ES256', kid: signingKey.kid, typ: 'JWT' })
+      .sign(signingKey.privateKey);
+  /** Calls the route; an empty API key is not sent. */
+  const call = (authorization: string | undefined, apiKeyHeader: string | undefined = apiKey, path = '/caller') =>
+    httpClient(service.service, {
       ...(authorization === undefined ? {} : { authorization }),
-      ...(withKey === '' ? {} : { 'x-api-key': withKey }),
+      ...(apiKeyHeader === '' ? {} : { 'x-api-key': apiKeyHeader }),
     })('GET', path);
-  const bearer = async (over: JWTPayload = {}, by = key) => `Bearer ${await token(over, by)}`;
+  const signBearerToken = async (changes: JWTPayload = {}, signingKey = tokenKey) =>
+    `Bearer ${await signToken(changes, signingKey)}`;
 
-  it('accepts a partner with its key and its token', async () => {
-    const answer = await call(await bearer());
-    expect(answer).toMatchObject({ status: 200 });
-    expect(answer.body).toEqual({ organisationId, mode: 'test' });
-    expect((await call(await bearer(), apiKey, '/who/customers')).status).toBe(200);
+  it('admits a partner with its API key and an identity token', async () => {
+    const response = await call(await signBearerToken());
+    expect(response).toMatchObject({ status: 200 });
+    expect(response.body).toEqual({ organisationId, mode: 'test' });
+    expect((await call(await signBearerToken(), apiKey, '/caller/customers')).status).toBe(200);
   });
 
-  it('accepts a partner in live mode with a live key and token', async () => {
-    const { apiKey: live } = await aPartnerKey({ mode: 'live' });
-    const answer = await call(await bearer({ mode: 'live' }), live);
-    expect([answer.status, answer.body]).toEqual([200, { organisationId, mode: 'live' }]);
+  it('admits a partner in live mode with a live key and a live token', async () => {
+    const { apiKey: live } = await publishPartnerKey({ mode: 'live' });
+    const response = await call(await signBearerToken({ mode: 'live' }), live);
+    expect([response.status, response.body]).toEqual([200, { organisationId, mode: 'live' }]);
   });
 
-  it('does not verify a token of an unknown mode, even before it compares the mode with that of the key', async () => {
-    const tokens = test.service.app.get(PartnerTokens, { strict: false });
-    const verify = async (mode: unknown) => tokens.verify({ headers: { authorization: await bearer({ mode }) } });
+  it('rejects a token with an unknown mode when it verifies the token, before the mode of the key is compared', async () => {
+    const tokens = service.service.app.get(PartnerTokens, { strict: false });
+    const verify = async (mode: unknown) =>
+      tokens.verify({ headers: { authorization: await signBearerToken({ mode }) } });
     for (const mode of ['test', 'live']) expect(await verify(mode)).toMatchObject({ mode });
     for (const mode of [undefined, '', 'Live', ['test']])
       await expect(verify(mode)).rejects.toMatchObject({ code: 'credentials.invalid' });
   });
 
-  it('accepts a customer if the scope allows it, and answers 403 otherwise', async () => {
+  it('admits a customer to a route if its token has the scope of the route, and responds 403 otherwise', async () => {
     const sub = randomUUID();
-    const customer = await bearer({ sub, typ: 'customer', scope: SCOPES_OF.customer.join(' ') });
+    const customer = await signBearerToken({ sub, typ: 'customer', scope: SCOPES_OF.customer.join(' ') });
     expect((await call(customer)).body).toMatchObject({ customerReference: sub });
-    const answer = await call(customer, apiKey, '/who/customers');
-    expect(answer).toMatchObject({ status: 403, body: { status: 403 } });
+    const response = await call(customer, apiKey, '/caller/customers');
+    expect(response).toMatchObject({ status: 403, body: { status: 403 } });
   });
 
-  const b64 = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const hs256 = (secret: string | Buffer): string => {
-    const head = `${b64({ alg: 'HS256', kid: key.kid, typ: 'JWT' })}.${b64(claims())}`;
+  const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signHs256Token = (secret: string | Buffer): string => {
+    const head = `${base64url({ alg: 'HS256', kid: tokenKey.kid, typ: 'JWT' })}.${base64url(createClaims())}`;
     return `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`;
   };
-  const publicKey = () => createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
-  const wrong: [what: string, authorization: () => Promise<string | undefined> | string | undefined][] = [
-    ['is not there', () => undefined],
+  const publicKey = () => createPublicKey({ key: { ...tokenKey.publicJwk }, format: 'jwk' });
+  const invalidTokens: [
+    problem: string,
+    createAuthorization: () => Promise<string | undefined> | string | undefined,
+  ][] = [
+    ['is missing', () => undefined],
     ['is empty', () => 'Bearer '],
-    ['is nonsense', () => 'Bearer nonsense'],
-    ['is of another scheme', async () => `Basic ${await token()}`],
-    ['is of another issuer', () => bearer({ iss: 'urn:svc:other' })],
-    ['has no issuer', () => bearer({ iss: undefined } as unknown as JWTPayload)],
-    ['is for another audience', () => bearer({ aud: 'urn:svc:other' })],
-    ['has no audience', () => bearer({ aud: undefined } as unknown as JWTPayload)],
-    ['is of alg none', () => `Bearer ${b64({ alg: 'none', kid: key.kid })}.${b64(claims())}.`],
+    ['is not a JWT', () => 'Bearer nonsense'],
+    ['is sent with the scheme Basic', async () => `Basic ${await signToken()}`],
+    ['is of another issuer', () => signBearerToken({ iss: 'urn:svc:other' })],
+    ['has no issuer', () => signBearerToken({ iss: undefined } as unknown as JWTPayload)],
+    ['is for another audience', () => signBearerToken({ aud: 'urn:svc:other' })],
+    ['has no audience', () => signBearerToken({ aud: undefined } as unknown as JWTPayload)],
     [
-      'is of alg none with a signature',
+      'has the algorithm none',
+      () => `Bearer ${base64url({ alg: 'none', kid: tokenKey.kid })}.${base64url(createClaims())}.`,
+    ],
+    [
+      'has the algorithm none and a signature',
       async () => {
-        const [, , signature] = (await token()).split('.');
-        return `Bearer ${b64({ alg: 'none', kid: key.kid })}.${b64(claims())}.${signature}`;
+        const [, , signature] = (await signToken()).split('.');
+        return `Bearer ${base64url({ alg: 'none', kid: tokenKey.kid })}.${base64url(createClaims())}.${signature}`;
       },
     ],
     [
-      'is HS256, signed with the public key as PEM',
-      () => `Bearer ${hs256(publicKey().export({ type: 'spki', format: 'pem' }))}`,
+      'is signed by HS256 with the public key as PEM',
+      () => `Bearer ${signHs256Token(publicKey().export({ type: 'spki', format: 'pem' }))}`,
     ],
     [
-      'is HS256, signed with the public key as DER',
-      () => `Bearer ${hs256(publicKey().export({ type: 'spki', format: 'der' }))}`,
+      'is signed by HS256 with the public key as DER',
+      () => `Bearer ${signHs256Token(publicKey().export({ type: 'spki', format: 'der' }))}`,
     ],
-    ['is HS256, signed with the public key as JWK', () => `Bearer ${hs256(JSON.stringify(key.publicJwk))}`],
     [
-      'ran out a second ago',
+      'is signed by HS256 with the public key as JWK',
+      () => `Bearer ${signHs256Token(JSON.stringify(tokenKey.publicJwk))}`,
+    ],
+    [
+      'expired a second ago',
       async () => {
-        const made = await bearer();
-        test.clock.advance((TOKEN_SECONDS + 1) * 1000);
-        return made;
+        const expiringToken = await signBearerToken();
+        service.clock.advance((TOKEN_SECONDS + 1) * 1000);
+        return expiringToken;
       },
     ],
     [
-      'runs out now',
+      'expires now',
       async () => {
-        const made = await bearer();
-        test.clock.advance(TOKEN_SECONDS * 1000);
-        return made;
+        const expiringToken = await signBearerToken();
+        service.clock.advance(TOKEN_SECONDS * 1000);
+        return expiringToken;
       },
     ],
-    ['never runs out', () => bearer({ exp: undefined } as unknown as JWTPayload)],
-    ['is of another organisation than the key', () => bearer({ org: randomUUID() })],
-    ['is of the other mode than the key', () => bearer({ mode: 'live' })],
-    ['has no mode', () => bearer({ mode: undefined })],
-    ['has another type', () => bearer({ typ: 'admin' })],
-    ['has no scope', () => bearer({ scope: undefined })],
-    ['has no id', () => bearer({ jti: undefined } as unknown as JWTPayload)],
-    ['is signed by a key that nobody published', async () => bearer({}, await aTokenKey())],
-    ['is signed by another key under the name of ours', async () => bearer({}, await aTokenKey(key.kid))],
+    ['has no expiry', () => signBearerToken({ exp: undefined } as unknown as JWTPayload)],
+    ['is of another organisation than the API key', () => signBearerToken({ org: randomUUID() })],
+    ['is of another mode than the API key', () => signBearerToken({ mode: 'live' })],
+    ['has no mode', () => signBearerToken({ mode: undefined })],
+    ['has another type', () => signBearerToken({ typ: 'admin' })],
+    ['has no scope', () => signBearerToken({ scope: undefined })],
+    ['has no id', () => signBearerToken({ jti: undefined } as unknown as JWTPayload)],
+    ['is signed by a key that identity did not publish', async () => signBearerToken({}, await createTokenKey())],
     [
-      'names no key',
-      async () => `Bearer ${await new SignJWT(claims()).setProtectedHeader({ alg: 'ES256' }).sign(key.privateKey)}`,
+      'is signed by another key with the kid of a published key',
+      async () => signBearerToken({}, await createTokenKey(tokenKey.kid)),
     ],
     [
-      'brings its own key',
+      'has no kid',
+      async () =>
+        `Bearer ${await new SignJWT(createClaims()).setProtectedHeader({ alg: 'ES256' }).sign(tokenKey.privateKey)}`,
+    ],
+    [
+      'contains its own public key',
       async () => {
-        const own = await aTokenKey();
+        const own = await createTokenKey();
         const header = { alg: 'ES256', kid: own.kid, jwk: { ...own.publicJwk } };
-        return `Bearer ${await new SignJWT(claims()).setProtectedHeader(header).sign(own.privateKey)}`;
+        return `Bearer ${await new SignJWT(createClaims()).setProtectedHeader(header).sign(own.privateKey)}`;
       },
     ],
     [
-      'was changed',
+      'was modified after it was signed',
       async () => {
-        const [head, , signature] = (await token()).split('.');
-        return `Bearer ${head}.${b64(claims({ org: organisationId, typ: 'service' }))}.${signature}`;
+        const [head, , signature] = (await signToken()).split('.');
+        return `Bearer ${head}.${base64url(createClaims({ org: organisationId, typ: 'service' }))}.${signature}`;
       },
     ],
-    ['is longer than any of ours', () => bearer({ more: 'x'.repeat(5_000) })],
+    ['is longer than 4 096 characters', () => signBearerToken({ more: 'x'.repeat(5_000) })],
   ];
-  it.each(wrong)('answers 401 without a body to a token that %s', async (_, authorization) => {
-    const answer = await call(await authorization());
-    expect([answer.status, answer.body, answer.headers['content-type']]).toEqual([401, undefined, undefined]);
-    // The same service accepts a valid token.
-    expect((await call(await bearer())).status).toBe(200);
+  it.each(invalidTokens)('responds 401 without a body to a token that %s', async (_, createAuthorization) => {
+    const response = await call(await createAuthorization());
+    expect([response.status, response.body, response.headers['content-type']]).toEqual([401, undefined, undefined]);
+    // Afterwards the service still accepts a valid token.
+    expect((await call(await signBearerToken())).status).toBe(200);
   });
 
-  it('answers 401 without a body to a wrong key, whatever the token', async () => {
-    const { apiKey: others } = await aPartnerKey({ organisationId: randomUUID() });
-    const { apiKey: live } = await aPartnerKey({ mode: 'live' });
+  it('responds 401 without a body to a wrong API key, both with and without a valid token', async () => {
+    const { apiKey: otherPartnerKey } = await publishPartnerKey({ organisationId: randomUUID() });
+    const { apiKey: live } = await publishPartnerKey({ mode: 'live' });
     const keys = [
       '',
       'nonsense',
       newApiKey('partner', 'test'),
       newApiKey('merchant', 'test'),
-      others,
+      otherPartnerKey,
       live,
       `${apiKey}x`,
     ];
     for (const wrongKey of keys) {
-      for (const authorization of [await bearer(), undefined]) {
-        const answer = await call(authorization, wrongKey);
-        expect([wrongKey, answer.status, answer.body]).toEqual([wrongKey, 401, undefined]);
+      for (const authorization of [await signBearerToken(), undefined]) {
+        const response = await call(authorization, wrongKey);
+        expect([wrongKey, response.status, response.body]).toEqual([wrongKey, 401, undefined]);
       }
     }
   });
 
-  it('refuses a revoked key, and a token whose key was withdrawn, within a second of the event', async () => {
-    const { apiKey: second, revoke } = await aPartnerKey();
-    const authorization = await bearer();
-    expect((await call(authorization, second)).status).toBe(200);
+  it('rejects a revoked API key, and a token whose signing key was withdrawn, within a second of the event', async () => {
+    const { apiKey: secondKey, revoke } = await publishPartnerKey();
+    const authorization = await signBearerToken();
+    expect((await call(authorization, secondKey)).status).toBe(200);
     await revoke();
-    test.clock.advance(1_000);
-    expect((await call(authorization, second)).status).toBe(401);
+    service.clock.advance(1_000);
+    expect((await call(authorization, secondKey)).status).toBe(401);
     expect((await call(authorization)).status).toBe(200);
-    await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: true }, 2);
-    test.clock.advance(1_000);
+    await publishTokenKey({ publicJwk: tokenKey.publicJwk, withdrawn: true }, 2);
+    service.clock.advance(1_000);
     expect((await call(authorization)).status).toBe(401);
-    // A late event restores neither.
-    await publishTokenKey({ publicJwk: key.publicJwk, withdrawn: false }, 1);
+    // A late event with a lower version does not restore the withdrawn key.
+    await publishTokenKey({ publicJwk: tokenKey.publicJwk, withdrawn: false }, 1);
     expect((await call(authorization)).status).toBe(401);
   });
 
-  it('caches a key for less than a second, so that a busy partner needs no query', async () => {
-    const { apiKey: second, revoke } = await aPartnerKey();
-    const authorization = await bearer();
-    expect((await call(authorization, second)).status).toBe(200);
+  it('caches an API key for less than a second, so that frequent calls need no query', async () => {
+    const { apiKey: secondKey, revoke } = await publishPartnerKey();
+    const authorization = await signBearerToken();
+    expect((await call(authorization, secondKey)).status).toBe(200);
     await revoke();
-    test.clock.advance(999);
-    expect((await call(authorization, second)).status).toBe(200);
-    test.clock.advance(1);
-    expect((await call(authorization, second)).status).toBe(401);
+    service.clock.advance(999);
+    expect((await call(authorization, secondKey)).status).toBe(200);
+    service.clock.advance(1);
+    expect((await call(authorization, secondKey)).status).toBe(401);
   });
 
-  it('accepts the tokens of the previous and the next key while they overlap', async () => {
-    const next = await aTokenKey();
-    expect((await call(await bearer({}, next))).status).toBe(401);
+  it('accepts tokens of the current and of the next signing key during a rotation', async () => {
+    const next = await createTokenKey();
+    expect((await call(await signBearerToken({}, next))).status).toBe(401);
     await publishTokenKey({ publicJwk: next.publicJwk, withdrawn: false });
-    expect((await call(await bearer({}, next))).status).toBe(200);
-    expect((await call(await bearer())).status).toBe(200);
+    expect((await call(await signBearerToken({}, next))).status).toBe(200);
+    expect((await call(await signBearerToken())).status).toBe(200);
   });
 
-  it('ignores a token key that cannot verify signatures', async () => {
-    const broken = { ...(await aTokenKey()).publicJwk, x: 'AAAA' };
-    await publishTokenKey({ publicJwk: broken, withdrawn: false });
-    const [row] = await test.dataSource.query<[{ count: number }]>(
+  it('does not store a token key that cannot verify signatures', async () => {
+    // The coordinate x is not one of a point on the curve.
+    const unusableJwk = { ...(await createTokenKey()).publicJwk, x: 'AAAA' };
+    await publishTokenKey({ publicJwk: unusableJwk, withdrawn: false });
+    const [row] = await service.dataSource.query<[{ count: number }]>(
       `SELECT count(*) FROM known_token_keys WHERE kid = $1`,
-      [broken.kid],
+      [unusableJwk.kid],
     );
     expect(row.count).toBe(0);
   });
 
-  it('works in a service that restarts while identity is unavailable', async () => {
-    const authorization = await bearer();
+  it('admits partners in a service that restarted while identity is unavailable', async () => {
+    const authorization = await signBearerToken();
     const env = {
       SVC_ENVIRONMENT: 'development',
       SVC_LOG_LEVEL: 'silent',
-      SVC_DATABASE_URL: String((test.dataSource.options as { url?: string }).url),
+      SVC_DATABASE_URL: String((service.dataSource.options as { url?: string }).url),
     };
-    const again = await startService(definition, { env, clock: test.clock });
+    const restartedService = await startService(definition, { env, clock: service.clock });
     try {
       const headers = { authorization, 'x-api-key': apiKey };
-      expect((await again.app.inject({ method: 'GET', url: '/who', headers })).statusCode).toBe(200);
+      expect((await restartedService.app.inject({ method: 'GET', url: '/caller', headers })).statusCode).toBe(200);
     } finally {
-      await again.close();
+      await restartedService.close();
     }
   });
 
-  it('verifies with the tables of its own service if several services share a process', async () => {
-    const neighbour = await startTestService({ ...definition, name: 'neighbour' });
+  it('verifies tokens with the tables of its own service if several services share a process', async () => {
+    const otherService = await startTestService({ ...definition, name: 'neighbour' });
     try {
-      expect((await call(await bearer())).status).toBe(200);
-      const headers = { authorization: await bearer(), 'x-api-key': apiKey };
-      expect((await neighbour.service.app.inject({ method: 'GET', url: '/who', headers })).statusCode).toBe(401);
+      expect((await call(await signBearerToken())).status).toBe(200);
+      const headers = { authorization: await signBearerToken(), 'x-api-key': apiKey };
+      expect((await otherService.service.app.inject({ method: 'GET', url: '/caller', headers })).statusCode).toBe(401);
     } finally {
-      await neighbour.stop();
+      await otherService.stop();
     }
   });
 
-  it('does not report a token as wrong when its own tables are unavailable', async () => {
-    const authorization = await bearer();
-    await test.superuser.query(`ALTER TABLE known_token_keys RENAME TO away`);
-    const answer = await call(authorization);
-    expect(answer.status).toBe(500);
-    await test.superuser.query(`ALTER TABLE away RENAME TO known_token_keys`);
+  it('responds 500, not 401, when its own tables are unavailable', async () => {
+    const authorization = await signBearerToken();
+    await service.superuser.query(`ALTER TABLE known_token_keys RENAME TO renamed_token_keys`);
+    const response = await call(authorization);
+    expect(response.status).toBe(500);
+    await service.superuser.query(`ALTER TABLE renamed_token_keys RENAME TO known_token_keys`);
   });
 });

@@ -14,12 +14,12 @@ import { DomainError } from '@svc/kernel';
 import { PartnerCredentials, type PartnerKey } from './partner-credentials.js';
 import { hasScope, PartnerTokens } from './partner-tokens.js';
 
-/** The caller of the main API: a partner, or a customer of it. */
+/** The caller of the main API: a partner's server, or one of its customers. */
 export interface AuthenticatedPartner {
   /** UUID. All data of a partner belongs to this organisation and mode. */
   readonly organisationId: string;
   readonly mode: Mode;
-  /** UUID of a customer, who reads and pays only their own. Undefined: the partner's server. */
+  /** UUID of the customer, who may only read and pay their own payments. Undefined if the partner's server calls. */
   readonly customerReference: string | undefined;
 }
 
@@ -29,10 +29,11 @@ interface PartnerRequest {
   partnerKey?: PartnerKey;
 }
 
+/** Key of the metadata in which {@link ForPartners} stores the scope of a route. */
 const SCOPE = Symbol('scope of a route');
 
 /**
- * Admits the holder of a partner's `x-api-key`, who has no token yet (A1).
+ * Admits a partner with its API key alone (`x-api-key`), for the routes that issue tokens (A1).
  *
  * @throws credentials.invalid
  */
@@ -48,11 +49,12 @@ export class PartnerKeyGuard implements CanActivate {
 }
 
 /**
- * Admits partners and their customers: `x-api-key` of a partner and an identity token, both of one organisation and mode (A11,
- * A6). Every problem with either is the same 401 (C5); a token that does not allow the route is a 403. Use {@link ForPartners}.
+ * Admits partners and their customers. A request has a partner's API key (`x-api-key`) and an identity token, which
+ * must have the same organisation and mode (A11, A6). Every problem with the key or the token is the same 401 (C5). A
+ * token without the scope of the route is a 403. Use {@link ForPartners}.
  *
  * @throws credentials.invalid
- * @throws credentials.forbidden The token does not allow this.
+ * @throws credentials.forbidden The token does not have the scope of the route.
  */
 @Injectable()
 export class PartnerGuard implements CanActivate {
@@ -79,8 +81,8 @@ export class PartnerGuard implements CanActivate {
 }
 
 /**
- * On a controller or a method: for partners whose token has this scope. Needs PartnerAuthModule among the imports of the app's
- * module. {@link Partner} injects the admitted partner into a parameter.
+ * Decorator of a controller or a method: admits only partners whose token has this scope. The module of the app must
+ * import PartnerAuthModule. {@link Partner} injects the admitted partner into a parameter.
  */
 export function ForPartners(scope: Scope): ClassDecorator & MethodDecorator {
   return applyDecorators(SetMetadata(SCOPE, scope), UseGuards(PartnerGuard));
@@ -94,8 +96,8 @@ export const Partner = createParamDecorator((_: unknown, context: ExecutionConte
 });
 
 /** Parameter decorator: the {@link PartnerKey} that {@link PartnerKeyGuard} admitted. */
-export const KeyOfPartner = createParamDecorator((_: unknown, context: ExecutionContext): PartnerKey => {
+export const CallingPartnerKey = createParamDecorator((_: unknown, context: ExecutionContext): PartnerKey => {
   const { partnerKey } = context.switchToHttp().getRequest<PartnerRequest>();
-  if (!partnerKey) throw new Error('@KeyOfPartner() needs PartnerKeyGuard.');
+  if (!partnerKey) throw new Error('@CallingPartnerKey() needs PartnerKeyGuard.');
   return partnerKey;
 });
