@@ -15,7 +15,7 @@ import { merchantRetrievalService } from '../src/index.js';
 export const ADMIN_KEY = 'an administration key for tests 1';
 const PATH = '/business/api/v1/merchants';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface Retrieval extends TestService {
   /** @param path behind `/business/api/v1/merchants` */
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, headers?: Record<string, string>): Promise<HttpResponse>;
   /** Throws unless it is a 200. */
   list(path: string, apiKey: string): Promise<PaymentNotification[]>;
 }
@@ -58,7 +58,7 @@ export interface Merchant {
 
 let lastId = randomInt(1_000_000);
 
-export async function aMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
+export async function createMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
   const merchantId = 1_000_000 + ++lastId;
   const sites = [5_000_000 + ++lastId, 5_000_000 + ++lastId] as const;
   const keys = {
@@ -97,7 +97,7 @@ export async function aMerchant(service: { deliver(...events: EventEnvelope[]): 
 }
 
 /** As merchant-retrieval knows it. */
-export async function keyIdOf({ dataSource }: TestService, apiKey: string): Promise<string> {
+export async function getKeyId({ dataSource }: TestService, apiKey: string): Promise<string> {
   const [row] = await dataSource.query<[{ keyId: string }]>(
     `SELECT key_id AS "keyId" FROM known_api_keys WHERE hash = $1`,
     [hashApiKey(apiKey)],
@@ -106,7 +106,7 @@ export async function keyIdOf({ dataSource }: TestService, apiKey: string): Prom
 }
 
 /** A hosted payment at the merchant's first site at this moment, unless told otherwise. */
-export function paymentAt(
+export function newPaymentAt(
   { merchantId, sites }: Merchant,
   at: Date,
   over: Partial<PaymentSnapshot> = {},
@@ -123,7 +123,7 @@ export function paymentAt(
 }
 
 /** The three look-ups that find a payment, behind the path of its merchant or site. */
-export function lookUpsOf(payment: PaymentSnapshot): readonly string[] {
+export function queryPathsOf(payment: PaymentSnapshot): readonly string[] {
   if (payment.source.kind !== 'session') throw new Error('It is no hosted payment.');
   const { sessionId, merchantOrderId } = payment.source;
   return [

@@ -11,7 +11,7 @@ export interface StreamEvent {
 
 /** A client of a stream, as the standard of server-sent events has it. */
 export interface StreamReader {
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
   readonly events: StreamEvent[];
   /** Of the last event, or the one that the stream began with. */
   readonly lastEventId: string | undefined;
@@ -21,11 +21,11 @@ export interface StreamReader {
   readonly text: string;
   readonly closed: Promise<void>;
   /** Closes the connection, wherever in an event it is. */
-  readonly leave: () => void;
+  readonly disconnect: () => void;
 }
 
 /** Listens on a port of its own. Returns the address behind which merchants are. */
-export async function listen(service: RunningService): Promise<string> {
+export async function listenOnFreePort(service: RunningService): Promise<string> {
   await service.app.listen(0, '127.0.0.1');
   const { port } = service.app.getHttpServer().address() as AddressInfo;
   return `http://127.0.0.1:${port}/business/api/v1/merchants`;

@@ -4,7 +4,7 @@ import { NoticeRepository } from '../src/stream/notice.repository.js';
 import type { Retrieval } from './retrieval.js';
 
 /** Writes the notices of events in a transaction that is open until `commit`. */
-export async function uncommitted(
+export async function insertWithoutCommit(
   { dataSource, clock }: Retrieval,
   events: readonly EventEnvelope<PaymentSnapshot>[],
 ): Promise<{ readonly commit: () => Promise<void> }> {
@@ -21,7 +21,7 @@ export async function uncommitted(
 }
 
 /** Resolves when a writer waits for another one, or `isOver` says that it does not have to. */
-export function writerWaits({ dataSource }: Retrieval, isOver: () => boolean = () => false): Promise<unknown> {
+export function waitForBlockedWriter({ dataSource }: Retrieval, isOver: () => boolean = () => false): Promise<unknown> {
   return waitUntil('the second writer to wait', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(
       `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`,

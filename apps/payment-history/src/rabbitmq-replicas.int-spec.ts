@@ -20,8 +20,8 @@ import {
 } from '@svc/testing';
 import { DataSource } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
-import { anOrganisation, type Organisation } from '../test/organisation.js';
-import { readModel } from '../test/read-model.js';
+import { createOrganisation, type Organisation } from '../test/organisation.js';
+import { readServingRows } from '../test/read-model.js';
 import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 
@@ -50,7 +50,7 @@ beforeAll(async () => {
   paying = await services.start(processor, processorEnv);
 
   const deliver = (...events: EventEnvelope[]): Promise<void> => appendEvents(who, ...events);
-  ours = await anOrganisation({ clock: new SystemClock(), deliver });
+  ours = await createOrganisation({ clock: new SystemClock(), deliver });
   payments = Array.from({ length: PAYMENTS }, (_, i) => aPaymentOfOurs(i));
   for (let i = 0; i < PAYMENTS; i += 100) await pay(...payments.slice(i, i + 100));
   const [last] = payments.slice(-1);
@@ -69,11 +69,11 @@ function pay(...made: readonly PaymentSnapshot[]): Promise<void> {
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
-  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, ours.server);
+  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, ours.serviceHeaders);
 
 async function read(replica: RunningService, { paymentReference }: PartnerPayment): Promise<SinglePayment | undefined> {
   const url = `/v1/payments/${paymentReference}`;
-  const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: ours.server });
+  const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: ours.serviceHeaders });
   return statusCode === 200 ? (JSON.parse(body) as SinglePayment) : undefined;
 }
 
@@ -86,7 +86,7 @@ async function rebuild(replica: RunningService, method: 'GET' | 'POST'): Promise
   return JSON.parse(body) as RebuildState;
 }
 
-const readBy = (replica: RunningService) => readModel(replica.app.get(DataSource));
+const readBy = (replica: RunningService) => readServingRows(replica.app.get(DataSource));
 
 /** On a database of its own, as a service that others do not know. */
 async function startAnew(name: 'payment-history-late' | 'payment-history-anew'): Promise<RunningService> {

@@ -22,11 +22,11 @@ export interface Organisation {
   readonly apiKey: string;
   /** customerReferences. */
   readonly customers: readonly [string, string];
-  token(type: TokenType, over?: Record<string, unknown>): Promise<string>;
+  createToken(type: TokenType, over?: Record<string, unknown>): Promise<string>;
   /** Key and service token. */
-  readonly server: Record<string, string>;
+  readonly serviceHeaders: Record<string, string>;
   /** Key and the token of each customer. */
-  readonly apps: readonly [Record<string, string>, Record<string, string>];
+  readonly customerHeaders: readonly [Record<string, string>, Record<string, string>];
 }
 
 /**
@@ -34,7 +34,7 @@ export interface Organisation {
  *
  * @param service receives its events, and its clock sets the times of the tokens
  */
-export async function anOrganisation(
+export async function createOrganisation(
   service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },
   over: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
 ): Promise<Organisation> {
@@ -50,7 +50,7 @@ export async function anOrganisation(
     }),
     anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
   );
-  const token = (type: TokenType, over: Record<string, unknown> = {}): Promise<string> => {
+  const createToken = (type: TokenType, over: Record<string, unknown> = {}): Promise<string> => {
     const iat = Math.floor(service.clock.now().getTime() / 1000);
     return new SignJWT({
       iss: TOKEN_ISSUER,
@@ -70,15 +70,15 @@ export async function anOrganisation(
   };
   const headersOf = async (type: TokenType, sub: string) => ({
     'x-api-key': apiKey,
-    authorization: `Bearer ${await token(type, { sub })}`,
+    authorization: `Bearer ${await createToken(type, { sub })}`,
   });
   return {
     organisationId,
     mode,
     apiKey,
     customers,
-    token,
-    server: await headersOf('service', randomUUID()),
-    apps: [await headersOf('customer', customers[0]), await headersOf('customer', customers[1])],
+    createToken,
+    serviceHeaders: await headersOf('service', randomUUID()),
+    customerHeaders: [await headersOf('customer', customers[0]), await headersOf('customer', customers[1])],
   };
 }

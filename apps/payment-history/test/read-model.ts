@@ -1,12 +1,12 @@
 import type { DataSource } from 'typeorm';
 
-export interface ReadModel {
+export interface ServingRows {
   readonly payments: readonly { readonly payment_reference: string }[];
   readonly counts: readonly unknown[];
 }
 
 /** All rows of the serving generation, without the generation. */
-export async function readModel(dataSource: DataSource): Promise<ReadModel> {
+export async function readServingRows(dataSource: DataSource): Promise<ServingRows> {
   const serving = `generation = (SELECT generation FROM generations WHERE state = 'serving')`;
   const rowsOf = async <T>(table: string, order: string): Promise<T[]> =>
     (

@@ -3,7 +3,7 @@ import { adminKeyFrom, CredentialsHeartbeatModule } from '@svc/auth';
 import { deadLettersOf } from '@svc/service/administration';
 import { BooksConsumer } from './books/books.consumer.js';
 import { WebhookDispatcherConfig } from './config.js';
-import { DeliveriesConsumer } from './deliveries/deliveries.consumer.js';
+import { DeliveriesConsumer } from './delivery-log/deliveries.consumer.js';
 import { AttemptRecorder } from './delivery/attempt-recorder.js';
 import { CircuitRepository } from './delivery/circuit.repository.js';
 import { CountFailure } from './delivery/count-failure.js';

@@ -18,7 +18,7 @@ import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { CompactEncrypt } from 'jose';
 import { DeliveryWorker } from '../src/delivery/delivery-worker.js';
 import { webhookDispatcherService } from '../src/index.js';
-import { aPayment, MERCHANT } from './payment.js';
+import { newHostedPayment, TEST_SITE } from './payment.js';
 
 export const SITE_API_KEY = 'svc_test_site_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 export const MERCHANT_API_KEY = 'svc_test_merchant_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
@@ -76,7 +76,7 @@ export class DispatcherUnderTest {
   }
 
   /** Delivers a secret of identity, encrypted for the key of this service. */
-  async secret(
+  async deliverSecret(
     secretId: string,
     plaintext: string,
     change: {
@@ -94,8 +94,8 @@ export class DispatcherUnderTest {
     const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
       .encrypt(createPublicKey({ key: { ...publicJwk }, format: 'jwk' }));
-    const { version = 1, purpose, siteId, mode = MERCHANT.mode, primary = true, revoked = false } = change;
-    const { merchantId = MERCHANT.merchantId } = change;
+    const { version = 1, purpose, siteId, mode = TEST_SITE.mode, primary = true, revoked = false } = change;
+    const { merchantId = TEST_SITE.merchantId } = change;
     await this.test.deliver(
       anEvent(SigningSecretChangedV1, secretId, version, {
         secretId,
@@ -111,32 +111,32 @@ export class DispatcherUnderTest {
   }
 
   /** Delivers the secrets of a merchant; all merchants have the same. */
-  async usualSecrets(merchantId = MERCHANT.merchantId): Promise<void> {
-    const { siteId } = MERCHANT;
-    await this.secret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
-    await this.secret(`merchant-key ${merchantId}`, MERCHANT_API_KEY, { purpose: 'api-key', merchantId });
-    await this.secret(`webhook-secret ${merchantId}`, WEBHOOK_SECRET, {
+  async deliverDefaultSecrets(merchantId = TEST_SITE.merchantId): Promise<void> {
+    const { siteId } = TEST_SITE;
+    await this.deliverSecret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
+    await this.deliverSecret(`merchant-key ${merchantId}`, MERCHANT_API_KEY, { purpose: 'api-key', merchantId });
+    await this.deliverSecret(`webhook-secret ${merchantId}`, WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId,
       merchantId,
     });
   }
 
-  payment(
+  newPayment(
     url: string,
     change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {},
   ): HostedPaymentSnapshot {
-    const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
-    return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
+    const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = TEST_SITE.mode } = change;
+    return newHostedPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
   /** Delivers a site of identity, by default without a webhook. */
-  async site(change: Partial<SiteChanged>, version = 1): Promise<void> {
+  async deliverSite(change: Partial<SiteChanged>, version = 1): Promise<void> {
     const site: SiteChanged = {
       ...{
-        merchantId: MERCHANT.merchantId,
+        merchantId: TEST_SITE.merchantId,
         merchantName: 'Merchant',
-        siteId: MERCHANT.siteId,
+        siteId: TEST_SITE.siteId,
         siteReference: 'SHOP-1',
       },
       ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
@@ -146,21 +146,21 @@ export class DispatcherUnderTest {
   }
 
   /** The event of a final payment. */
-  paidEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
+  finalPaymentEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
   }
 
-  async paid(...payments: PaymentSnapshot[]): Promise<void> {
-    await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
+  async deliverPayments(...payments: PaymentSnapshot[]): Promise<void> {
+    await this.test.deliver(...payments.map((payment) => this.finalPaymentEvent(payment)));
   }
 
   /** Delivers a reversal of the charge. */
-  async reversed(payment: PaymentSnapshot): Promise<void> {
+  async deliverReversal(payment: PaymentSnapshot): Promise<void> {
     await this.test.deliver(anEvent(PaymentReversedV1, payment.reference, 1, payment));
   }
 
-  async rowOf({ paymentReference }: HostedPaymentSnapshot): Promise<NotificationRow> {
+  async getNotificationRow({ paymentReference }: HostedPaymentSnapshot): Promise<NotificationRow> {
     const [row] = await this.test.dataSource.query<NotificationRow[]>(
       `SELECT * FROM notifications WHERE payment_reference = $1`,
       [paymentReference],
@@ -169,18 +169,18 @@ export class DispatcherUnderTest {
     return row;
   }
 
-  async attemptsOf({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
+  async getAttemptRows({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
     return this.test.dataSource.query(
       `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.try`,
       [paymentReference],
     );
   }
 
-  replay(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
-    return this.admin('POST', '/replays', ADMIN_KEY, body);
+  requestReplays(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
+    return this.requestAdmin('POST', '/replays', ADMIN_KEY, body);
   }
 
-  async admin(
+  async requestAdmin(
     method: 'GET' | 'POST',
     path: string,
     key: string | null = ADMIN_KEY,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedApiVersion, HostedPaymentSnapshot, Mode } from '@svc/contracts';
 
-export const MERCHANT = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
+export const TEST_SITE = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 
 /** A final payment as payment-processor publishes it. */
-export function aPayment(
+export function newHostedPayment(
   paymentReference: string,
   url: string,
   {
@@ -18,7 +18,7 @@ export function aPayment(
   return {
     reference: randomUUID(),
     paymentReference,
-    ...MERCHANT,
+    ...TEST_SITE,
     mode,
     state,
     currencyISOCode: 'ZAR',

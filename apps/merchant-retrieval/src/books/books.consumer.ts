@@ -10,7 +10,7 @@ import {
 import { Clock, invalidField } from '@svc/kernel';
 import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { threeMonths } from '../payments/windows.js';
+import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
@@ -31,7 +31,7 @@ export class BooksConsumer {
     this.books = new Map<string, Book>([
       [
         'retrieval',
-        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
+        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => lastThreeMonths(clock.now()).from },
       ],
       ['stream', { reader: new BookReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
     ]);

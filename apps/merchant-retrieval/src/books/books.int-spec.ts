@@ -1,7 +1,7 @@
 import { DigestRetrievalV1, ListRetrievalV1, type Mode, type PaymentSnapshot } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { paymentEvent, refundOf } from '@svc/testing';
-import { aMerchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { createMerchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
 let commands: Commands;
@@ -18,14 +18,14 @@ const digestOf = (book: string, merchantId: number) =>
 const linesOf = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListRetrievalV1, { book, merchantId, mode, ...DAY })).lines;
 
-async function payAt(time: string, over: Partial<PaymentSnapshot> = {}, merchant = aMerchant(retrieval)) {
-  const payment = paymentAt(await merchant, new Date(time), over);
+async function payAt(time: string, over: Partial<PaymentSnapshot> = {}, merchant = createMerchant(retrieval)) {
+  const payment = newPaymentAt(await merchant, new Date(time), over);
   await retrieval.deliver(paymentEvent(payment));
   return payment;
 }
 
 test.each(BOOKS)('%s: what there is of each merchant and mode', async (book) => {
-  const merchant = await aMerchant(retrieval);
+  const merchant = await createMerchant(retrieval);
   const paid = await payAt(DAY.from, {}, Promise.resolve(merchant));
   await payAt(DAY.from, { mode: 'live', state: 'failed', processedAmount: 0 }, Promise.resolve(merchant));
   const other = await payAt(DAY.from);
@@ -41,7 +41,7 @@ test.each(BOOKS)('%s: what there is of each merchant and mode', async (book) => 
 });
 
 test.each(BOOKS)('%s: a row belongs to its day from the first millisecond to the last', async (book) => {
-  const merchant = await aMerchant(retrieval);
+  const merchant = await createMerchant(retrieval);
   for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
     await payAt(time, {}, Promise.resolve(merchant));
   const lines = await linesOf(book, merchant.merchantId);

@@ -15,7 +15,7 @@ export class KeyLimitGuard implements CanActivate {
   constructor(@Inject(KeyLimit) private readonly limit: KeyLimit) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(merchantOf(context).keyId);
+    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.tryConsume(merchantOf(context).keyId);
     context
       .switchToHttp()
       .getResponse<FastifyReply>()

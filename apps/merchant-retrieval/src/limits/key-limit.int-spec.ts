@@ -1,10 +1,10 @@
-import { aMerchant, type Merchant, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { createMerchant, type Merchant, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
 let ours: Merchant;
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '3', SVC_RETRIEVAL_CALLS_PER_SECOND: '1' });
-  ours = await aMerchant(retrieval);
+  ours = await createMerchant(retrieval);
   // The limit uses the clock of the process, which is stopped in this test.
   const started = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(started);

@@ -27,9 +27,9 @@ export class KeyLimit {
 
   constructor(@Inject(MerchantRetrievalConfig) private readonly config: MerchantRetrievalConfig) {}
 
-  take(keyId: string): Allowance {
+  tryConsume(keyId: string): Allowance {
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
-    const bucket = this.bucketOf(keyId);
+    const bucket = this.getBucket(keyId);
     const isAllowed = bucket.tryRemoveTokens(1);
     return {
       isAllowed,
@@ -45,7 +45,7 @@ export class KeyLimit {
     return `"key";q=${burst};w=${Math.ceil(burst / rate)}`;
   }
 
-  private bucketOf(keyId: string): TokenBucket {
+  private getBucket(keyId: string): TokenBucket {
     const existing = this.buckets.get(keyId);
     if (existing) return existing;
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;

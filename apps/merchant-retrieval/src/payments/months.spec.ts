@@ -1,4 +1,4 @@
-import { isPastWindow, neededMonths } from './months.js';
+import { isOlderThanWindow, requiredMonths } from './months.js';
 
 test.each([
   ['2026-06-15T10:00:00.000Z', '2026-03-01', 6],
@@ -6,7 +6,7 @@ test.each([
   ['2026-05-31T23:59:59.999Z', '2026-02-01', 6],
   ['2026-03-01T00:00:00.000Z', '2025-12-01', 6],
 ])('at %s partitions are needed from %s on, %d of them', (now, first, count) =>
-  expect(neededMonths(new Date(now))).toEqual({ first: new Date(first), count }),
+  expect(requiredMonths(new Date(now))).toEqual({ first: new Date(first), count }),
 );
 
 test.each([
@@ -22,5 +22,5 @@ test.each([
   ['payments_2026_03_old', '2026-07-02T00:00:00.000Z', false],
   ['old_payments_2026_03', '2026-07-02T00:00:00.000Z', false],
 ])('the month %s is outside the window at %s: %p', (partition, now, expected) =>
-  expect(isPastWindow(partition, new Date(now))).toBe(expected),
+  expect(isOlderThanWindow(partition, new Date(now))).toBe(expected),
 );

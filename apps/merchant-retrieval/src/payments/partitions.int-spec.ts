@@ -1,5 +1,5 @@
 import { paymentEvent, planOf, waitUntil } from '@svc/testing';
-import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { PaymentRepository } from './payment.repository.js';
 import { PaymentPartitions } from './payment-partitions.js';
 
@@ -7,7 +7,7 @@ let retrieval: Retrieval;
 let ours: Merchant;
 beforeEach(async () => {
   retrieval = await startRetrieval();
-  ours = await aMerchant(retrieval);
+  ours = await createMerchant(retrieval);
 });
 afterEach(() => retrieval.stop());
 
@@ -31,7 +31,7 @@ test('partitions are created from the window’s first month to two months ahead
 
 test('a partition is dropped when its last day is outside the window, with its payments', async () => {
   moveTo('2026-03-31T23:00:00.000Z');
-  const payment = paymentAt(ours, retrieval.clock.now());
+  const payment = newPaymentAt(ours, retrieval.clock.now());
   await retrieval.deliver(paymentEvent(payment));
   moveTo('2026-07-01T23:59:59.999Z');
   await runOnce();

@@ -10,7 +10,7 @@ import { PeriodicJob } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-import { isPastWindow, neededMonths } from './months.js';
+import { isOlderThanWindow, requiredMonths } from './months.js';
 import { PaymentPartitionRepository } from './payment-partition.repository.js';
 
 const INTERVAL_MS = 3_600_000;
@@ -50,12 +50,12 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
 
   async runOnce(): Promise<void> {
     const now = this.clock.now();
-    const { first, count } = neededMonths(now);
+    const { first, count } = requiredMonths(now);
     await inTransaction(this.dataSource, async (tx) => {
       await this.partitions.lock(tx);
       await this.partitions.ensure(tx, first, count);
       for (const name of await this.partitions.list(tx)) {
-        if (!isPastWindow(name, now)) continue;
+        if (!isOlderThanWindow(name, now)) continue;
         await this.partitions.drop(tx, name);
         this.log.info({ partition: name }, 'payments past the window were dropped');
       }

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SiteChangedV1 } from '@svc/contracts';
 import { anEvent, aPayment, paymentEvent } from '@svc/testing';
 import {
-  aMerchant,
-  lookUpsOf,
+  createMerchant,
+  queryPathsOf,
   type Merchant,
-  paymentAt,
+  newPaymentAt,
   type Retrieval,
   startRetrieval,
 } from '../../test/retrieval.js';
@@ -16,13 +16,13 @@ let theirs: Merchant;
 beforeAll(async () => (retrieval = await startRetrieval()));
 afterAll(() => retrieval.stop());
 beforeEach(async () => {
-  [ours, theirs] = [await aMerchant(retrieval), await aMerchant(retrieval)];
+  [ours, theirs] = [await createMerchant(retrieval), await createMerchant(retrieval)];
 });
 
 const now = () => retrieval.clock.now();
 /** A new payment of this merchant with unique references. */
 async function made(over: Partial<PaymentSnapshot> = {}, at = now()): Promise<PaymentSnapshot> {
-  const payment = paymentAt(ours, at, over);
+  const payment = newPaymentAt(ours, at, over);
   if (payment.source.kind === 'session') payment.source = { ...payment.source, merchantOrderId: randomUUID() };
   await retrieval.deliver(paymentEvent(payment));
   return payment;
@@ -39,7 +39,7 @@ test('each of the six endpoints returns every field of the model (M1)', async ()
   const payment = await made();
   const [merchant, site] = pathsOf(ours);
   for (const owner of [merchant, site])
-    for (const lookUp of lookUpsOf(payment)) {
+    for (const lookUp of queryPathsOf(payment)) {
       const { status, headers, text } = await retrieval.get(`${owner}${lookUp}`, { 'x-api-key': ours.keys.merchant });
       expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
       expect(headers['cache-control']).toBe('no-store');
@@ -90,7 +90,7 @@ describe('access to a payment of site 1 (A7)', () => {
   test.each(['x-api-key', 'authorization'])('the key in %s', async (header) => {
     const key = (apiKey: string) => ({ [header]: header === 'x-api-key' ? apiKey : `Bearer ${apiKey}` });
     const [merchant, first, second] = pathsOf(ours);
-    for (const lookUp of lookUpsOf(payment)) {
+    for (const lookUp of queryPathsOf(payment)) {
       const seen = async (path: string, apiKey: string) => {
         const { status, text } = await retrieval.get(`${path}${lookUp}`, key(apiKey));
         return status === 200 ? (JSON.parse(text) as unknown[]).length : status;
@@ -113,14 +113,14 @@ describe('access to a payment of site 1 (A7)', () => {
   test('a live payment is found only with a live key', async () => {
     const live = await made({ mode: 'live' });
     for (const owner of pathsOf(ours).slice(0, 2))
-      for (const lookUp of lookUpsOf(live)) {
+      for (const lookUp of queryPathsOf(live)) {
         expect(await references(`${owner}${lookUp}`, ours.keys.live)).toEqual([live.paymentReference]);
         expect(await references(`${owner}${lookUp}`, ours.keys.merchant)).toEqual([]);
       }
   });
 
   test('an invalid, an unknown and a missing key are a 401 with an empty body, whatever else is wrong', async () => {
-    const lookUps = [...lookUpsOf(payment), '/payments', `/invoices/${'x'.repeat(9_000)}/payments`];
+    const lookUps = [...queryPathsOf(payment), '/payments', `/invoices/${'x'.repeat(9_000)}/payments`];
     for (const owner of [...pathsOf(ours), '/x', '/x/sites/y'])
       for (const lookUp of lookUps)
         for (const headers of [{}, { 'x-api-key': `${ours.keys.merchant}x` }, { authorization: 'Bearer x' }]) {
@@ -170,9 +170,9 @@ describe('input (M3)', () => {
   });
 
   test('a reference is compared exactly, and a reused reference finds all its payments, newest first', async () => {
-    const source = { ...paymentAt(ours, now()).source, merchantOrderId: 'Order 1/é' } as never;
+    const source = { ...newPaymentAt(ours, now()).source, merchantOrderId: 'Order 1/é' } as never;
     const payments = [0, -1_000, -1_000, -60_000].map((ms) =>
-      paymentAt(ours, retrieval.clock.later(ms), { source, siteId: ours.sites[ms === 0 ? 0 : 1] }),
+      newPaymentAt(ours, retrieval.clock.later(ms), { source, siteId: ours.sites[ms === 0 ? 0 : 1] }),
     );
     await retrieval.deliver(...payments.map((payment) => paymentEvent(payment)));
     const [newest, ...others] = payments.map(({ paymentReference }) => paymentReference) as [
@@ -195,7 +195,7 @@ describe('input (M3)', () => {
 describe('windows (M2)', () => {
   test('a payment that is exactly 24 hours old is found by its references, and a millisecond later only by its id', async () => {
     const payment = await made();
-    const [byInvoice, byReference, byId] = lookUpsOf(payment) as [string, string, string];
+    const [byInvoice, byReference, byId] = queryPathsOf(payment) as [string, string, string];
     const found = async (): Promise<boolean[]> => {
       const seen = [];
       for (const owner of pathsOf(ours).slice(0, 2))
@@ -224,12 +224,12 @@ describe('windows (M2)', () => {
 });
 
 test('a payment of an earlier release has the site’s current reference, or none', async () => {
-  const old = paymentAt(ours, now());
+  const old = newPaymentAt(ours, now());
   delete old.siteReference;
   await retrieval.deliver(paymentEvent(old));
   const path = `/${ours.merchantId}/payments/${old.paymentReference}`;
   expect(await retrieval.list(path, ours.keys.merchant)).toMatchObject([{ siteReference: 'SITE-1' }]);
-  const unknown = paymentAt(ours, now(), { siteId: theirs.sites[0] });
+  const unknown = newPaymentAt(ours, now(), { siteId: theirs.sites[0] });
   delete unknown.siteReference;
   await retrieval.deliver(paymentEvent(unknown));
   const other = `/${ours.merchantId}/payments/${unknown.paymentReference}`;

@@ -12,9 +12,9 @@ import {
 } from '@svc/testing';
 import {
   ADMIN_KEY,
-  aMerchant,
+  createMerchant,
   type Merchant,
-  paymentAt,
+  newPaymentAt,
   type Retrieval,
   startRetrieval,
 } from '../../test/retrieval.js';
@@ -30,7 +30,7 @@ beforeEach(async () => {
     broker: retrieval.broker,
     clock: retrieval.clock,
   });
-  ours = await aMerchant(retrieval);
+  ours = await createMerchant(retrieval);
 });
 afterEach(async () => {
   await processor.stop();
@@ -46,7 +46,7 @@ const seen = async ({ paymentReference }: PaymentSnapshot) =>
   retrieval.list(`/${ours.merchantId}/payments/${paymentReference}`, ours.keys.merchant);
 
 test('the newest of several versions is kept, in any order, in one batch and in several', async () => {
-  const payment = paymentAt(ours, retrieval.clock.now());
+  const payment = newPaymentAt(ours, retrieval.clock.now());
   const version = (number: number) => paymentEvent({ ...payment, tipAmount: number }, number);
   await retrieval.deliver(version(2), version(4), version(3));
   const { paymentReference: payment_reference } = payment;
@@ -59,7 +59,7 @@ test('the newest of several versions is kept, in any order, in one batch and in 
 });
 
 test('a payment that is not final is not stored', async () => {
-  const payment = paymentAt(ours, retrieval.clock.now());
+  const payment = newPaymentAt(ours, retrieval.clock.now());
   for (const [type, state] of [
     [PaymentProcessingV1, 'processing'],
     [PaymentVerificationRequiredV1, 'verificationRequired'],
@@ -72,7 +72,7 @@ test('rows are written in the order of their references, in each copy, so that t
   await retrieval.dataSource.query(
     `INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`,
   );
-  const payments = Array.from({ length: 100 }, () => paymentAt(ours, retrieval.clock.now()));
+  const payments = Array.from({ length: 100 }, () => newPaymentAt(ours, retrieval.clock.now()));
   await retrieval.service.app.get(PaymentRepository).upsertAll(payments.map((payment) => ({ payment, version: 1 })));
   const written = await retrieval.dataSource.query<unknown[]>(
     `SELECT generation, payment_reference FROM payments ORDER BY tableoid, ctid`,
@@ -92,8 +92,8 @@ describe('a rebuild', () => {
 
   test('from the log, during reads, ends with the content of the events, without payments outside the window', async () => {
     await processor.service.startRelaying();
-    const payments = Array.from({ length: 60 }, (_, nth) => paymentAt(ours, retrieval.clock.later(-nth * 86_400_000)));
-    const old = paymentAt(ours, retrieval.clock.later(-93 * 86_400_000));
+    const payments = Array.from({ length: 60 }, (_, nth) => newPaymentAt(ours, retrieval.clock.later(-nth * 86_400_000)));
+    const old = newPaymentAt(ours, retrieval.clock.later(-93 * 86_400_000));
     for (const payment of [...payments, old]) await appendEvents(processor.service, paymentEvent(payment));
     await waitUntil('all payments', 20_000, async () => (await rows()).length === payments.length);
     const right = await rows('*');
@@ -136,15 +136,15 @@ describe('a rebuild', () => {
     // No publisher answers the replay request, so the service itself does not let the copy serve.
     const begin = () =>
       generations.begin((tx) => retrieval.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
-    const before = paymentAt(ours, retrieval.clock.now());
+    const before = newPaymentAt(ours, retrieval.clock.now());
     await retrieval.deliver(paymentEvent(before));
     expect(await begin()).toBe(2);
-    const during = paymentAt(ours, retrieval.clock.now());
+    const during = newPaymentAt(ours, retrieval.clock.now());
     await retrieval.deliver(paymentEvent(during));
     expect([(await seen(before)).length, (await seen(during)).length]).toEqual([1, 1]);
     expect(await generations.serve(2)).toBe(true);
     expect([(await seen(before)).length, (await seen(during)).length]).toEqual([0, 1]);
-    const after = paymentAt(ours, retrieval.clock.now());
+    const after = newPaymentAt(ours, retrieval.clock.now());
     await retrieval.deliver(paymentEvent(after));
     expect(
       await retrieval.dataSource.query('SELECT generation FROM payments WHERE payment_reference = $1', [

@@ -1,4 +1,4 @@
-import { rollingDay, threeMonths } from './windows.js';
+import { last24Hours, lastThreeMonths } from './windows.js';
 
 test.each([
   ['2026-03-02T10:00:00.123Z', '2026-03-01T10:00:00.123Z'],
@@ -6,7 +6,7 @@ test.each([
   // Some time zones have daylight saving time; UTC does not.
   ['2026-03-29T12:00:00.000Z', '2026-03-28T12:00:00.000Z'],
 ])('at %s the rolling day begins at %s', (now, from) =>
-  expect(rollingDay(new Date(now)).from.toISOString()).toBe(from),
+  expect(last24Hours(new Date(now)).from.toISOString()).toBe(from),
 );
 
 test.each([
@@ -22,10 +22,10 @@ test.each([
 ])('the window of three months: %s %s', (...texts) => {
   const [now, from] = texts.slice(-2) as [string, string];
   const given = new Date(now);
-  expect(threeMonths(given).from.toISOString()).toBe(from);
+  expect(lastThreeMonths(given).from.toISOString()).toBe(from);
   expect(given.toISOString()).toBe(now);
 });
 
-test.each([rollingDay, threeMonths])('a payment of a clock that is a little ahead is inside', (windowOf) =>
+test.each([last24Hours, lastThreeMonths])('a payment of a clock that is a little ahead is inside', (windowOf) =>
   expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
 );

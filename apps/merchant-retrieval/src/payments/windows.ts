@@ -9,7 +9,7 @@ export interface Window {
 }
 
 /** The last 24 hours (M2); a payment of exactly 24 hours ago is included. */
-export function rollingDay(now: Date): Window {
+export function last24Hours(now: Date): Window {
   return windowFrom(new Date(now.getTime() - DAY_MS), now);
 }
 
@@ -17,7 +17,7 @@ export function rollingDay(now: Date): Window {
  * The last three calendar months in UTC (M2): from the same day and time three months ago, or from the last day of that month
  * where it is shorter; exactly that time is included.
  */
-export function threeMonths(now: Date): Window {
+export function lastThreeMonths(now: Date): Window {
   const from = new Date(now);
   from.setUTCDate(1);
   from.setUTCMonth(from.getUTCMonth() - 3);

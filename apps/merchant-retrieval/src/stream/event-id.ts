@@ -8,14 +8,14 @@ export interface Channel {
 }
 
 /** The `id` of an event, opaque to clients. It contains the channel, so that it is invalid for another channel. */
-export function eventIdOf({ merchantId, siteId, mode }: Channel, position: number): string {
+export function encodeEventId({ merchantId, siteId, mode }: Channel, position: number): string {
   return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');
 }
 
-/** The position of an id that {@link eventIdOf} created for this channel; undefined for any other text. */
-export function positionOf(channel: Channel, eventId: string): number | undefined {
+/** The position of an id that {@link encodeEventId} created for this channel; undefined for any other text. */
+export function decodePosition(channel: Channel, eventId: string): number | undefined {
   const position = /\.(\d{1,15})$/.exec(Buffer.from(eventId, 'base64url').toString())?.[1];
   if (position === undefined) return undefined;
   // The decoder skips invalid characters, and the expression accepts any channel and leading zeros.
-  return eventIdOf(channel, Number(position)) === eventId ? Number(position) : undefined;
+  return encodeEventId(channel, Number(position)) === eventId ? Number(position) : undefined;
 }

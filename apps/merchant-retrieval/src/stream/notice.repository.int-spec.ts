@@ -1,7 +1,7 @@
 /** Tests the positions of notices, and reads and deletes notices by position. */
 import { paymentEvent } from '@svc/testing';
-import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
 import type { Channel } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 
@@ -20,14 +20,14 @@ beforeAll(async () => {
 afterAll(() => retrieval.stop());
 beforeEach(async () => {
   await retrieval.superuser.query('TRUNCATE notices, notice_positions');
-  merchants = [await aMerchant(retrieval), await aMerchant(retrieval)];
+  merchants = [await createMerchant(retrieval), await createMerchant(retrieval)];
   channels = merchants.flatMap(({ merchantId }) =>
     merchants[0]!.sites.flatMap((siteId) => [...MODES].sort().map((mode) => ({ merchantId, siteId, mode }))),
   );
 });
 
 const eventOf = (channel: Channel) => ({
-  ...paymentEvent(paymentAt(merchants[0]!, retrieval.clock.now(), channel)),
+  ...paymentEvent(newPaymentAt(merchants[0]!, retrieval.clock.now(), channel)),
   occurredAt: retrieval.clock.nowISO(),
 });
 /** As many for each channel as its number says, mixed. */
@@ -53,7 +53,7 @@ test('each channel has its own positions, in the order of the events, for any nu
   await notices.insertNew([...first.slice(3), ...second]);
   for (const [nth, channel] of channels.entries()) {
     expect(await positionsOf(channel)).toEqual(upTo(2 * (nth + 1)));
-    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
+    expect(await notices.getPositionRange(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
   }
   const expected = [...first, ...second].map(({ payload }) => payload.paymentReference);
   for (const channel of channels) {
@@ -105,14 +105,14 @@ test('a position that was assigned and not used is skipped', async () => {
 
 test('only one of two replicas that write the same events concurrently writes them', async () => {
   const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
-  const first = await uncommitted(retrieval, events);
+  const first = await insertWithoutCommit(retrieval, events);
   const second = notices.insertNew([...events, eventOf(channels[0]!)]);
-  await writerWaits(retrieval);
+  await waitForBlockedWriter(retrieval);
   await first.commit();
   await second;
   const positions = await positionsOf(channels[0]!);
   expect(positions).toHaveLength(events.length + 1);
-  expect(await notices.rangeOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
+  expect(await notices.getPositionRange(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
 test('only expired notices are deleted, and each channel has the position of the last one', async () => {
@@ -125,7 +125,7 @@ test('only expired notices are deleted, and each channel has the position of the
   for (const [nth, channel] of channels.entries()) {
     const count = nth + 1;
     expect(await positionsOf(channel)).toEqual(upTo(2 * count).slice(count));
-    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * count, removed: count });
+    expect(await notices.getPositionRange(channel)).toEqual({ newest: 2 * count, removed: count });
     const read = await notices.readAfter(
       [count - 1, count].map((position) => ({ channel, position })),
       100,

@@ -67,13 +67,13 @@ export class NoticeRepository {
     const references = await this.findMissingSiteReferences(recent);
     const rows = new Map<string, Record<string, unknown>>();
     for (const { payload } of recent) {
-      const identified = noticeOf(payload, references.get(siteOf(payload)));
-      if (!rows.has(identified.id)) rows.set(identified.id, rowOf(payload, identified, rows.size));
+      const identified = noticeOf(payload, references.get(siteKey(payload)));
+      if (!rows.has(identified.id)) rows.set(identified.id, rowFromNotice(payload, identified, rows.size));
     }
     await this.dataSource.query(INSERT_NEW, [JSON.stringify([...rows.values()]), this.clock.now()]);
   }
 
-  async rangeOf({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
+  async getPositionRange({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
     const [row] = await this.dataSource.query<PositionRange[]>(
       `SELECT newest, removed FROM notice_positions WHERE merchant_id = $1 AND site_id = $2 AND mode = $3`,
       [merchantId, siteId, mode],
@@ -90,7 +90,7 @@ export class NoticeRepository {
     const byCursor = new Map<number, ReadRow[]>();
     for (const row of rows) byCursor.set(row.nth, [...(byCursor.get(row.nth) ?? []), row]);
     return new Map(
-      [...byCursor].map(([nth, ofCursor]) => [nth, pageOf(cursors[nth]!.position, ofCursor, limit)] as const),
+      [...byCursor].map(([nth, ofCursor]) => [nth, buildPage(cursors[nth]!.position, ofCursor, limit)] as const),
     );
   }
 
@@ -113,15 +113,15 @@ export class NoticeRepository {
          JOIN known_sites s ON s.merchant_id = w.merchant_id AND s.site_id = w.site_id`,
       [sites.map(({ merchantId }) => merchantId), sites.map(({ siteId }) => siteId)],
     );
-    return new Map(rows.map((row) => [siteOf(row), row.siteReference]));
+    return new Map(rows.map((row) => [siteKey(row), row.siteReference]));
   }
 }
 
-function siteOf({ merchantId, siteId }: { readonly merchantId: number; readonly siteId: number }): string {
+function siteKey({ merchantId, siteId }: { readonly merchantId: number; readonly siteId: number }): string {
   return `${merchantId} ${siteId}`;
 }
 
-function rowOf(payment: PaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
+function rowFromNotice(payment: PaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
   const { merchantId: merchant_id, siteId: site_id, mode } = payment;
   return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
 }
@@ -159,7 +159,7 @@ const READ_AFTER = `
     ) AS n ON true
    ORDER BY w.nth, n.position`;
 
-function pageOf(after: number, rows: readonly ReadRow[], limit: number): NoticePage {
+function buildPage(after: number, rows: readonly ReadRow[], limit: number): NoticePage {
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
   const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);

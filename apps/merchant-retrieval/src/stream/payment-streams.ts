@@ -7,7 +7,7 @@ import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
-import { type Channel, eventIdOf, positionOf } from './event-id.js';
+import { type Channel, encodeEventId, decodePosition } from './event-id.js';
 import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
 
 /** Delay until notices of any replica are read: one statement for all streams of the process. */
@@ -47,8 +47,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly readers = new Set<Reader>();
   private readonly job: PeriodicJob;
   private keysCheckedAt = 0;
-  private failing = false;
-  private closing = false;
+  private isFailing = false;
+  private isClosing = false;
 
   constructor(
     @Inject(NoticeRepository) private readonly notices: NoticeRepository,
@@ -57,7 +57,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('streams of payments', POLL_MS, log, () => this.step());
+    this.job = new PeriodicJob('streams of payments', POLL_MS, log, () => this.pollOnce());
   }
 
   onApplicationBootstrap(): void {
@@ -66,7 +66,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Ends all streams, because a shutdown waits for open responses. */
   async onModuleDestroy(): Promise<void> {
-    this.closing = true;
+    this.isClosing = true;
     for (const { out, fullSince } of this.readers) {
       if (fullSince === undefined) out.end();
       else out.destroy();
@@ -80,16 +80,16 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
    * `request.rate-limited` or `service.not-ready` when too many streams are open.
    */
   async open(channel: Channel, { keyId }: AuthenticatedMerchant, lastEventId: string | undefined): Promise<Readable> {
-    const after = lastEventId === undefined ? undefined : positionOf(channel, lastEventId);
+    const after = lastEventId === undefined ? undefined : decodePosition(channel, lastEventId);
     if (lastEventId !== undefined && after === undefined)
       throw invalidField('Last-Event-ID', 'Last-Event-ID must be the id of an event of this stream');
-    const reader = this.admit(channel, keyId);
+    const reader = this.addReader(channel, keyId);
     try {
-      const { newest, removed } = await this.notices.rangeOf(channel);
+      const { newest, removed } = await this.notices.getPositionRange(channel);
       // Beyond the newest: the database was restored to an earlier time and will assign these positions again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
-      this.write(reader, `retry: 1000\nid: ${eventIdOf(channel, begin)}\n\n`);
+      this.write(reader, `retry: 1000\nid: ${encodeEventId(channel, begin)}\n\n`);
       reader.position = begin;
     } catch (error) {
       reader.out.destroy();
@@ -104,42 +104,42 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
     for (const reader of this.readers) this.keepAlive(reader, now);
-    await this.endRevoked(now);
+    await this.disconnectRevokedKeys(now);
     const byCursor = new Map<string, Reader[]>();
     for (const reader of this.readers) {
       if (reader.position === undefined || reader.fullSince !== undefined) continue;
-      const cursor = eventIdOf(reader.channel, reader.position);
+      const cursor = encodeEventId(reader.channel, reader.position);
       byCursor.set(cursor, [...(byCursor.get(cursor) ?? []), reader]);
     }
     const groups = [...byCursor.values()];
     let hasMore = false;
     for (let begin = 0; begin < groups.length; begin += MAX_CURSORS)
-      hasMore = (await this.send(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
+      hasMore = (await this.sendPages(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
     // Lets the sockets send their buffers, so that more can be written.
     if (hasMore) await setImmediate();
     return hasMore;
   }
 
   /** While the database is unavailable for an hour, this is logged once. */
-  private async step(): Promise<boolean> {
+  private async pollOnce(): Promise<boolean> {
     try {
       const hasMore = await this.runOnce();
-      this.failing = false;
+      this.isFailing = false;
       return hasMore;
     } catch (error) {
-      if (!this.failing) this.log.warn({ err: error }, 'streams of payments could not be read, will be retried');
-      this.failing = true;
+      if (!this.isFailing) this.log.warn({ err: error }, 'streams of payments could not be read, will be retried');
+      this.isFailing = true;
       return false;
     }
   }
 
   /** Synchronous, so that concurrent calls are counted. */
-  private admit(channel: Channel, keyId: string): Reader {
+  private addReader(channel: Channel, keyId: string): Reader {
     const ofKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
     const { SVC_STREAM_READERS: maxReaders, SVC_STREAM_READERS_PER_KEY: maxReadersPerKey } = this.config;
     if (ofKey >= maxReadersPerKey)
       throw new DomainError('request.rate-limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (this.closing || this.readers.size >= maxReaders)
+    if (this.isClosing || this.readers.size >= maxReaders)
       throw new DomainError('service.not-ready', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     const out = new PassThrough({ highWaterMark: BUFFER_BYTES });
     const heartbeatAt = this.clock.later(HEARTBEAT_MS).getTime();
@@ -165,7 +165,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private async endRevoked(now: number): Promise<void> {
+  private async disconnectRevokedKeys(now: number): Promise<void> {
     // `abs`: the clock may have been set back.
     if (Math.abs(now - this.keysCheckedAt) < KEY_CHECK_MS) return;
     const readers = [...this.readers];
@@ -175,15 +175,15 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Sends to groups of readers with the same cursor. True when more can be sent at once. */
-  private async send(groups: readonly (readonly Reader[])[]): Promise<boolean> {
+  private async sendPages(groups: readonly (readonly Reader[])[]): Promise<boolean> {
     const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
     const pages = await this.notices.readAfter(cursors, MAX_NOTICES);
     let hasMore = false;
-    for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendTo(reader, page) || hasMore;
+    for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendPage(reader, page) || hasMore;
     return hasMore;
   }
 
-  private sendTo(reader: Reader, { notices, end }: NoticePage): boolean {
+  private sendPage(reader: Reader, { notices, end }: NoticePage): boolean {
     if (end === undefined) {
       // The next notices were deleted: the client gets a 410 when it resumes.
       reader.out.destroy();
@@ -193,7 +193,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
       if (!reader.out.writable) return false;
       reader.position = notice.position;
       // The others are read again when the buffer is empty.
-      if (!this.write(reader, eventOf(reader.channel, notice))) return false;
+      if (!this.write(reader, formatEvent(reader.channel, notice))) return false;
     }
     reader.position = end;
     return notices.length === MAX_NOTICES;
@@ -207,6 +207,6 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function eventOf(channel: Channel, { position, type, body }: StoredNotice): string {
-  return `id: ${eventIdOf(channel, position)}\nevent: ${type}\ndata: ${body}\n\n`;
+function formatEvent(channel: Channel, { position, type, body }: StoredNotice): string {
+  return `id: ${encodeEventId(channel, position)}\nevent: ${type}\ndata: ${body}\n\n`;
 }

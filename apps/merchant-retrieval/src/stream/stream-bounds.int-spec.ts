@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { anEvent, paymentEvent, planOf, waitUntil } from '@svc/testing';
-import { aMerchant, keyIdOf, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { listen, readStream, type StreamReader } from '../../test/stream-reader.js';
-import { type Channel, eventIdOf } from './event-id.js';
+import { createMerchant, getKeyId, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { listenOnFreePort, readStream, type StreamReader } from '../../test/stream-reader.js';
+import { type Channel, encodeEventId } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 import { PaymentStreams } from './payment-streams.js';
 
@@ -23,13 +23,13 @@ beforeAll(async () => {
     SVC_STREAM_READERS_PER_KEY: String(PER_KEY),
     SVC_STREAM_READERS: String(PER_REPLICA),
   });
-  url = await listen(retrieval.service);
+  url = await listenOnFreePort(retrieval.service);
 });
 afterAll(() => retrieval.stop());
-beforeEach(async () => (ours = await aMerchant(retrieval)));
+beforeEach(async () => (ours = await createMerchant(retrieval)));
 afterEach(async () => {
   const closing = opened.splice(0);
-  closing.forEach(({ leave }) => leave());
+  closing.forEach(({ disconnect }) => disconnect());
   await Promise.all(closing.map(({ closed }) => closed));
 });
 
@@ -45,13 +45,13 @@ const channel = (over: Partial<Channel> = {}): Channel => ({
 async function open(apiKey = ours.keys.merchant, lastEventId?: string, path = ourPath()): Promise<StreamReader> {
   const headers = { 'x-api-key': apiKey, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const reader = await readStream(`${url}${path}`, headers);
-  if (reader.answer.statusCode === 200) opened.push(reader);
+  if (reader.response.statusCode === 200) opened.push(reader);
   else await reader.closed;
   return reader;
 }
 const statusOf = async (apiKey?: string, lastEventId?: string, path?: string) =>
-  (await open(apiKey, lastEventId, path)).answer.statusCode;
-const payments = (count: number) => Array.from({ length: count }, () => paymentAt(ours, retrieval.clock.now()));
+  (await open(apiKey, lastEventId, path)).response.statusCode;
+const payments = (count: number) => Array.from({ length: count }, () => newPaymentAt(ours, retrieval.clock.now()));
 const eventNow = (payment = payments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
 const noticeCount = async () =>
   (
@@ -62,7 +62,7 @@ const noticeCount = async () =>
 
 describe('access to a stream (A7)', () => {
   test('the keys that may look up the payments of the site can read its stream', async () => {
-    const theirs = await aMerchant(retrieval);
+    const theirs = await createMerchant(retrieval);
     expect(await statusOf(ours.keys.merchant)).toBe(200);
     expect(await statusOf(ours.keys['site 1'])).toBe(200);
     expect(await statusOf(ours.keys.live)).toBe(200);
@@ -95,15 +95,15 @@ describe('access to a stream (A7)', () => {
 describe('Last-Event-ID', () => {
   test('a malformed id, or one of another site, mode or merchant, is a 400', async () => {
     const foreign = [{ siteId: ours.sites[1] }, { mode: 'live' as const }, { merchantId: ours.merchantId + 1 }];
-    const ids = ['x', '0', ...foreign.map((other) => eventIdOf(channel(other), 0))];
+    const ids = ['x', '0', ...foreign.map((other) => encodeEventId(channel(other), 0))];
     for (const id of ids) {
-      const { answer, text } = await open(ours.keys.merchant, id);
-      expect([id, answer.statusCode]).toEqual([id, 400]);
+      const { response, text } = await open(ours.keys.merchant, id);
+      expect([id, response.statusCode]).toEqual([id, 400]);
       expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'Last-Event-ID' }] });
     }
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 0))).toBe(200);
+    expect(await statusOf(ours.keys.merchant, encodeEventId(channel(), 0))).toBe(200);
     // An id of a database that has been restored since.
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 1))).toBe(410);
+    expect(await statusOf(ours.keys.merchant, encodeEventId(channel(), 1))).toBe(410);
   });
 
   test('an id older than the kept notices is a 410; the last id of a site without payments since is accepted', async () => {
@@ -145,7 +145,7 @@ describe('Last-Event-ID', () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
       channel(),
-      { keyId: await keyIdOf(retrieval, ours.keys.merchant) } as never,
+      { keyId: await getKeyId(retrieval, ours.keys.merchant) } as never,
       undefined,
     )) as PassThrough;
     await retrieval.dataSource.query(
@@ -153,34 +153,34 @@ describe('Last-Event-ID', () => {
       [ours.merchantId, ours.sites[0]],
     );
     await waitUntil('the end', 5_000, async () => out.destroyed);
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 4))).toBe(410);
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 5))).toBe(200);
+    expect(await statusOf(ours.keys.merchant, encodeEventId(channel(), 4))).toBe(410);
+    expect(await statusOf(ours.keys.merchant, encodeEventId(channel(), 5))).toBe(200);
   });
 });
 
 describe('limits on the number of readers', () => {
   test('a key may have a few readers, then gets a 429 with Retry-After; readers that disconnect release their slots', async () => {
     const readers = await Promise.all(Array.from({ length: PER_KEY + 1 }, () => open()));
-    const refused = readers.filter(({ answer }) => answer.statusCode !== 200);
-    expect(refused.map(({ answer }) => [answer.statusCode, answer.headers['retry-after']])).toEqual([[429, '5']]);
+    const refused = readers.filter(({ response }) => response.statusCode !== 200);
+    expect(refused.map(({ response }) => [response.statusCode, response.headers['retry-after']])).toEqual([[429, '5']]);
     expect(await statusOf(ours.keys['site 1'])).toBe(200);
-    readers.find(({ answer }) => answer.statusCode === 200)!.leave();
+    readers.find(({ response }) => response.statusCode === 200)!.disconnect();
     await waitUntil('room', 5_000, async () => (await statusOf()) === 200);
   });
 
   test('a replica has a maximum of readers for all keys, then responds with a 503 and Retry-After', async () => {
-    const theirs = await aMerchant(retrieval);
+    const theirs = await createMerchant(retrieval);
     for (let nth = 0; nth < PER_REPLICA; nth++)
       expect(await statusOf(nth < PER_KEY ? ours.keys.merchant : ours.keys['site 1'])).toBe(200);
-    const { answer } = await open(theirs.keys.merchant, undefined, pathOf(theirs.merchantId, theirs.sites[0]));
-    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
+    const { response } = await open(theirs.keys.merchant, undefined, pathOf(theirs.merchantId, theirs.sites[0]));
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5']);
   });
 
   test('a HEAD, and a rejected id, use no slot', async () => {
     for (let nth = 0; nth <= PER_KEY; nth++) {
       const head = await fetch(`${url}${ourPath()}`, { method: 'HEAD', headers: { 'x-api-key': ours.keys.merchant } });
       expect(head.status).toBe(200);
-      expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 7))).toBe(410);
+      expect(await statusOf(ours.keys.merchant, encodeEventId(channel(), 7))).toBe(410);
     }
     await waitUntil('room', 5_000, async () => (await statusOf()) === 200);
   });

@@ -8,15 +8,15 @@ import { type RunningService, startService } from '@svc/service';
 import { anEvent, paymentEvent, refundOf, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
-  aMerchant,
-  keyIdOf,
+  createMerchant,
+  getKeyId,
   type Merchant,
-  paymentAt,
+  newPaymentAt,
   type Retrieval,
   startRetrieval,
 } from '../../test/retrieval.js';
-import { listen, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
-import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import { listenOnFreePort, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
+import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
 import { merchantRetrievalService } from '../index.js';
 import { PaymentStreams } from './payment-streams.js';
 
@@ -26,11 +26,11 @@ let ours: Merchant;
 const opened: StreamReader[] = [];
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '1' });
-  here = await listen(retrieval.service);
+  here = await listenOnFreePort(retrieval.service);
 });
 afterAll(() => retrieval.stop());
-beforeEach(async () => (ours = await aMerchant(retrieval)));
-afterEach(() => opened.splice(0).forEach(({ leave }) => leave()));
+beforeEach(async () => (ours = await createMerchant(retrieval)));
+afterEach(() => opened.splice(0).forEach(({ disconnect }) => disconnect()));
 
 const streamOf = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) =>
   `/${merchantId}/sites/${sites[nth]}/payments/stream`;
@@ -46,7 +46,7 @@ async function open(apiKey = ours.keys.merchant, lastEventId?: string, url = her
 }
 const received = (reader: StreamReader, count: number) =>
   waitUntil(`${count} events`, 5_000, async () => reader.events.length >= count);
-const newPayment = (over: Partial<PaymentSnapshot> = {}) => paymentAt(ours, retrieval.clock.now(), over);
+const newPayment = (over: Partial<PaymentSnapshot> = {}) => newPaymentAt(ours, retrieval.clock.now(), over);
 const reversal = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
@@ -68,7 +68,7 @@ const startReplica = async (): Promise<{ service: RunningService; url: string }>
     broker: new EmbeddedBroker(),
     clock: retrieval.clock,
   });
-  return { service, url: await listen(service) };
+  return { service, url: await listenOnFreePort(service) };
 };
 
 describe('the content of a stream', () => {
@@ -78,7 +78,7 @@ describe('the content of a stream', () => {
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
     await retrieval.deliver(paymentEvent(paid), paymentEvent(failed));
     await received(reader, 2);
-    expect(reader.answer.headers).toMatchObject({
+    expect(reader.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
@@ -147,7 +147,7 @@ describe('the content of a stream', () => {
   test('a stream without an id sends only new events, and one with its starting id sends all events after it', async () => {
     await retrieval.deliver(paymentEvent(newPayment()));
     const first = await open();
-    first.leave();
+    first.disconnect();
     expect(first.events).toEqual([]);
     const between = newPayment();
     await retrieval.deliver(paymentEvent(between));
@@ -195,14 +195,14 @@ describe('delivery exactly once', () => {
       const url = cut % 2 === 0 ? here : replica.url;
       const until = cut * (events.length / 50);
       const enough = new Promise<void>((resolve, reject) => {
-        void readStream(`${url}${streamOf(ours)}`, header(ours.keys.merchant, lastEventId), (event, { leave }) => {
+        void readStream(`${url}${streamOf(ours)}`, header(ours.keys.merchant, lastEventId), (event, { disconnect }) => {
           all.push(event);
           lastEventId = event.id;
           if (all.length < until) return;
-          leave();
+          disconnect();
           resolve();
         }).then(
-          ({ answer, text }) => answer.statusCode === 200 || reject(new Error(`${answer.statusCode} ${text}`)),
+          ({ response, text }) => response.statusCode === 200 || reject(new Error(`${response.statusCode} ${text}`)),
           reject,
         );
       });
@@ -216,11 +216,11 @@ describe('delivery exactly once', () => {
   test('a notice that commits later than the next one is not skipped', async () => {
     const reader = await open();
     const [slow, quick] = [newPayment(), newPayment()];
-    const first = await uncommitted(retrieval, [paymentEvent(slow)]);
+    const first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
     // If it does not wait, it is written and sent now, and the first one is skipped.
-    await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
+    await waitForBlockedWriter(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
     await marker(reader);
@@ -244,7 +244,7 @@ describe('the end of a stream', () => {
     const reader = await open(ours.keys.merchant, undefined, replica.url);
     await replica.service.close();
     await reader.closed;
-    expect(reader.answer.complete).toBe(true);
+    expect(reader.response.complete).toBe(true);
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
     const resumed = await open(ours.keys.merchant, reader.lastEventId);
@@ -256,7 +256,7 @@ describe('the end of a stream', () => {
     const replica = await startReplica();
     const streams = replica.service.app.get(PaymentStreams);
     const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
-    const keyId = await keyIdOf(retrieval, ours.keys.merchant);
+    const keyId = await getKeyId(retrieval, ours.keys.merchant);
     const out = (await streams.open(channel, { keyId } as never, undefined)) as PassThrough;
     await retrieval.deliver(...Array.from({ length: 100 }, () => paymentEvent(newPayment())));
     await waitUntil('a full buffer', 5_000, async () => out.writableNeedDrain);
@@ -266,7 +266,7 @@ describe('the end of a stream', () => {
 
   test('a stream ends a second after its key was revoked, and streams of other keys continue', async () => {
     const [reader, other] = [await open(ours.keys['site 1']), await open()];
-    const keyId = await keyIdOf(retrieval, ours.keys['site 1']);
+    const keyId = await getKeyId(retrieval, ours.keys['site 1']);
     const { merchantId, sites } = ours;
     const owner = { keyId, kind: 'site' as const, mode: 'test' as const, merchantId, siteId: sites[0] };
     const hash = hashApiKey(ours.keys['site 1']);
@@ -281,7 +281,7 @@ describe('the end of a stream', () => {
 
 test('a poll needs one statement for all streams of the process, one more each second for their keys, and none without streams', async () => {
   const streams = retrieval.service.app.get(PaymentStreams);
-  opened.splice(0).forEach(({ leave }) => leave());
+  opened.splice(0).forEach(({ disconnect }) => disconnect());
   const query = jest.spyOn(retrieval.dataSource, 'query');
   const looked = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
   await waitUntil('the last stream to be gone', 5_000, async () => {

@@ -3,7 +3,7 @@ import type { PartnerPayment } from '@svc/contracts';
 import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
 import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { createOrganisation, type Organisation } from '../../test/organisation.js';
 import { READ_MODEL } from './read-model.js';
 
 const [RETIRED, SERVING, BUILDING] = [1, 2, 3];
@@ -17,7 +17,7 @@ let payments: readonly PartnerPayment[];
 beforeEach(async () => {
   history = await startHistory();
   generations = history.service.app.get(Generations);
-  ours = await anOrganisation(history);
+  ours = await createOrganisation(history);
   payments = Array.from({ length: 6 }, (_, nth) =>
     aPayment(ours.organisationId, ours.customers[0], {
       paymentUTCDate: history.clock.later(-nth * 300_000).toISOString(),
@@ -48,13 +48,13 @@ const rowsOf = async (table: string, where = 'true') =>
 
 test('only the serving copy is read: for a payment, and for every page of an organisation and of a customer', async () => {
   expect(await rowsOf('payments', `merchant_name = 'as of 2'`)).toEqual([RETIRED]);
-  for (const headers of [ours.server, ours.apps[0]]) {
+  for (const headers of [ours.serviceHeaders, ours.customerHeaders[0]]) {
     for (const { paymentReference } of payments)
-      expect(await history.one(paymentReference, headers)).toMatchObject({ merchantName: 'as of 3' });
+      expect(await history.getPayment(paymentReference, headers)).toMatchObject({ merchantName: 'as of 3' });
     for (const pageSize of [1, 4, 50]) {
       const seen: unknown[] = [];
       for (let page = 1; page <= payments.length + 1; page++)
-        for (const payment of (await history.page(`?page=${page}&pageSize=${pageSize}`, headers))?.payments ?? [])
+        for (const payment of (await history.getPage(`?page=${page}&pageSize=${pageSize}`, headers))?.payments ?? [])
           seen.push([payment.paymentReference, payment.merchantName]);
       expect(seen).toEqual(payments.map(({ paymentReference }) => [paymentReference, 'as of 3']));
     }
@@ -67,9 +67,9 @@ test('a payment that exists only in the copy being built is not found yet', asyn
     BUILDING,
     paymentReference,
   ]);
-  expect((await history.get(`/v1/payments/${paymentReference}`, ours.server)).status).toBe(404);
+  expect((await history.get(`/v1/payments/${paymentReference}`, ours.serviceHeaders)).status).toBe(404);
   expect(await generations.serve(BUILDING)).toBe(true);
-  expect(await history.one(paymentReference, ours.server)).toMatchObject({ merchantName: 'being built' });
+  expect(await history.getPayment(paymentReference, ours.serviceHeaders)).toMatchObject({ merchantName: 'being built' });
 });
 
 test('events are written to the serving copy and to the one being built, not to a retired one', async () => {

@@ -11,7 +11,7 @@ export interface PageRequest {
 }
 
 /** Largest valid page number and page size (P5). */
-const MAX_NUMBER = 1_000_000_000;
+const MAX_PAGE_PARAMETER = 1_000_000_000;
 
 /** Reads the query of `GET /v1/payments`. Throws `request.invalid` with all invalid parameters. */
 export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
@@ -20,8 +20,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
     const value = query[field];
     if (value === undefined) return defaultValue;
     const parsed = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : 0;
-    if (parsed < 1 || parsed > MAX_NUMBER)
-      fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_NUMBER}` });
+    if (parsed < 1 || parsed > MAX_PAGE_PARAMETER)
+      fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_PAGE_PARAMETER}` });
     return parsed;
   };
   const page = number('page', 1);
@@ -43,12 +43,12 @@ export function pageLinks(
   hasNext: boolean,
 ): Pick<PaymentHistory, 'previousPage' | 'nextPage'> {
   return {
-    ...(page > 1 ? { previousPage: linkTo(url, page - 1) } : {}),
-    ...(hasNext ? { nextPage: linkTo(url, page + 1) } : {}),
+    ...(page > 1 ? { previousPage: buildPageLink(url, page - 1) } : {}),
+    ...(hasNext ? { nextPage: buildPageLink(url, page + 1) } : {}),
   };
 }
 
-function linkTo(url: string, page: number): string {
+function buildPageLink(url: string, page: number): string {
   const start = url.indexOf('?');
   const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
   query.set('page', String(page));

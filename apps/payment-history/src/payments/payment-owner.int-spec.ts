@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
 import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { createOrganisation, type Organisation } from '../../test/organisation.js';
 
 let history: History;
 /** By what differs from `ours`; a customer's reference is the same in all of them. */
@@ -13,12 +13,12 @@ const payments = new Map<Organisation, [PartnerPayment[], PartnerPayment[]]>();
 
 beforeAll(async () => {
   history = await startHistory();
-  const ours = await anOrganisation(history);
+  const ours = await createOrganisation(history);
   const { organisationId, customers } = ours;
   organisations = {
     ours,
-    'in the other mode': await anOrganisation(history, { organisationId, customers, mode: 'live' }),
-    another: await anOrganisation(history, { customers }),
+    'in the other mode': await createOrganisation(history, { organisationId, customers, mode: 'live' }),
+    another: await createOrganisation(history, { customers }),
   };
   // Interleaved, over minutes, hours and months, so that the counts of each level lead somewhere else for each of them.
   const all = Object.values(organisations);
@@ -45,7 +45,7 @@ const newestFirst = (of: readonly PartnerPayment[]): string[] =>
 async function listed(headers: Record<string, string>, query: string, pageSize: number): Promise<string[]> {
   const seen: string[] = [];
   for (let page = 1; ; page++) {
-    const found = await history.page(`?pageSize=${pageSize}&page=${page}${query}`, headers);
+    const found = await history.getPage(`?pageSize=${pageSize}&page=${page}${query}`, headers);
     seen.push(...(found?.payments ?? []).map(({ paymentReference }) => paymentReference));
     if (!found?.nextPage) return seen;
   }
@@ -53,29 +53,29 @@ async function listed(headers: Record<string, string>, query: string, pageSize: 
 
 describe.each(['ours', 'in the other mode', 'another'] as const)('the organisation: %s', (name) => {
   test.each([1, 7])('lists its own payments and those of each customer, %d on a page', async (pageSize) => {
-    const { server, apps, customers } = organisations[name];
+    const { serviceHeaders, customerHeaders, customers } = organisations[name];
     const [ofFirst, ofSecond] = payments.get(organisations[name])!;
-    expect(await listed(server, '', pageSize)).toEqual(newestFirst([...ofFirst, ...ofSecond]));
+    expect(await listed(serviceHeaders, '', pageSize)).toEqual(newestFirst([...ofFirst, ...ofSecond]));
     for (const [customer, own] of [ofFirst, ofSecond].entries()) {
-      expect(await listed(server, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(own));
-      expect(await listed(apps[customer]!, '', pageSize)).toEqual(newestFirst(own));
-      expect(await listed(apps[customer]!, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
+      expect(await listed(serviceHeaders, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(own));
+      expect(await listed(customerHeaders[customer]!, '', pageSize)).toEqual(newestFirst(own));
+      expect(await listed(customerHeaders[customer]!, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
         newestFirst(own),
       );
-      expect(await listed(apps[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
+      expect(await listed(customerHeaders[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
     }
-    expect(await listed(server, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
+    expect(await listed(serviceHeaders, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
   });
 
   test('finds only its own payments, and so does each customer', async () => {
-    const { server, apps } = organisations[name];
+    const { serviceHeaders, customerHeaders } = organisations[name];
     for (const [owner, ofCustomers] of payments)
       for (const [customer, own] of ofCustomers.entries()) {
         const isOurs = owner === organisations[name];
         const callers = [
-          [server, isOurs],
-          [apps[customer]!, isOurs],
-          [apps[1 - customer]!, false],
+          [serviceHeaders, isOurs],
+          [customerHeaders[customer]!, isOurs],
+          [customerHeaders[1 - customer]!, false],
         ] as const;
         for (const [headers, isFound] of callers) {
           const { status } = await history.get(`/v1/payments/${own[0]!.paymentReference}`, headers);
@@ -86,51 +86,51 @@ describe.each(['ours', 'in the other mode', 'another'] as const)('the organisati
 });
 
 test('payments of the same time are listed by their reference, in descending order', async () => {
-  const organisation = await anOrganisation(history);
+  const organisation = await createOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
     await history.deliver(
       paymentEvent(aPayment(organisation.organisationId, organisation.customers[0], { reference })),
     );
-  const page = await history.page('', organisation.server);
+  const page = await history.getPage('', organisation.serviceHeaders);
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
 
 describe('a customer’s id is any text of the partner', () => {
   const idsOf = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
     const query = customerReference === undefined ? '' : `?customerReference=${encodeURIComponent(customerReference)}`;
-    return (await history.page(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
+    return (await history.getPage(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
   };
 
   test('it is returned as sent, and found only by the same text', async () => {
-    const { organisationId, server } = await anOrganisation(history);
+    const { organisationId, serviceHeaders } = await createOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
       await history.deliver(paymentEvent(aPayment(organisationId, id)));
-      expect(await idsOf(server, id)).toEqual([id]);
+      expect(await idsOf(serviceHeaders, id)).toEqual([id]);
     }
-    expect(await idsOf(server, 'LOYALTY 17 & KÄTHE')).toEqual([]);
+    expect(await idsOf(serviceHeaders, 'LOYALTY 17 & KÄTHE')).toEqual([]);
   });
 
   test('a UUID is returned as sent, and found in upper and lower case, by its customer too', async () => {
-    const { organisationId, server, apps, customers } = await anOrganisation(history);
+    const { organisationId, serviceHeaders, customerHeaders, customers } = await createOrganisation(history);
     const [inLowerCase, inCapitals] = [customers[0], customers[0].toUpperCase()];
     const payment = aPayment(organisationId, inCapitals);
     await history.deliver(paymentEvent(payment));
     for (const id of [inLowerCase, inCapitals]) {
-      expect(await idsOf(server, id)).toEqual([inCapitals]);
-      expect(await idsOf(apps[0], id)).toEqual([inCapitals]);
+      expect(await idsOf(serviceHeaders, id)).toEqual([inCapitals]);
+      expect(await idsOf(customerHeaders[0], id)).toEqual([inCapitals]);
     }
-    expect(await idsOf(apps[0])).toEqual([inCapitals]);
-    expect((await history.get(`/v1/payments/${payment.paymentReference}`, apps[0])).status).toBe(200);
-    expect(await idsOf(apps[1])).toEqual([]);
+    expect(await idsOf(customerHeaders[0])).toEqual([inCapitals]);
+    expect((await history.get(`/v1/payments/${payment.paymentReference}`, customerHeaders[0])).status).toBe(200);
+    expect(await idsOf(customerHeaders[1])).toEqual([]);
   });
 
   test('a payment stored before ids were returned as sent has its canonical id', async () => {
-    const { organisationId, server, customers } = await anOrganisation(history);
+    const { organisationId, serviceHeaders, customers } = await createOrganisation(history);
     await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [
       organisationId,
     ]);
-    expect(await idsOf(server, customers[0])).toEqual([customers[0]]);
+    expect(await idsOf(serviceHeaders, customers[0])).toEqual([customers[0]]);
   });
 });

@@ -12,7 +12,7 @@ export interface PaymentOwner {
 }
 
 /** The payments that a caller may read: for a partner's server those of the organisation, for a customer its own (P5). */
-export function ownerOf({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
+export function getPaymentOwner({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
   return { organisationId, mode, customerId: customerReference };
 }
 

@@ -11,7 +11,7 @@ export interface VersionedPayment {
 }
 
 /** The generation of the read model that serves queries. */
-export const SERVING = `(SELECT generation FROM generations WHERE state = 'serving')`;
+export const SERVING_GENERATION = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
 /** The columns of a payment, with the names of {@link PaymentView}. */
 export const PAYMENT_COLUMNS = `reference, payment_reference AS "paymentReference", state, currency AS "currencyISOCode",
@@ -53,7 +53,7 @@ export class PaymentRepository {
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     if (payments.length === 0) return;
-    await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowOf))]);
+    await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowFromPayment))]);
   }
 
   /** Undefined for an unknown payment and for a payment of another owner. */
@@ -63,16 +63,16 @@ export class PaymentRepository {
   ): Promise<PaymentView | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments
-        WHERE generation = ${SERVING} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
+        WHERE generation = ${SERVING_GENERATION} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
           AND ($4::text IS NULL OR customer_id = $4)`,
       [paymentReference, organisationId, mode, customerId ?? null],
     );
-    return row && toShownPayment(row);
+    return row && paymentViewFromRow(row);
   }
 }
 
 /** A row without its null members. */
-export function toShownPayment(row: PaymentRow): PaymentView {
+export function paymentViewFromRow(row: PaymentRow): PaymentView {
   const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
   return {
     ...same,
@@ -118,7 +118,7 @@ const CHANGING_COLUMNS = {
 };
 const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
-function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
+function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const { partner } = payment;
   const { customer, ...shown } = paymentViewOf(payment);
   return {
@@ -151,7 +151,7 @@ function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLU
   };
 }
 
-const names = Object.keys(COLUMNS).join(', ');
+const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
 /** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
 const UPSERT = `
@@ -162,8 +162,8 @@ const UPSERT = `
           .join(', ')})
      ORDER BY payment_reference, version DESC
   ), upserted AS (
-    INSERT INTO payments (generation, ${names})
-    SELECT generation, ${names.replaceAll(/\w+/g, 'incoming.$&')} FROM incoming CROSS JOIN generations
+    INSERT INTO payments (generation, ${COLUMN_NAMES})
+    SELECT generation, ${COLUMN_NAMES.replaceAll(/\w+/g, 'incoming.$&')} FROM incoming CROSS JOIN generations
      WHERE generations.state IN ('serving', 'building') ORDER BY generation, payment_reference
     ON CONFLICT (generation, payment_reference) DO UPDATE
        SET ${Object.keys(CHANGING_COLUMNS)

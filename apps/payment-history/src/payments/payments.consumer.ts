@@ -45,7 +45,7 @@ export class PaymentsConsumer {
 
   /** After the reply the payment can be read (P5). */
   @MessagePattern(ShowPaymentV1)
-  async onShow({ payment, version }: ShowPayment): Promise<{ shown: true }> {
+  async onShowPayment({ payment, version }: ShowPayment): Promise<{ shown: true }> {
     if (isPartnerPayment(payment)) await this.payments.upsertAll([{ payment, version }]);
     return { shown: true };
   }

@@ -4,7 +4,7 @@ import { newPaymentReference } from '@svc/kernel';
 import { Commands } from '@svc/messaging';
 import { anAnonymousPayment, aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { createOrganisation, type Organisation } from '../../test/organisation.js';
 
 let history: History;
 let ours: Organisation;
@@ -12,7 +12,7 @@ let customer: string;
 beforeAll(async () => (history = await startHistory()));
 afterAll(() => history.stop());
 beforeEach(async () => {
-  ours = await anOrganisation(history);
+  ours = await createOrganisation(history);
   [customer] = ours.customers;
 });
 
@@ -104,7 +104,7 @@ describe.each(KINDS)('%s', (kind, status, over) => {
 
   it('has the fields of the single payment', async () => {
     const payment = await made();
-    const single = await history.one(payment.paymentReference, ours.server);
+    const single = await history.getPayment(payment.paymentReference, ours.serviceHeaders);
     expect(differences(single, SINGLE_PAYMENT)).toEqual([]);
     for (const error of single.errors) expect(differences(error, ERROR)).toEqual([]);
     expect(single).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(KINDS)('%s', (kind, status, over) => {
 
   it('has the fields of the history item', async () => {
     const payment = await made();
-    const page = await history.page('', ours.server);
+    const page = await history.getPage('', ours.serviceHeaders);
     expect(Object.keys(page!)).toEqual(['payments']);
     const [item] = page!.payments;
     expect(differences(item!, HISTORY_ITEM)).toEqual([]);
@@ -146,18 +146,18 @@ test('a reference is found in upper and lower case; an invalid or unknown one is
   const payment = aPayment(ours.organisationId, customer);
   await history.deliver(paymentEvent(payment));
   const { paymentReference } = payment;
-  expect(await history.one(paymentReference.toLowerCase(), ours.server)).toMatchObject({ paymentReference });
+  expect(await history.getPayment(paymentReference.toLowerCase(), ours.serviceHeaders)).toMatchObject({ paymentReference });
   const unknown = newPaymentReference(new Date());
   const mistyped = `${paymentReference.slice(0, -1)}${paymentReference.endsWith('0') ? '1' : '0'}`;
   for (const text of [unknown, mistyped, 'x', randomUUID(), '%00', '%F0%9F%92%B8', "' OR 1=1", '..%2F..']) {
-    const { status, text: body, headers } = await history.get(`/v1/payments/${text}`, ours.server);
+    const { status, text: body, headers } = await history.get(`/v1/payments/${text}`, ours.serviceHeaders);
     expect([text, status, body]).toEqual([text, 404, '']);
     expect(headers).toMatchObject({ 'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) });
   }
 });
 
 test('an invalid number is a 400 that names it; a page without payments is a 204; authentication comes before both', async () => {
-  const wrong = await history.get('/v1/payments?page=0&pageSize=many', ours.server);
+  const wrong = await history.get('/v1/payments?page=0&pageSize=many', ours.serviceHeaders);
   expect(wrong.status).toBe(400);
   expect(wrong.headers['content-type']).toContain('application/problem+json');
   expect((JSON.parse(wrong.text) as { errors: { field: string; errorReference: string }[] }).errors).toEqual([
@@ -165,7 +165,7 @@ test('an invalid number is a 400 that names it; a page without payments is a 204
     expect.objectContaining({ field: 'pageSize', errorReference: '40' }),
   ]);
   expect(await history.get('/v1/payments?page=0', {})).toMatchObject({ status: 401, text: '' });
-  const nothing = async (query: string, headers = ours.server) => {
+  const nothing = async (query: string, headers = ours.serviceHeaders) => {
     const { status, text } = await history.get(`/v1/payments${query}`, headers);
     return [status, text];
   };
@@ -175,10 +175,10 @@ test('an invalid number is a 400 that names it; a page without payments is a 204
   expect(await nothing('?page=1000000000&pageSize=1000000000')).toEqual([204, '']);
   // An empty customerReference belongs to no customer.
   expect(await nothing('?customerReference=')).toEqual([204, '']);
-  expect(await nothing('?customerReference=', ours.apps[0])).toEqual([204, '']);
+  expect(await nothing('?customerReference=', ours.customerHeaders[0])).toEqual([204, '']);
   expect(await nothing(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await nothing('?customerReference=%00')).toEqual([204, '']);
-  const ofAnother = await history.get('/v1/payments?page=0&customerReference=another', ours.apps[0]);
+  const ofAnother = await history.get('/v1/payments?page=0&customerReference=another', ours.customerHeaders[0]);
   expect([ofAnother.status, JSON.parse(ofAnother.text)]).toEqual([
     400,
     expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
@@ -189,7 +189,7 @@ test('payments of anonymous payers are in no history', async () => {
   const payment = anAnonymousPayment();
   await history.deliver(paymentEvent(payment));
   expect(await new Commands(history.broker).request(ShowPaymentV1, { payment, version: 2 })).toEqual({ shown: true });
-  expect(await history.get(`/v1/payments/${payment.paymentReference}`, ours.server)).toMatchObject({ status: 404 });
+  expect(await history.get(`/v1/payments/${payment.paymentReference}`, ours.serviceHeaders)).toMatchObject({ status: 404 });
   expect(
     await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
   ).toEqual([]);
@@ -200,13 +200,13 @@ test('a payment of the command is readable after the reply, and the event change
   const version = 2;
   const commands = new Commands(history.broker);
   expect(await commands.request(ShowPaymentV1, { payment, version })).toEqual({ shown: true });
-  const first = await history.one(payment.paymentReference, ours.server);
+  const first = await history.getPayment(payment.paymentReference, ours.serviceHeaders);
   await history.deliver(
     paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1),
     paymentEvent(payment, version),
   );
-  expect(await history.one(payment.paymentReference, ours.server)).toEqual(first);
-  expect((await history.page('', ours.server))?.payments).toHaveLength(1);
+  expect(await history.getPayment(payment.paymentReference, ours.serviceHeaders)).toEqual(first);
+  expect((await history.getPage('', ours.serviceHeaders))?.payments).toHaveLength(1);
 });
 
 test('links lead through all pages and keep the other parameters', async () => {
@@ -218,7 +218,7 @@ test('links lead through all pages and keep the other parameters', async () => {
   const backwards: (string | undefined)[] = [];
   let next: string | undefined = `/v1/payments?pageSize=3&customerReference=${customer}&from=app`;
   while (next !== undefined) {
-    const page = await history.page(next.slice('/v1/payments'.length), ours.server);
+    const page = await history.getPage(next.slice('/v1/payments'.length), ours.serviceHeaders);
     seen.push(...page!.payments.map(({ paymentReference }) => paymentReference));
     backwards.push(page!.previousPage);
     next = page!.nextPage;

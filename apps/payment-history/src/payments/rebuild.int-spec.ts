@@ -10,8 +10,8 @@ import {
   waitUntil,
 } from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
-import { anOrganisation } from '../../test/organisation.js';
-import { readModel } from '../../test/read-model.js';
+import { createOrganisation } from '../../test/organisation.js';
+import { readServingRows } from '../../test/read-model.js';
 
 let history: History;
 let processor: TestService;
@@ -40,7 +40,7 @@ const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY
 };
 
 test('a rebuild from the log, with concurrent reads, corrects wrong rows and changes no others', async () => {
-  const ours = await anOrganisation(history);
+  const ours = await createOrganisation(history);
   const payments = Array.from({ length: 450 }, (_, i) =>
     aPayment(ours.organisationId, ours.customers[i % 2]!, {
       paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString(),
@@ -53,7 +53,7 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
   const known = async () =>
     (await history.dataSource.query<unknown[]>(`SELECT 1 FROM payments WHERE state = 'success'`)).length;
   await waitUntil('the history to know all', 20_000, async () => (await known()) === payments.length);
-  const right = await readModel(history.dataSource);
+  const right = await readServingRows(history.dataSource);
 
   expect((await call('POST', { 'x-admin-key': 'somebody else with a key of no use' })).status).toBe(401);
   // Three errors: a missing payment, an additional one, and a wrong one with a later version.
@@ -63,10 +63,10 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
     wrong!.paymentReference,
   ]);
   await history.dataSource.query(`UPDATE payment_counts SET payments = payments + 7 WHERE level = 2`);
-  expect(await readModel(history.dataSource)).not.toEqual(right);
+  expect(await readServingRows(history.dataSource)).not.toEqual(right);
 
   // In a page behind the first, so that wrong counts show.
-  const page = () => history.get('/v1/payments?page=2&pageSize=20', ours.server);
+  const page = () => history.get('/v1/payments?page=2&pageSize=20', ours.serviceHeaders);
   const { status, body } = await call('POST');
   expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
   const late = aPayment(ours.organisationId, ours.customers[0], { paymentUTCDate: '2025-12-31T00:00:00.000Z' });
@@ -78,9 +78,9 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
   await waitUntil('the late payment', 20_000, async () => (await known()) >= payments.length + 1);
 
   expect((await call('GET')).body).toEqual({ serving: 2, building: null });
-  expect((await history.one(gone!.paymentReference, ours.server)).amount).toBe(12_345);
-  expect((await history.one(late.paymentReference, ours.server)).amount).toBe(12_345);
-  const { payments: rows, counts } = await readModel(history.dataSource);
+  expect((await history.getPayment(gone!.paymentReference, ours.serviceHeaders)).amount).toBe(12_345);
+  expect((await history.getPayment(late.paymentReference, ours.serviceHeaders)).amount).toBe(12_345);
+  const { payments: rows, counts } = await readServingRows(history.dataSource);
   expect(rows.filter((row) => row.payment_reference !== late.paymentReference)).toEqual(right.payments);
   expect(counts.length).toBeGreaterThan(right.counts.length);
 
@@ -96,15 +96,15 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
   ).toEqual([{ generation: 2 }]);
 
   // A second rebuild, of correct rows, changes nothing.
-  const before = await readModel(history.dataSource);
+  const before = await readServingRows(history.dataSource);
   await call('POST');
   await waitUntil('the third copy to serve', 20_000, async () => (await call('GET')).body?.building === null);
   expect((await call('GET')).body).toEqual({ serving: 3, building: null });
-  expect(await readModel(history.dataSource)).toEqual(before);
+  expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
 test('after a crash before the replay request, no copy counts as complete, and another request continues', async () => {
-  const before = await readModel(history.dataSource);
+  const before = await readServingRows(history.dataSource);
   const { serving } = (await call('GET')).body!;
   const transport = history.service.app.get(Transport);
   await history.service.app
@@ -115,7 +115,7 @@ test('after a crash before the replay request, no copy counts as complete, and a
 
   expect((await call('POST')).body).toEqual({ serving, building: serving + 1 });
   await waitUntil('it to serve', 20_000, async () => (await call('GET')).body?.serving === serving + 1);
-  expect(await readModel(history.dataSource)).toEqual(before);
+  expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
 test('only one of several concurrent rebuild requests starts, and only one of several replicas makes the copy serve', async () => {

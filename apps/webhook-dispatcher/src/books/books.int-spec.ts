@@ -24,12 +24,12 @@ let numbers = 9_000;
 const URL = 'https://shop.example/site';
 const enable = async (over: object = {}): Promise<{ merchantId: number; siteId: number }> => {
   const site = { merchantId: ++numbers, siteId: ++numbers };
-  await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: true, ...over });
+  await dispatcher.deliverSite({ ...site, webhookUrl: URL, webhookEnabled: true, ...over });
   return site;
 };
 async function payAt(paymentUTCDate: string, over: Partial<PaymentSnapshot>): Promise<string> {
   const paymentReference = newPaymentReference(new Date());
-  await dispatcher.paid({ ...anAnonymousPayment(), paymentReference, paymentUTCDate, ...over });
+  await dispatcher.deliverPayments({ ...anAnonymousPayment(), paymentReference, paymentUTCDate, ...over });
   return paymentReference;
 }
 const digestsOf = async (book: string, merchantId: number) =>
@@ -82,7 +82,7 @@ describe('webhooks', () => {
     const since = dispatcher.clock.later(60_000).toISOString();
     expect(await sitesOf(site.siteId)).toEqual([{ ...site, since }]);
     dispatcher.clock.advance(3_600_000);
-    await dispatcher.site({ ...site, webhookUrl: `${URL}/new`, webhookEnabled: true }, 2);
+    await dispatcher.deliverSite({ ...site, webhookUrl: `${URL}/new`, webhookEnabled: true }, 2);
     expect(await sitesOf(site.siteId)).toEqual([{ ...site, since }]);
     await payAt(new Date(Date.parse(since) - 1).toISOString(), site);
     const reference = await payAt(since, site);
@@ -93,10 +93,10 @@ describe('webhooks', () => {
   test('are not expected for a site whose webhook is disabled, and again after it is enabled', async () => {
     const site = await enable();
     await payAt(NOON, site);
-    await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: false }, 2);
+    await dispatcher.deliverSite({ ...site, webhookUrl: URL, webhookEnabled: false }, 2);
     expect([await sitesOf(site.siteId), await digestsOf('webhooks', site.merchantId)]).toEqual([[], []]);
     dispatcher.clock.advance(60_000);
-    await dispatcher.site({ ...site, webhookUrl: URL, webhookEnabled: true }, 3);
+    await dispatcher.deliverSite({ ...site, webhookUrl: URL, webhookEnabled: true }, 3);
     expect(await sitesOf(site.siteId)).toEqual([{ ...site, since: dispatcher.clock.later(60_000).toISOString() }]);
   });
 });

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
-import { type DeliveryAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { type CompletedAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DueSignal } from './due-signal.js';
 
 /**
@@ -25,7 +25,7 @@ export class AttemptRecorder {
 
   /** Two attempts of one notification, of an ended lease and of the next one, never share a statement. */
   private readonly insertBatched = batched(
-    (attempts: readonly DeliveryAttempt[]) => this.attempts.insertAll(attempts),
+    (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),
     {
       ...BATCH_OPTIONS,
       key: ({ notification }) => notification.id,
@@ -36,7 +36,7 @@ export class AttemptRecorder {
    * Returns false when the lease had ended and another worker leased the notification: that worker sends it again under the
    * same webhook-id (E8).
    */
-  async record(attempt: DeliveryAttempt): Promise<boolean> {
+  async record(attempt: CompletedAttempt): Promise<boolean> {
     const { isInserted, isEndpointRecovered } =
       attempt.notification.paymentStatus === 'Failed'
         ? (await this.attempts.insertAll([attempt]))[0]!

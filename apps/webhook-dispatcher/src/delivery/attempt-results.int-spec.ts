@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
@@ -13,7 +13,7 @@ let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -30,9 +30,9 @@ const endpoint = (): string => `127.0.0.1:${receiver.port}`;
 const later = (ms: number): Date => dispatcher.clock.later(ms);
 
 async function recorded(state: 'success' | 'failed' = 'success'): Promise<string> {
-  const payment = dispatcher.payment(receiver.url, { state });
-  await dispatcher.paid(payment);
-  return (await dispatcher.rowOf(payment)).id;
+  const payment = dispatcher.newPayment(receiver.url, { state });
+  await dispatcher.deliverPayments(payment);
+  return (await dispatcher.getNotificationRow(payment)).id;
 }
 const lease = (): Promise<LeasedNotification[]> =>
   new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
@@ -120,14 +120,14 @@ describe('the log contains', () => {
     ['refused the twelfth time', 500, 11, [GIVEN_UP]],
     ['refused for ever', 410, 0, [GIVEN_UP]],
   ])('the result %s', async (_, status, position, messages) => {
-    receiver.behaves(answers(status));
+    receiver.setBehaviours(respondWith(status));
     const id = await recorded();
     await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, position]);
     expect(await logged()).toEqual(messages);
   });
 
   test('the opening of a circuit', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     await circuit(3, null);
     await recorded();
     expect(await logged()).toEqual([TRIED]);
@@ -137,14 +137,14 @@ describe('the log contains', () => {
   });
 
   test('only the result if the probe of an open circuit fails', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     await circuit(5, later(0));
     await recorded();
     expect(await logged()).toEqual([TRIED]);
   });
 
   test('the number of exhausted notifications behind an open circuit', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     await circuit(5, later(0));
     const overdue = await recorded();
     await query(`UPDATE notifications SET next_attempt_at = $2, created_at = $3 WHERE id = $1`, [
@@ -162,7 +162,7 @@ describe('the worker leases again', () => {
     ['failed', 'after a Failed, for which a Success may have waited', 1],
     ['success', 'not after a Success, where nothing waits for a place', 0],
   ] as const)('%s: %s', async (state, _, nudges) => {
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     await recorded(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');
     expect(await dispatcher.runOnce()).toBe(1);

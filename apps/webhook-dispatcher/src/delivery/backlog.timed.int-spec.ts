@@ -23,7 +23,7 @@ const arrivedAt = new Map<string, number>();
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  for (let merchantId = 1; merchantId <= QUIET; merchantId++) await dispatcher.usualSecrets(merchantId);
+  for (let merchantId = 1; merchantId <= QUIET; merchantId++) await dispatcher.deliverDefaultSecrets(merchantId);
   servers = await Promise.all(Array.from({ length: QUIET }, endpoint));
 });
 afterAll(async () => {
@@ -53,7 +53,7 @@ let measured = false;
 
 function paymentTo(merchantId: number): HostedPaymentSnapshot {
   const { port } = servers[merchantId - 1]!.address() as AddressInfo;
-  return { ...dispatcher.payment(`http://127.0.0.1:${port}/hooks`), merchantId };
+  return { ...dispatcher.newPayment(`http://127.0.0.1:${port}/hooks`), merchantId };
 }
 
 const count = async (where: string): Promise<number> => {
@@ -69,7 +69,7 @@ const percentile = (values: number[], share: number): number =>
 test('a backlog drains at full speed, once each, and new notifications do not wait for it', async () => {
   for (let made = 0; made < BACKLOG; made += 500) {
     // One of them has as much as all the others.
-    await dispatcher.paid(
+    await dispatcher.deliverPayments(
       ...Array.from({ length: 500 }, (_, i) => paymentTo(i % 2 === 0 ? 1 : 1 + (((made + i) >> 1) % MERCHANTS))),
     );
   }
@@ -99,7 +99,7 @@ test('a backlog drains at full speed, once each, and new notifications do not wa
     const merchantId = told++ % 2 === 0 ? QUIET : 1 + ((told >> 1) % MERCHANTS);
     const payment = paymentTo(merchantId);
     toldAt.set(payment.paymentReference, { at: performance.now(), merchantId });
-    await broker.targets()[0]!.deliver([dispatcher.paidEvent(payment)]);
+    await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(payment)]);
     return timesReceived.size >= BACKLOG + toldAt.size - 20;
   });
   const seconds = (performance.now() - begunAt) / 1000;

@@ -23,7 +23,7 @@ export class CircuitRepository {
          FROM circuits WHERE merchant_id = $1 AND endpoint = $2 FOR UPDATE`,
       [merchantId, endpoint],
     );
-    return row && circuitOf(row);
+    return row && circuitFromRow(row);
   }
 
   async update(tx: EntityManager, { merchantId, endpoint }: EndpointKey, circuit: Circuit): Promise<void> {
@@ -65,6 +65,6 @@ interface CircuitRow {
   probeLeaseId: string | null;
 }
 
-function circuitOf({ failures, openings, openUntil, probeLeaseId }: CircuitRow): Circuit {
+function circuitFromRow({ failures, openings, openUntil, probeLeaseId }: CircuitRow): Circuit {
   return { failures, openings, openUntil: openUntil ?? undefined, probeLeaseId: probeLeaseId ?? undefined };
 }

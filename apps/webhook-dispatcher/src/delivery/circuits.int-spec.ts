@@ -4,7 +4,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { DeliveryWorker } from './delivery-worker.js';
 
@@ -16,7 +16,7 @@ let receiver: Receiver;
 
 beforeEach(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -33,8 +33,8 @@ interface CircuitRow {
 const circuits = (): Promise<CircuitRow[]> => dispatcher.test.dataSource.query(`SELECT * FROM circuits`);
 
 async function paid(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
-  const payments = Array.from({ length: count }, () => dispatcher.payment(url));
-  for (const payment of payments) await dispatcher.paid(payment);
+  const payments = Array.from({ length: count }, () => dispatcher.newPayment(url));
+  for (const payment of payments) await dispatcher.deliverPayments(payment);
   return payments;
 }
 
@@ -46,7 +46,7 @@ async function replica(env: Record<string, string> = {}, broker = new EmbeddedBr
 
 /** Ten failing notifications: the circuit is open for ten seconds, and all ten are due again within a minute. */
 async function opened(): Promise<HostedPaymentSnapshot[]> {
-  receiver.behaves(answers(500));
+  receiver.setBehaviours(respondWith(500));
   const payments = await paid(10);
   expect(await dispatcher.runOnce()).toBe(10);
   expect(await circuits()).toMatchObject([
@@ -64,7 +64,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await circuits()).toMatchObject([{ openings: 2, open_until: dispatcher.clock.later(20 * SECOND) }]);
     dispatcher.clock.advance(20 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await circuits()).toEqual([]);
     // The eight due ones, and the failed probe, which waited for its next attempt.
@@ -90,7 +90,7 @@ describe('an endpoint that fails five times in a row', () => {
     expect(await dispatcher.runOnce()).toBe(1);
     await change(payments[0], `next_attempt_at = now() - interval '1 year'`);
     dispatcher.clock.advance(20 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await dispatcher.runOnce()).toBe(waiting.length);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -104,7 +104,7 @@ describe('an endpoint that fails five times in a row', () => {
       probe!.paymentReference,
     ]);
     dispatcher.clock.advance(10 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await circuits()).toEqual([]);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -114,13 +114,13 @@ describe('an endpoint that fails five times in a row', () => {
     await opened();
     const broker = new EmbeddedBroker();
     const other = await replica({ SVC_DELIVERY: 'on' }, broker);
-    const late = dispatcher.payment(receiver.url);
-    await broker.targets()[0]!.deliver([dispatcher.paidEvent(late)]);
-    expect(await dispatcher.rowOf(late)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    const late = dispatcher.newPayment(receiver.url);
+    await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(late)]);
+    expect(await dispatcher.getNotificationRow(late)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
     expect(receiver.received).toHaveLength(10);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     dispatcher.clock.advance(20 * SECOND);
-    await waitUntil('everything', 10_000, async () => (await dispatcher.rowOf(late)).state === 'delivered');
+    await waitUntil('everything', 10_000, async () => (await dispatcher.getNotificationRow(late)).state === 'delivered');
     await other.close();
   });
 
@@ -129,7 +129,7 @@ describe('an endpoint that fails five times in a row', () => {
     const others = await Promise.all([replica(), replica(), replica()]);
     dispatcher.clock.advance(10 * SECOND);
     let release: () => void = () => undefined;
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       release = () => response.writeHead(200).end();
     });
     const arrived = receiver.nextRequest();
@@ -165,16 +165,16 @@ describe('an endpoint that fails five times in a row', () => {
 
   it('has a separate circuit for each merchant: one merchant cannot block another on a shared host', async () => {
     await opened();
-    await dispatcher.usualSecrets(8);
-    receiver.behaves(answers(200));
-    const payment = { ...dispatcher.payment(receiver.url), merchantId: 8 };
-    await dispatcher.paid(payment);
+    await dispatcher.deliverDefaultSecrets(8);
+    receiver.setBehaviours(respondWith(200));
+    const payment = { ...dispatcher.newPayment(receiver.url), merchantId: 8 };
+    await dispatcher.deliverPayments(payment);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
   it('that is up has no row: a response, even 404, resets four failures', async () => {
-    receiver.behaves(answers(500), answers(500), answers(500), answers(500), answers(404));
+    receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(500), respondWith(500), respondWith(404));
     await paid(4);
     await dispatcher.runOnce();
     expect(await circuits()).toMatchObject([{ failures: 4, openings: 0, open_until: null }]);
@@ -189,7 +189,7 @@ describe('an endpoint that fails five times in a row', () => {
       dispatcher.clock.advance(HOUR);
       await dispatcher.runOnce();
     }
-    const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+    const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));
     // Each has had its first attempt, and some were probes; none was sent more often than the schedule allows.
     for (const { tries } of rows) expect(tries).toBeLessThanOrEqual(12);

@@ -7,7 +7,7 @@ import type { AttemptResult } from '../retries/classify-response.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 /** A delivery attempt that has ended, and its result. */
-export interface DeliveryAttempt {
+export interface CompletedAttempt {
   readonly notification: Pick<LeasedNotification, 'id' | 'leaseId' | 'paymentStatus' | 'merchantId' | 'endpoint'>;
   readonly response: WebhookResponse;
   readonly result: AttemptResult;
@@ -17,7 +17,7 @@ export interface DeliveryAttempt {
 
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
-interface InsertedAttempt {
+interface InsertResult {
   /** False when the lease had ended. */
   readonly isInserted: boolean;
   /** The endpoint has responded after an outage. */
@@ -45,7 +45,7 @@ export class DeliveryAttemptRepository {
    *
    * An attempt that is not a failure closes the circuit of its endpoint, that is, deletes its row, if there is one.
    */
-  async insertAll(attempts: readonly DeliveryAttempt[]): Promise<InsertedAttempt[]> {
+  async insertAll(attempts: readonly CompletedAttempt[]): Promise<InsertResult[]> {
     const rows = attempts.map(({ notification, response, result, startedAt, endedAt }) => ({
       id: notification.id,
       lease: notification.leaseId,

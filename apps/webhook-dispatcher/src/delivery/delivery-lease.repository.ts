@@ -53,7 +53,7 @@ const BACKLOG_AGE_MS = 30_000;
  * Notifications of one endpoint that may be sent, with a due time that satisfies `condition`. With NOT EXISTS instead of the
  * last subquery PostgreSQL plans a scan of all notifications.
  */
-const dueWithin = (condition: string): string => `
+const selectDueOfEndpoint = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
     FROM notifications n
    WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${condition}
@@ -97,9 +97,9 @@ const LEASE_DUE = `
            row_number() OVER (PARTITION BY merchant_id, endpoint, is_new ORDER BY next_attempt_at) AS turn
       FROM ready
      CROSS JOIN LATERAL (
-           SELECT id, next_attempt_at, true AS is_new FROM (${dueWithin('n.next_attempt_at > $10 AND n.next_attempt_at <= $1')}) AS new
+           SELECT id, next_attempt_at, true AS is_new FROM (${selectDueOfEndpoint('n.next_attempt_at > $10 AND n.next_attempt_at <= $1')}) AS new
            UNION ALL
-           SELECT id, next_attempt_at, false FROM (${dueWithin('n.next_attempt_at <= $10')}) AS waiting) AS picked
+           SELECT id, next_attempt_at, false FROM (${selectDueOfEndpoint('n.next_attempt_at <= $10')}) AS waiting) AS picked
   ), of_endpoint AS (
     SELECT *, row_number() OVER (PARTITION BY merchant_id, endpoint ORDER BY turn, is_new DESC) AS place FROM due
   ), of_merchant AS (

@@ -32,9 +32,9 @@ export interface Slots {
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
   private readonly limiter: ConcurrencyLimiter;
-  private readonly interrupt = new AbortController();
+  private readonly abortController = new AbortController();
   private loop: Promise<void> = Promise.resolve();
-  private stopping = false;
+  private isStopping = false;
 
   constructor(
     @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
@@ -49,15 +49,15 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.SVC_DELIVERY === 'on') this.loop = this.run();
+    if (this.config.SVC_DELIVERY === 'on') this.loop = this.runLoop();
   }
 
   /** Leases no more. Requests in flight may finish within the drain time; the others are aborted and their leases released. */
   async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     this.due.nudge();
     await this.loop;
-    const cutOff = setTimeout(() => this.interrupt.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
+    const cutOff = setTimeout(() => this.abortController.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
     await Promise.all(this.inFlight);
     clearTimeout(cutOff);
     await this.client.close();
@@ -65,24 +65,24 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Leases once and sends those notifications; resolves with their number when all results are recorded. */
   async runOnce(): Promise<number> {
-    const started = await this.startDue();
+    const started = await this.leaseAndSend();
     await Promise.all(started);
     return started.length;
   }
 
-  private async run(): Promise<void> {
+  private async runLoop(): Promise<void> {
     let failures = 0;
-    while (!this.stopping) {
+    while (!this.isStopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        void (await this.startDue()); // each records its own result
+        void (await this.leaseAndSend()); // each records its own result
         failures = 0;
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, MAX_FAILURE_PAUSE_MS);
         this.log.error({ err: error, failures }, 'delivery: leasing failed, will be retried');
       }
-      if (this.stopping) break;
+      if (this.isStopping) break;
       const isNudged = await this.due.wait(pauseMs);
       // One lease request for all slots that become free within this time; enough requests are in flight meanwhile.
       if (isNudged && this.limiter.available < this.limits.total / 2) await pause(BATCH_WAIT_MS);
@@ -101,8 +101,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
    * Sends notifications as soon as they are recorded, without a lease request in between. `record` reserves slots for as many
    * as possible, inserts these under the lease of the slots, and returns them.
    */
-  async sendRecorded(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
-    if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
+  async recordAndSend(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
+    if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return void (await record(undefined));
     const reserved: EndpointKey[] = [];
     const rejected: EndpointKey[] = [];
     try {
@@ -118,19 +118,19 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       // Slots may have become free before there was a row to lease.
       if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
       // A stopping worker sends nothing more; another one takes over.
-      if (this.stopping)
+      if (this.isStopping)
         await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
-      else for (const notification of recorded) void this.start(notification);
+      else for (const notification of recorded) void this.startSending(notification);
     } finally {
       for (const key of reserved) {
-        this.limiter.markAnswered(key);
-        this.limiter.release();
+        this.limiter.markRequestEnded(key);
+        this.limiter.markRecorded();
       }
     }
   }
 
-  private async startDue(): Promise<Promise<void>[]> {
-    if (this.stopping) return [];
+  private async leaseAndSend(): Promise<Promise<void>[]> {
+    if (this.isStopping) return [];
     const capacity = this.limiter.beginLease();
     if (capacity.max <= 0) {
       this.limiter.endLease(capacity, []);
@@ -150,19 +150,19 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         this.limiter.endLease(capacity, []);
         throw error;
       });
-    const started = leased.map((notification) => this.start(notification));
+    const started = leased.map((notification) => this.startSending(notification));
     if (this.limiter.endLease(capacity, leased)) this.due.nudge();
     return started;
   }
 
-  private start(notification: LeasedNotification): Promise<void> {
+  private startSending(notification: LeasedNotification): Promise<void> {
     this.limiter.acquire(notification);
     const sending = this.sender
       .send(notification, {
         timeoutMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
-        interrupt: this.interrupt.signal,
-        onAnswered: () => {
-          this.limiter.markAnswered(notification);
+        abortSignal: this.abortController.signal,
+        onRequestEnded: () => {
+          this.limiter.markRequestEnded(notification);
           if (this.limiter.hasWaiters(notification)) this.due.nudge();
         },
       })
@@ -172,7 +172,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
       )
       .finally(() => {
         this.inFlight.delete(sending);
-        this.limiter.release();
+        this.limiter.markRecorded();
         // A Success may have waited for the end of this lease (E2).
         if (this.limiter.hasWaiters(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
       });

@@ -16,7 +16,7 @@ let receivers: Receiver[];
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  for (let merchantId = 1; merchantId <= BAD_MERCHANT; merchantId++) await dispatcher.usualSecrets(merchantId);
+  for (let merchantId = 1; merchantId <= BAD_MERCHANT; merchantId++) await dispatcher.deliverDefaultSecrets(merchantId);
   receivers = await Promise.all(Array.from({ length: ENDPOINTS }, () => Receiver.start()));
 });
 afterAll(async () => {
@@ -42,8 +42,8 @@ async function running(): Promise<{
   const service = await startService(webhookDispatcherService, { env, broker, clock: dispatcher.clock });
   return {
     tell: async (merchantId, notificationUrl) => {
-      const payment = { ...dispatcher.payment(notificationUrl), merchantId };
-      await broker.targets()[0]!.deliver([dispatcher.paidEvent(payment)]);
+      const payment = { ...dispatcher.newPayment(notificationUrl), merchantId };
+      await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(payment)]);
       return payment.paymentReference;
     },
     stop: () => service.close(),
@@ -58,7 +58,7 @@ async function latencies(beside: readonly string[]): Promise<number[]> {
   const { tell, stop } = await running();
   const arrivedAt = new Map<string, number>();
   for (const receiver of receivers)
-    receiver.behaves((response, { body }) => {
+    receiver.setBehaviours((response, { body }) => {
       arrivedAt.set((JSON.parse(body) as { paymentReference: string }).paymentReference, performance.now());
       response.writeHead(204).end();
     });

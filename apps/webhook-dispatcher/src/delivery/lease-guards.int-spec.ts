@@ -21,7 +21,7 @@ const HOST = 'shop.example:443';
 let dispatcher: DispatcherUnderTest;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
@@ -40,10 +40,10 @@ const claim = (over: Partial<LeaseRequest> = {}): Promise<LeasedNotification[]> 
   });
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
 
-async function recorded(change: Parameters<DispatcherUnderTest['payment']>[1] = {}): Promise<NotificationRow> {
-  const payment = dispatcher.payment(ENDPOINT, change);
-  await dispatcher.paid(payment);
-  return dispatcher.rowOf(payment);
+async function recorded(change: Parameters<DispatcherUnderTest['newPayment']>[1] = {}): Promise<NotificationRow> {
+  const payment = dispatcher.newPayment(ENDPOINT, change);
+  await dispatcher.deliverPayments(payment);
+  return dispatcher.getNotificationRow(payment);
 }
 const rowOf = async (id: string): Promise<NotificationRow> =>
   (await query<NotificationRow[]>(`SELECT * FROM notifications WHERE id = $1`, [id]))[0]!;
@@ -215,7 +215,7 @@ describe('a circuit', () => {
 
   test('of another endpoint or merchant blocks nothing, and its waiting notifications use no slot', async () => {
     for (const [merchantId, endpoint] of others) await open(merchantId, endpoint, dispatcher.clock.later(60_000));
-    await dispatcher.paid(dispatcher.payment('https://other.example/hook'));
+    await dispatcher.deliverPayments(dispatcher.newPayment('https://other.example/hook'));
     dispatcher.clock.advance(1);
     for (let count = 0; count < 3; count++) await recorded();
     expect(await claim({ max: 3 })).toHaveLength(3);
@@ -336,11 +336,11 @@ test.each([
   [4_999, 0, 'pending'],
 ])('with %d ms of its lease left a notification is posted %d times', async (ms, posts, state) => {
   const receiver = await Receiver.start();
-  const payment: HostedPaymentSnapshot = dispatcher.payment(receiver.url);
-  await dispatcher.paid(payment);
+  const payment: HostedPaymentSnapshot = dispatcher.newPayment(receiver.url);
+  await dispatcher.deliverPayments(payment);
   const [one] = await claim({ leasedUntil: dispatcher.clock.later(ms) });
-  const bounds = { timeoutMs: 5_000, interrupt: new AbortController().signal, onAnswered: () => undefined };
-  await dispatcher.test.service.app.get(SendNotification).send(one!, bounds);
-  expect([receiver.received.length, (await dispatcher.rowOf(payment)).state]).toEqual([posts, state]);
+  const options = { timeoutMs: 5_000, abortSignal: new AbortController().signal, onRequestEnded: () => undefined };
+  await dispatcher.test.service.app.get(SendNotification).send(one!, options);
+  expect([receiver.received.length, (await dispatcher.getNotificationRow(payment)).state]).toEqual([posts, state]);
   await receiver.stop();
 });

@@ -17,9 +17,9 @@ afterAll(() => dispatcher.test.stop());
 
 /** Inserts a notification that has been due for so long. Returns its id. */
 async function due(merchantId: number, endpoint: string, forMs: number): Promise<string> {
-  const payment = dispatcher.payment('https://shop.example/hook');
-  await dispatcher.paid(payment);
-  const { id } = await dispatcher.rowOf(payment);
+  const payment = dispatcher.newPayment('https://shop.example/hook');
+  await dispatcher.deliverPayments(payment);
+  const { id } = await dispatcher.getNotificationRow(payment);
   await dispatcher.test.dataSource.query(
     `UPDATE notifications SET merchant_id = $2, endpoint = $3, next_attempt_at = $4 WHERE id = $1`,
     [id, merchantId, endpoint, dispatcher.clock.later(-forMs)],

@@ -61,7 +61,7 @@ const readsSoFar = (runner: QueryRunner): Promise<TableReads[]> =>
 /** Records a Success and a Failed of each of many sessions, and returns the table reads meanwhile. */
 async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
-    dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
+    dispatcher.newPayment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
   const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
   await runner.startTransaction();

@@ -13,7 +13,7 @@ let dispatcher: DispatcherUnderTest;
 let recorder: AttemptRecorder;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 beforeEach(() => {
   recorder = new AttemptRecorder(
@@ -36,7 +36,7 @@ const claim = (): Promise<LeasedNotification[]> =>
     ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, usage: [] },
   });
 async function claimed(count: number): Promise<LeasedNotification[]> {
-  await dispatcher.paid(...Array.from({ length: count }, () => dispatcher.payment('https://shop.example/hook')));
+  await dispatcher.deliverPayments(...Array.from({ length: count }, () => dispatcher.newPayment('https://shop.example/hook')));
   return claim();
 }
 const write = (notification: LeasedNotification, durationMs = 1): Promise<boolean> =>

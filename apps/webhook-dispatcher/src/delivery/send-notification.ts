@@ -21,9 +21,9 @@ export interface SendOptions {
   /** Longest duration of a request. */
   readonly timeoutMs: number;
   /** Aborts the request; the lease is then released and the attempt not counted. */
-  readonly interrupt: AbortSignal;
+  readonly abortSignal: AbortSignal;
   /** Called once, when the request has ended. */
-  readonly onAnswered: () => void;
+  readonly onRequestEnded: () => void;
 }
 
 /**
@@ -45,24 +45,24 @@ export class SendNotification {
 
   async send(notification: LeasedNotification, options: SendOptions): Promise<void> {
     let isInFlight = true;
-    const onAnswered = (): void => {
-      if (isInFlight) options.onAnswered();
+    const onRequestEnded = (): void => {
+      if (isInFlight) options.onRequestEnded();
       isInFlight = false;
     };
     try {
       await continueTrace(notification.traceparent, 'notify merchant', () =>
-        this.sendInTrace(notification, { ...options, onAnswered }),
+        this.sendInTrace(notification, { ...options, onRequestEnded }),
       );
     } finally {
-      onAnswered();
+      onRequestEnded();
     }
   }
 
   private async sendInTrace(
     notification: LeasedNotification,
-    { timeoutMs, interrupt, onAnswered }: SendOptions,
+    { timeoutMs, abortSignal, onRequestEnded }: SendOptions,
   ): Promise<void> {
-    const keys = await this.secrets.findFor(notification);
+    const keys = await this.secrets.findKeys(notification);
     if (!keys) return this.waitForKeys(notification);
 
     const startedAt = this.clock.now();
@@ -73,13 +73,13 @@ export class SendNotification {
     const { body, headers } = signNotification(notification.webhookId, notification, keys, startedAt);
     let response;
     try {
-      response = await this.client.post({ url: notification.url, headers, body }, interrupt);
+      response = await this.client.post({ url: notification.url, headers, body }, abortSignal);
     } catch (error) {
-      if (!interrupt.aborted) throw error;
+      if (!abortSignal.aborted) throw error;
       return this.leases.release(notification, this.clock.now());
     }
 
-    onAnswered();
+    onRequestEnded();
 
     const now = this.clock.now();
     const result = classifyResponse(response, {
@@ -112,7 +112,7 @@ export class SendNotification {
 
   private async waitForKeys(notification: LeasedNotification): Promise<void> {
     const now = this.clock.now();
-    const missingKeys = await this.secrets.findMissing(notification);
+    const missingKeys = await this.secrets.findMissingKeys(notification);
     // The keys have arrived meanwhile.
     if (missingKeys.length === 0) return this.leases.release(notification, now);
 

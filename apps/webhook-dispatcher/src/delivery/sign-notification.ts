@@ -28,7 +28,7 @@ export function signNotification(
   { apiKey, webhookSecrets }: SigningKeys,
   at: Date,
 ): SignedNotification {
-  const body = bodyOf(content, apiKey);
+  const body = buildBody(content, apiKey);
   return {
     body,
     headers: {
@@ -60,14 +60,14 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
   return createHash('sha256').update(parts.join('|')).digest('hex');
 }
 
-function bodyOf(content: NotificationContent, apiKey: string | null): string {
-  if (content.recipient === 'site') return noticeBody(content.fields);
+function buildBody(content: NotificationContent, apiKey: string | null): string {
+  if (content.recipient === 'site') return buildNoticeBody(content.fields);
   if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
-  return JSON.stringify(hostedBody(content.fields, apiKey));
+  return JSON.stringify(buildSessionBody(content.fields, apiKey));
 }
 
 /** In the order of the specification: jsonb does not keep the order in which the fields were built. */
-function hostedBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
+function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
   return {
     signature: notificationSignature(fields, apiKey),
     sessionId: fields.sessionId,
@@ -114,6 +114,6 @@ const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
 };
 
 /** The same text at every attempt, although jsonb does not keep the order of members. */
-function noticeBody(notice: PaymentNotice): string {
+function buildNoticeBody(notice: PaymentNotice): string {
   return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
 }

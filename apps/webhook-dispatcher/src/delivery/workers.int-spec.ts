@@ -4,7 +4,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
@@ -25,7 +25,7 @@ beforeEach(async () => {
     SVC_DELIVERY_CONCURRENCY: '20',
     SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: String(SLOTS),
   });
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -41,8 +41,8 @@ function replica(env: Record<string, string> = {}, broker = new EmbeddedBroker()
 }
 
 async function paid(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
-  const payments = Array.from({ length: count }, () => dispatcher.payment(url));
-  for (const payment of payments) await dispatcher.paid(payment);
+  const payments = Array.from({ length: count }, () => dispatcher.newPayment(url));
+  for (const payment of payments) await dispatcher.deliverPayments(payment);
   return payments;
 }
 
@@ -85,7 +85,7 @@ describe('workers', () => {
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    const { id } = await dispatcher.rowOf(payment!);
+    const { id } = await dispatcher.getNotificationRow(payment!);
     expect(idsReceived()).toEqual([id, id]);
 
     const now = dispatcher.clock.now();
@@ -95,8 +95,8 @@ describe('workers', () => {
     expect(
       await new AttemptRecorder(new DeliveryAttemptRepository(dataSource), new DueSignal(dataSource)).record(attempt),
     ).toBe(false);
-    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
-    expect(await dispatcher.attemptsOf(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await dispatcher.getAttemptRows(payment!)).toMatchObject([{ try: 1, outcome: 'acknowledged' }]);
   });
 
   it('that were suspended after the lease do not send', async () => {
@@ -110,7 +110,7 @@ describe('workers', () => {
     await dispatcher.runOnce();
     leasing.mockRestore();
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(1);
   });
@@ -118,7 +118,7 @@ describe('workers', () => {
   it('leave slots for other endpoints when one hangs with many due notifications', async () => {
     const slow = await Receiver.start();
     const releases: (() => void)[] = [];
-    slow.behaves((response) => releases.push(() => response.writeHead(200).end()));
+    slow.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
     await paid(30, slow.url);
     const allFour = (async () => {
       while (slow.received.length < 4) await slow.nextRequest();
@@ -142,7 +142,7 @@ describe('workers', () => {
     let open = 0;
     let most = 0;
     const waiting: (() => void)[] = [];
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       most = Math.max(most, ++open);
       waiting.push(() => {
         open--;
@@ -182,31 +182,31 @@ describe('the loop', () => {
   it('is woken by a recorded notification', async () => {
     const { service, deliver } = await running('60000');
     for (let i = 1; i <= 2; i++) {
-      await deliver(dispatcher.payment(receiver.url));
+      await deliver(dispatcher.newPayment(receiver.url));
       await waitUntil('the notification', 5_000, async () => receiver.received.length === i);
     }
     await service.close();
-    expect(receiver.statuses).toEqual(['Success', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success', 'Success']);
   });
 
   it('sends recorded notifications without a lease request while slots are free, and the others as slots become free', async () => {
     const { service, deliver } = await running('60000');
     let open = 0;
     let most = 0;
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       most = Math.max(most, ++open);
       setImmediate(() => {
         open--;
         response.writeHead(200).end();
       });
     });
-    const payments = Array.from({ length: 11 }, () => dispatcher.payment(receiver.url));
+    const payments = Array.from({ length: 11 }, () => dispatcher.newPayment(receiver.url));
     await deliver(...payments);
     await waitUntil('all of them', 5_000, async () => receiver.received.length === payments.length);
     expect(most).toBeLessThanOrEqual(SLOTS);
     expect(new Set(idsReceived()).size).toBe(payments.length);
     await waitUntil('the results', 5_000, async () => {
-      const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+      const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
       return rows.every(({ state, tries, lease_id }) => state === 'delivered' && tries === 1 && lease_id === null);
     });
     await service.close();
@@ -215,8 +215,8 @@ describe('the loop', () => {
   it('does not let new notifications overtake those that wait for a slot', async () => {
     const { service, deliver } = await running('60000');
     const releases: (() => void)[] = [];
-    receiver.behaves((response) => releases.push(() => response.writeHead(200).end()));
-    const payments = Array.from({ length: 10 }, () => dispatcher.payment(receiver.url));
+    receiver.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
+    const payments = Array.from({ length: 10 }, () => dispatcher.newPayment(receiver.url));
     for (const payment of payments) {
       await deliver(payment);
       dispatcher.clock.advance(1);
@@ -238,48 +238,48 @@ describe('the loop', () => {
     const { service, deliver } = await running('60000');
     const sessionId = randomUUID();
     let release: () => void = () => undefined;
-    receiver.behaves((response) => (release = () => response.writeHead(500).end()), answers(200));
+    receiver.setBehaviours((response) => (release = () => response.writeHead(500).end()), respondWith(200));
     const arrived = receiver.nextRequest();
-    await deliver(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
+    await deliver(dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }));
     await arrived;
-    const succeeded = dispatcher.payment(receiver.url, { sessionId });
+    const succeeded = dispatcher.newPayment(receiver.url, { sessionId });
     await deliver(succeeded);
-    expect(await dispatcher.rowOf(succeeded)).toMatchObject({ state: 'pending', lease_id: null });
+    expect(await dispatcher.getNotificationRow(succeeded)).toMatchObject({ state: 'pending', lease_id: null });
     release();
     await waitUntil('the Success', 5_000, async () => receiver.received.length === 2);
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
     await service.close();
   });
 
   it('leaves notifications that are recorded during its shutdown to other workers', async () => {
     const { service, deliver } = await running('60000');
     await service.app.get(DeliveryWorker).onModuleDestroy();
-    const payment = dispatcher.payment(receiver.url);
+    const payment = dispatcher.newPayment(receiver.url);
     await deliver(payment);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', lease_id: null });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     await service.close();
   });
 
   it('finds notifications that became due', async () => {
     const { service, deliver } = await running('20');
-    receiver.behaves(answers(500), answers(200));
-    const payment = dispatcher.payment(receiver.url);
+    receiver.setBehaviours(respondWith(500), respondWith(200));
+    const payment = dispatcher.newPayment(receiver.url);
     await deliver(payment);
-    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.rowOf(payment)).tries === 1);
+    await waitUntil('the first attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).tries === 1);
     dispatcher.clock.advance(6 * SECOND);
-    await waitUntil('the second attempt', 5_000, async () => (await dispatcher.rowOf(payment)).state === 'delivered');
+    await waitUntil('the second attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).state === 'delivered');
     await service.close();
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ tries: 2 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ tries: 2 });
     expect(receiver.received).toHaveLength(2);
   });
 
   it('on shutdown lets requests in flight finish, and leases no more', async () => {
     const other = await replica();
     let release: () => void = () => undefined;
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       release = () => response.writeHead(200).end();
-    }, answers(200));
+    }, respondWith(200));
     const [payment] = await paid(1);
     const arrived = receiver.nextRequest();
     const sending = other.app.get(DeliveryWorker).runOnce();
@@ -289,23 +289,23 @@ describe('the loop', () => {
     expect(await other.app.get(DeliveryWorker).runOnce()).toBe(0);
     release();
     await Promise.all([sending, closing]);
-    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'delivered', tries: 1 });
     expect(receiver.received).toHaveLength(1);
   });
 
   it('on shutdown aborts requests that do not finish and releases their leases, without counting the attempts', async () => {
     const other = await replica({ SVC_DELIVERY_DRAIN_MS: '50' });
-    receiver.behaves(() => undefined, answers(200));
+    receiver.setBehaviours(() => undefined, respondWith(200));
     const [payment] = await paid(1);
     const arrived = receiver.nextRequest();
     const sending = other.app.get(DeliveryWorker).runOnce();
     await arrived;
     await other.close();
     await sending;
-    expect(await dispatcher.rowOf(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.getNotificationRow(payment!)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     expect(new Set(idsReceived()).size).toBe(1);
-    expect((await dispatcher.rowOf(payment!)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment!)).state).toBe('delivered');
   });
 });
 
@@ -332,9 +332,9 @@ describe('a start', () => {
     const [named] = await paid(1, 'https://localhost/');
     while ((await other.app.get(DeliveryWorker).runOnce()) > 0);
     expect(receiver.received).toHaveLength(0);
-    expect(await dispatcher.attemptsOf(plain!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
-    expect(await dispatcher.attemptsOf(tls!)).toMatchObject([{ error_class: 'address-refused:port' }]);
-    expect(await dispatcher.attemptsOf(named!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
+    expect(await dispatcher.getAttemptRows(plain!)).toMatchObject([{ error_class: 'address-refused:protocol' }]);
+    expect(await dispatcher.getAttemptRows(tls!)).toMatchObject([{ error_class: 'address-refused:port' }]);
+    expect(await dispatcher.getAttemptRows(named!)).toMatchObject([{ error_class: 'address-refused:loopback' }]);
     await other.close();
   });
 });

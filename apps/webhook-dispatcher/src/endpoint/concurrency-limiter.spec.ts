@@ -38,8 +38,8 @@ describe('slots', () => {
   it('that became free are kept for waiting notifications', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     acquired(limiter, ONE, ONE, ONE);
-    limiter.markAnswered(ONE);
-    limiter.release();
+    limiter.markRequestEnded(ONE);
+    limiter.markRecorded();
     expect(limiter.hasWaiters(ONE)).toBe(true);
     expect(limiter.tryAcquire(ONE)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
@@ -52,7 +52,7 @@ describe('slots', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
     acquired(limiter, a!, a!, b!, b!, c!);
     expect(limiter.hasWaiters(c!)).toBe(true);
-    limiter.markAnswered(a!);
+    limiter.markRequestEnded(a!);
     expect(limiter.hasWaiters(a!)).toBe(true);
   });
 
@@ -60,8 +60,8 @@ describe('slots', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     acquired(limiter, ONE, ONE);
     const capacity = limiter.beginLease();
-    limiter.markAnswered(ONE);
-    limiter.release();
+    limiter.markRequestEnded(ONE);
+    limiter.markRecorded();
     // The request could not lease for this endpoint, and no other slot of it becomes free soon.
     expect(limiter.endLease(capacity, [])).toBe(true);
     expect(limiter.hasWaiters(ONE)).toBe(true);
@@ -83,12 +83,12 @@ describe('slots', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < LIMITS.total; i++) {
       limiter.acquire(key(i, 'a.example:443'));
-      limiter.markAnswered(key(i, 'a.example:443'));
+      limiter.markRequestEnded(key(i, 'a.example:443'));
     }
     expect(limiter.available).toBe(LIMITS.total);
     limiter.acquire(ONE);
     expect(limiter.available).toBe(LIMITS.total - 1);
-    for (let i = 0; i < LIMITS.total; i++) limiter.release();
+    for (let i = 0; i < LIMITS.total; i++) limiter.markRecorded();
     expect(limiter.available).toBe(LIMITS.total - 1);
   });
 
@@ -96,12 +96,12 @@ describe('slots', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < 9; i++) {
       limiter.acquire(ONE);
-      limiter.markAnswered(ONE);
+      limiter.markRequestEnded(ONE);
     }
     expect(limiter.available).toBe(3);
     limiter.acquire(ONE);
     expect(limiter.available).toBe(2);
-    limiter.release();
+    limiter.markRecorded();
     expect(limiter.available).toBe(3);
   });
 
@@ -113,8 +113,8 @@ describe('slots', () => {
       EndpointKey,
     ];
     limiter.tryAcquire(a);
-    limiter.markAnswered(a);
-    limiter.release();
+    limiter.markRequestEnded(a);
+    limiter.markRecorded();
     expect(limiter.usage).toEqual([]);
     expect(acquired(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
     expect(limiter.usage).toEqual([
@@ -131,8 +131,8 @@ describe('slots', () => {
       EndpointKey,
     ];
     acquired(limiter, a, a, b, b, c);
-    limiter.markAnswered(a);
-    limiter.release();
+    limiter.markRequestEnded(a);
+    limiter.markRecorded();
     expect(limiter.tryAcquire(c)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
     expect(limiter.hasWaiters(c)).toBe(false);
@@ -204,8 +204,8 @@ describe('slots', () => {
     ])('that became free during it require another one: %s', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       const isFree = lease(limiter, leased, () => {
-        limiter.markAnswered(a);
-        limiter.release();
+        limiter.markRequestEnded(a);
+        limiter.markRecorded();
       });
       expect(isFree).toBe(true);
     });
@@ -225,8 +225,8 @@ describe('slots', () => {
           if (action === 'acquire' && limiter.tryAcquire(keys[which]!)) inFlightKeys.push(keys[which]!);
           const released = action === 'release' ? inFlightKeys.splice(which % Math.max(inFlightKeys.length, 1), 1) : [];
           for (const one of released) {
-            limiter.markAnswered(one);
-            limiter.release();
+            limiter.markRequestEnded(one);
+            limiter.markRecorded();
             reached.released++;
           }
           expect(LIMITS.total - limiter.available).toBe(inFlightKeys.length);

@@ -72,7 +72,7 @@ export class ConcurrencyLimiter {
   }
 
   /** The request has ended and its result is being recorded: the slot is free for another request. */
-  markAnswered(key: EndpointKey): void {
+  markRequestEnded(key: EndpointKey): void {
     this.inFlight--;
     this.recording++;
     const name = endpointId(key);
@@ -84,7 +84,7 @@ export class ConcurrencyLimiter {
     else this.merchants.delete(key.merchantId);
   }
 
-  release(): void {
+  markRecorded(): void {
     this.recording--;
   }
 

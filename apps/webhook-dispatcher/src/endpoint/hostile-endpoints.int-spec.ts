@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 import { resolveWith } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
 
 const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
@@ -62,7 +62,7 @@ describe('a host name whose DNS response changes each time', () => {
     const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
     expect(await post(newClient({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
-    expect(names.asked).toEqual(['rebind.example']);
+    expect(names.queriedNames).toEqual(['rebind.example']);
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
 
@@ -111,7 +111,7 @@ describe('a redirect', () => {
       () => first.stop(),
       () => second.stop(),
     );
-    first.behaves(answers(statusCode, { location: second.url }));
+    first.setBehaviours(respondWith(statusCode, { location: second.url }));
     expect(await post(newClient(), first.url)).toMatchObject({ statusCode });
     expect([first.received.length, second.received.length]).toEqual([1, 0]);
   });

@@ -38,17 +38,17 @@ export const MAX_RESPONSE_CHARACTERS = 2_000;
 export class WebhookClient {
   private readonly agent: Agent;
 
-  constructor(private readonly settings: WebhookClientOptions) {
+  constructor(private readonly options: WebhookClientOptions) {
     this.agent = new Agent({
-      connect: guardedConnector(settings),
-      connections: settings.connectionsPerOrigin,
+      connect: guardedConnector(options),
+      connections: options.connectionsPerOrigin,
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
       maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-      headersTimeout: settings.timeoutMs,
-      bodyTimeout: settings.timeoutMs,
+      headersTimeout: options.timeoutMs,
+      bodyTimeout: options.timeoutMs,
     });
   }
 
@@ -57,12 +57,12 @@ export class WebhookClient {
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);
     // At every attempt: a URL that was accepted with its session may be rejected now.
-    const { url, refused } = checkUrl(text, this.settings.policy);
+    const { url, refused } = checkUrl(text, this.options.policy);
     if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsed() };
 
     const abort = new AbortController();
     const onInterrupt = (): void => abort.abort(interrupt.reason);
-    const deadline = setTimeout(() => abort.abort(new AttemptTimeout()), this.settings.timeoutMs);
+    const deadline = setTimeout(() => abort.abort(new AttemptTimeout()), this.options.timeoutMs);
     interrupt.addEventListener('abort', onInterrupt);
     try {
       interrupt.throwIfAborted();
@@ -74,10 +74,10 @@ export class WebhookClient {
         body,
         signal: abort.signal,
       });
-      return { ...(await read(response)), durationMs: elapsed() };
+      return { ...(await readResponse(response)), durationMs: elapsed() };
     } catch (error) {
       interrupt.throwIfAborted();
-      return { errorClass: errorClassOf(error), durationMs: elapsed() };
+      return { errorClass: classifyError(error), durationMs: elapsed() };
     } finally {
       clearTimeout(deadline);
       interrupt.removeEventListener('abort', onInterrupt);
@@ -94,7 +94,7 @@ class AttemptTimeout extends Error {
 }
 
 /** The status alone decides. The body is only for people, so an incomplete one is not an error. */
-async function read({
+async function readResponse({
   statusCode,
   headers,
   body,
@@ -108,16 +108,16 @@ async function read({
       chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
       bytes += chunk.length;
       // Leaving the loop destroys the body and its connection.
-      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: textOf(chunks), errorClass: 'answer-too-large' };
+      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: decodeText(chunks), errorClass: 'answer-too-large' };
     }
   } catch (error) {
-    return { ...head, text: textOf(chunks), errorClass: errorClassOf(error) };
+    return { ...head, text: decodeText(chunks), errorClass: classifyError(error) };
   }
-  return { ...head, text: textOf(chunks) };
+  return { ...head, text: decodeText(chunks) };
 }
 
 /** PostgreSQL cannot store U+0000, and the truncation may split a surrogate pair. */
-function textOf(chunks: readonly Buffer[]): string {
+function decodeText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replaceAll('\0', '\ufffd')
@@ -126,7 +126,7 @@ function textOf(chunks: readonly Buffer[]): string {
 }
 
 /** The class of an error, from its code: messages change between versions and contain addresses. */
-export function errorClassOf(error: unknown): string {
+export function classifyError(error: unknown): string {
   if (error instanceof AddressRefusedError) return `address-refused:${error.refusal}`;
   if (
     error instanceof AttemptTimeout ||

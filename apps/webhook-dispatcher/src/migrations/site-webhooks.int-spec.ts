@@ -3,7 +3,7 @@ import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { migrateService } from '@svc/service';
 import { newTestDatabase } from '@svc/testing';
 import pg from 'pg';
-import { aPayment } from '../../test/payment.js';
+import { newHostedPayment } from '../../test/payment.js';
 import { webhookDispatcherService } from '../index.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -34,7 +34,7 @@ test('existing notifications keep their ids after the migration, and are not cre
   await client.connect();
   const reference = newPaymentReference(NOW);
   const sessionId = randomUUID();
-  const payment = aPayment(reference, 'https://shop.example/hook', {
+  const payment = newHostedPayment(reference, 'https://shop.example/hook', {
     ...{ sessionId, state: 'success', apiVersion: 'v3.1', mode: 'test' },
   });
   const derived = { id: notificationIdOf(payment), sessionId, reference };

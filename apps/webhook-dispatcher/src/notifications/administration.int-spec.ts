@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
@@ -22,7 +22,7 @@ interface Summary {
 }
 
 const listed = async (query: string): Promise<Summary[]> =>
-  (await dispatcher.admin('GET', query)).body['notifications'] as Summary[];
+  (await dispatcher.requestAdmin('GET', query)).body['notifications'] as Summary[];
 
 describe('administration', () => {
   it.each([null, 'another key'])('is for administrators: key %j is 401 with an empty body', async (key) => {
@@ -33,19 +33,19 @@ describe('administration', () => {
       ['POST', '/replays'],
       ['POST', `/${randomUUID()}/replay`],
     ] as const) {
-      expect(await dispatcher.admin(method, path, key)).toEqual({ status: 401, body: {} });
+      expect(await dispatcher.requestAdmin(method, path, key)).toEqual({ status: 401, body: {} });
     }
   });
 
   it('shows a notification with every attempt', async () => {
-    receiver.behaves(answers(500, {}, 'out of order'), answers(200, {}, 'ok'));
-    const payment = dispatcher.payment(receiver.url, { state: 'failed' });
-    await dispatcher.paid(payment);
+    receiver.setBehaviours(respondWith(500, {}, 'out of order'), respondWith(200, {}, 'ok'));
+    const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     dispatcher.clock.advance(6_000);
     await dispatcher.runOnce();
-    const { id } = await dispatcher.rowOf(payment);
-    const { status, body } = await dispatcher.admin('GET', `/${id}`);
+    const { id } = await dispatcher.getNotificationRow(payment);
+    const { status, body } = await dispatcher.requestAdmin('GET', `/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id,
@@ -87,8 +87,8 @@ describe('administration', () => {
   it('lists notifications newest first, filters them, and continues after a page', async () => {
     const sessionId = randomUUID();
     for (let i = 0; i < 52; i++)
-      await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
-    const first = await dispatcher.admin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
+      await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }));
+    const first = await dispatcher.requestAdmin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
     const notifications = first.body['notifications'] as Summary[];
     expect(notifications).toHaveLength(50);
     expect(notifications.map(({ id }) => id)).toEqual(
@@ -97,7 +97,7 @@ describe('administration', () => {
         .toSorted()
         .toReversed(),
     );
-    const second = await dispatcher.admin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
+    const second = await dispatcher.requestAdmin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
     expect(second.body['notifications']).toHaveLength(2);
     expect(second.body['after']).toBeNull();
     expect(new Set([...notifications, ...(second.body['notifications'] as Summary[])].map(({ id }) => id)).size).toBe(
@@ -124,14 +124,14 @@ describe('administration', () => {
     'unsigned=no',
     'after=1',
   ])('refuses the query %s, and names the field', async (query) => {
-    const { status, body } = await dispatcher.admin('GET', `?${query}`);
+    const { status, body } = await dispatcher.requestAdmin('GET', `?${query}`);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
   });
 
   it.each(['1', randomUUID()])('does not find %s', async (id) => {
-    expect((await dispatcher.admin('GET', `/${id}`)).status).toBe(404);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(404);
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).status).toBe(404);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(404);
   });
 });
 
@@ -153,15 +153,15 @@ it('circuits are listed with the most failures first, each with the pending noti
     [7, 'other.example:443', 'pending'],
     [7, '0.example:443', 'gone'],
   ]) {
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dataSource.query(
       `UPDATE notifications SET merchant_id = $2, endpoint = $3, state = $4, next_attempt_at = CASE WHEN $4 = 'pending' THEN next_attempt_at END
         WHERE id = $1`,
-      [(await dispatcher.rowOf(payment)).id, merchantId, endpoint, state],
+      [(await dispatcher.getNotificationRow(payment)).id, merchantId, endpoint, state],
     );
   }
-  const circuits = (await dispatcher.admin('GET', '/circuits')).body['circuits'] as {
+  const circuits = (await dispatcher.requestAdmin('GET', '/circuits')).body['circuits'] as {
     merchantId: number;
     endpoint: string;
     failures: number;
@@ -175,10 +175,10 @@ it('circuits are listed with the most failures first, each with the pending noti
 });
 
 it('the overview shows failing endpoints and the number of their waiting notifications', async () => {
-  receiver.behaves(answers(500));
-  for (let i = 0; i < 7; i++) await dispatcher.paid(dispatcher.payment(receiver.url));
+  receiver.setBehaviours(respondWith(500));
+  for (let i = 0; i < 7; i++) await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
   await dispatcher.runOnce();
-  const { status, body } = await dispatcher.admin('GET', '/circuits');
+  const { status, body } = await dispatcher.requestAdmin('GET', '/circuits');
   expect(status).toBe(200);
   expect(body['circuits']).toContainEqual({
     merchantId: 7,

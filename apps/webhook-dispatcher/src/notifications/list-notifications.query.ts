@@ -70,7 +70,7 @@ export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", rec
 
 /** Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
-  const { conditions, parameters } = filterOf(query);
+  const { conditions, parameters } = buildFilter(query);
   const rows = await dataSource.query<NotificationSummary[]>(
     `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`,
     parameters,
@@ -79,7 +79,7 @@ export async function listNotifications(dataSource: DataSource, query: Notificat
   return { notifications, after: rows.length > PAGE_SIZE ? notifications.at(-1)!.id : null };
 }
 
-function filterOf({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
+function buildFilter({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
   conditions: string[];
   parameters: unknown[];
 } {

@@ -1,4 +1,4 @@
-import { endpointOf, replayConflict } from './notification.js';
+import { parseEndpoint, replayConflict } from './notification.js';
 
 /** The longest name that DNS knows. */
 const HOST_253 = `${'a.'.repeat(126)}a`;
@@ -15,7 +15,7 @@ describe('the endpoint of an address', () => {
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
   ])('for the address %s is %s', (url, endpoint) => {
-    expect(endpointOf(url)).toBe(endpoint);
+    expect(parseEndpoint(url)).toBe(endpoint);
   });
 });
 

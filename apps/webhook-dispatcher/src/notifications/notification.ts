@@ -27,7 +27,7 @@ export type Recipient = NotificationContent['recipient'];
 const MAX_ENDPOINT_LENGTH = 259;
 
 /** Host and port of a URL: concurrency limits and circuits are for a merchant and an endpoint. `invalid` for an invalid URL. */
-export function endpointOf(url: string): string {
+export function parseEndpoint(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);
   const endpoint = `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;

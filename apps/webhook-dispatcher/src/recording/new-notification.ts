@@ -7,7 +7,7 @@ import {
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
-import { endpointOf, type NotificationContent } from '../notifications/notification.js';
+import { parseEndpoint, type NotificationContent } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
 /** The parts of an event that are used: a payment that became final, or of which money was returned. */
@@ -71,7 +71,7 @@ function commonFields({ payload: payment, traceparent }: PaymentEvent, url: stri
     paymentReference: payment.paymentReference,
     paymentStatus: payment.state === 'success' ? ('Success' as const) : ('Failed' as const),
     url,
-    endpoint: endpointOf(url),
+    endpoint: parseEndpoint(url),
     traceparent: traceparent ?? null,
   };
 }

@@ -13,7 +13,7 @@ export class NotificationRepository {
     now: Date,
     lease: Pick<Slots, 'leaseId' | 'leasedUntil'> | undefined,
   ): Promise<string[]> {
-    const rows = notifications.map(({ notification, hasSlot }) => ({ ...rowOf(notification), has_place: hasSlot }));
+    const rows = notifications.map(({ notification, hasSlot }) => ({ ...buildRow(notification), has_place: hasSlot }));
     const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
       JSON.stringify(rows),
       now,
@@ -24,7 +24,7 @@ export class NotificationRepository {
   }
 }
 
-function rowOf(notification: NewNotification): object {
+function buildRow(notification: NewNotification): object {
   const { id, mode, recipient, url, endpoint, fields, traceparent } = notification;
   return {
     ...{ id, mode, recipient, url, endpoint, fields, traceparent },

@@ -52,6 +52,6 @@ export class NotificationsConsumer {
   }
 
   private async record(events: EventEnvelope<PaymentSnapshot>[], connection: EntityManager): Promise<void> {
-    await this.worker.sendRecorded((slots) => this.recordNotifications.execute(connection, events, slots));
+    await this.worker.recordAndSend((slots) => this.recordNotifications.execute(connection, events, slots));
   }
 }

@@ -10,14 +10,14 @@ beforeAll(async () => {
 afterAll(() => dispatcher.test.stop());
 
 test('a payment of an invoice, without a notificationUrl, is skipped, and payments of sessions in the same batch are recorded', async () => {
-  const [ofSession, other] = [dispatcher.payment('https://shop.example/hook'), dispatcher.payment('https://x.example')];
+  const [ofSession, other] = [dispatcher.newPayment('https://shop.example/hook'), dispatcher.newPayment('https://x.example')];
   const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
   const { test } = dispatcher;
   await test.deliver(
     anEvent(PaymentSucceededV1, randomUUID(), 2, { ...other, source }),
     anEvent(PaymentSucceededV1, randomUUID(), 2, ofSession),
     anEvent(PaymentFailedV1, randomUUID(), 2, {
-      ...dispatcher.payment('https://x.example', { state: 'failed' }),
+      ...dispatcher.newPayment('https://x.example', { state: 'failed' }),
       source,
     }),
   );

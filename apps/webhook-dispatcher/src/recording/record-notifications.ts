@@ -35,7 +35,7 @@ export class RecordNotifications {
     events: readonly PaymentEvent[],
     slots?: Slots,
   ): Promise<LeasedNotification[]> {
-    const notifications = await notificationsOf(db, events);
+    const notifications = await buildNotifications(db, events);
     if (notifications.length === 0) return [];
     const now = this.clock.now();
     const inserts = notifications.map((notification) => ({
@@ -56,16 +56,16 @@ export class RecordNotifications {
 }
 
 /** For a session: final payments. For a site: refunds too. */
-async function notificationsOf(
+async function buildNotifications(
   db: Pick<EntityManager, 'query'>,
   events: readonly PaymentEvent[],
 ): Promise<NewNotification[]> {
-  const webhookOf = await findWebhooks(
+  const findWebhook = await findWebhooks(
     db,
     events.map(({ payload }) => payload),
   );
   return events.flatMap(({ payload, ...event }) => {
-    const webhook = webhookOf(payload);
+    const webhook = findWebhook(payload);
     return [
       ...(isHostedPayment(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
       ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),

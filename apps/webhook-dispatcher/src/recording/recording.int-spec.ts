@@ -20,7 +20,7 @@ afterAll(() => dispatcher.test.stop());
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
 async function record(sessionId: string, state: State, hasSlot = true): Promise<string> {
-  const payment = dispatcher.payment(URL, { sessionId, state });
+  const payment = dispatcher.newPayment(URL, { sessionId, state });
   const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
   const db = dispatcher.test.dataSource;
   const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
@@ -28,13 +28,13 @@ async function record(sessionId: string, state: State, hasSlot = true): Promise<
     [{ payload: payment }],
     slots,
   );
-  const row = await dispatcher.rowOf(payment);
+  const row = await dispatcher.getNotificationRow(payment);
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
 /** A notification of this session, sent or not, with a lease of the given duration. */
 async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
-  const payment = dispatcher.payment(URL, { sessionId, state });
+  const payment = dispatcher.newPayment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
     { payload: payment },
   ]);

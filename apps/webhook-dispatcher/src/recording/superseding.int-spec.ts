@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
@@ -18,18 +18,18 @@ let succeeded: HostedPaymentSnapshot;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
   receiver = await Receiver.start();
   const sessionId = randomUUID();
-  failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-  succeeded = dispatcher.payment(receiver.url, { sessionId });
+  failed = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
+  succeeded = dispatcher.newPayment(receiver.url, { sessionId });
 });
 afterEach(() => receiver.stop());
 
-const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
+const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.getNotificationRow(payment)).state;
 
 /** A lease of the test, so that it can act between lease, request and record. */
 function lease(): Promise<LeasedNotification[]> {
@@ -66,61 +66,61 @@ async function record(notification: LeasedNotification, statusCode: number): Pro
 
 describe('after a session was paid', () => {
   it('a Failed that was not acknowledged is no longer sent', async () => {
-    await dispatcher.paid(failed);
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(failed);
+    await dispatcher.deliverPayments(succeeded);
     await dispatcher.runOnce();
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
   it('a Failed that waits for its next attempt is not retried', async () => {
-    receiver.behaves(answers(500), answers(200));
-    await dispatcher.paid(failed);
+    receiver.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
   it('a Failed that arrives after the Success, delivered or not, is superseded at once', async () => {
-    await dispatcher.paid(succeeded);
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(succeeded);
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    const later = dispatcher.payment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
-    await dispatcher.paid(later);
+    const later = dispatcher.newPayment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(later);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
     expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
   });
 
   it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
-    const stranger = dispatcher.payment(receiver.url, { state: 'failed' });
-    await dispatcher.paid(failed);
+    const stranger = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    receiver.behaves(answers(500), answers(200));
-    await dispatcher.paid(stranger);
+    receiver.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(stranger);
     await dispatcher.runOnce();
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     expect([await stateOf(failed), await stateOf(stranger)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
+    expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
   it('an exhausted Failed can no longer be replayed', async () => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
       [failed.paymentReference],
     );
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 });
 
@@ -129,29 +129,29 @@ describe('while a Failed is in flight', () => {
     [200, 'delivered'],
     [500, 'superseded'],
   ])('its Success waits until the attempt ends; after the response %i it ends %s', async (statusCode, state) => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     const [inFlight] = await lease();
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
 
     expect(await record(inFlight!, statusCode)).toBe(true);
-    expect(await dispatcher.rowOf(failed)).toMatchObject({ state, tries: 1, lease_id: null });
+    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, tries: 1, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     dispatcher.clock.advance(100 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
   it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     const [inFlight] = await lease();
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
     await record(inFlight!, 500);
     expect(await stateOf(failed)).toBe('superseded');
   });
@@ -159,21 +159,21 @@ describe('while a Failed is in flight', () => {
   it('the receiver never gets both at the same time', async () => {
     const seen: string[] = [];
     let release: () => void = () => undefined;
-    receiver.behaves((response, { body }) => {
+    receiver.setBehaviours((response, { body }) => {
       seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
       release = () => response.writeHead(500).end();
-    }, answers(200));
-    await dispatcher.paid(failed);
+    }, respondWith(200));
+    await dispatcher.deliverPayments(failed);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     expect(await dispatcher.runOnce()).toBe(0);
     release();
     await sending;
     await dispatcher.runOnce();
     expect(seen).toEqual(['Failed']);
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
 });
 
@@ -206,24 +206,24 @@ describe('when concurrent transactions record the two', () => {
 
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
   it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     const claiming = dispatcher.test.dataSource.createQueryRunner();
     await claiming.startTransaction();
     await claiming.query(
       `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
       [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
     );
-    const recording = dispatcher.paid(succeeded);
+    const recording = dispatcher.deliverPayments(succeeded);
     await untilWaiting('transactionid');
     await claiming.commitTransaction();
     await claiming.release();
     await recording;
 
-    expect(await dispatcher.rowOf(failed)).toMatchObject({
+    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({
       state: 'superseded',
       lease_id: expect.any(String) as string,
     });
@@ -233,7 +233,7 @@ describe('when concurrent transactions record the two', () => {
   });
 
   it('a lease request skips a Failed that is being superseded', async () => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
@@ -250,15 +250,15 @@ describe('when concurrent transactions record the two', () => {
   it('no order of concurrent events sends a Failed after its Success', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
-      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
-      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
-      dispatcher.payment(receiver.url, { sessionId }),
+      dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.newPayment(receiver.url, { sessionId }),
     ]);
     const shuffled = payments.toSorted((a, b) => a.reference.localeCompare(b.reference));
     const sending = (async () => {
       for (let i = 0; i < 20; i++) await dispatcher.runOnce();
     })();
-    await Promise.all(shuffled.map((payment) => dispatcher.paid(payment)));
+    await Promise.all(shuffled.map((payment) => dispatcher.deliverPayments(payment)));
     await sending;
     while ((await dispatcher.runOnce()) > 0);
 

@@ -13,13 +13,13 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-type Change = Parameters<DispatcherUnderTest['payment']>[1] & { merchantId?: number };
+type Change = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
 /** Inserts an exhausted notification. Returns its id. */
 async function givenUp(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
-  const payment = { ...dispatcher.payment('https://shop.example/hook', change), merchantId };
-  await dispatcher.paid(payment);
-  const { id } = await dispatcher.rowOf(payment);
+  const payment = { ...dispatcher.newPayment('https://shop.example/hook', change), merchantId };
+  await dispatcher.deliverPayments(payment);
+  const { id } = await dispatcher.getNotificationRow(payment);
   await set(id, `state = $2, next_attempt_at = NULL`, state);
   return id;
 }
@@ -29,10 +29,10 @@ const leaseUntil = (id: string, ms: number): Promise<unknown> =>
   set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
 
 const many = async (body: object): Promise<unknown> => {
-  const { replayed, skipped } = (await dispatcher.replay(body)).body;
+  const { replayed, skipped } = (await dispatcher.requestReplays(body)).body;
   return [replayed, skipped];
 };
-const one = async (id: string): Promise<number> => (await dispatcher.admin('POST', `/${id}/replay`)).status;
+const one = async (id: string): Promise<number> => (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
 
 async function openCircuits(): Promise<void> {
   for (const [merchantId, endpoint] of [

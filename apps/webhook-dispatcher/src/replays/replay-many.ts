@@ -51,7 +51,7 @@ export class ReplayMany {
 
   private find(tx: EntityManager, request: ReplayManyRequest): Promise<ReplayableNotification[]> {
     const { state, merchantId = null, endpoint = null, after = FIRST_ID } = request;
-    const since = readSince(request.since);
+    const since = parseSince(request.since);
     if (endpoint !== null && merchantId === null) {
       throw invalidField('merchantId', 'merchantId is required with endpoint: several merchants may share a host');
     }
@@ -62,7 +62,7 @@ export class ReplayMany {
   }
 }
 
-function readSince(text: string | undefined): Date | null {
+function parseSince(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const since = new Date(text);
   if (Number.isNaN(since.getTime())) throw invalidField('since', 'since must be a time that exists');

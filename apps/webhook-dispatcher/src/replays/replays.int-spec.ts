@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from '@svc/kernel';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -13,8 +13,8 @@ let receiver: Receiver;
 
 beforeEach(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
-  await dispatcher.usualSecrets(8);
+  await dispatcher.deliverDefaultSecrets();
+  await dispatcher.deliverDefaultSecrets(8);
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -30,8 +30,8 @@ async function sendAll(): Promise<void> {
 }
 
 async function notified(count: number, change: Partial<HostedPaymentSnapshot> = {}): Promise<HostedPaymentSnapshot[]> {
-  const payments = Array.from({ length: count }, () => ({ ...dispatcher.payment(receiver.url), ...change }));
-  await dispatcher.paid(...payments);
+  const payments = Array.from({ length: count }, () => ({ ...dispatcher.newPayment(receiver.url), ...change }));
+  await dispatcher.deliverPayments(...payments);
   return payments;
 }
 
@@ -49,30 +49,30 @@ const openFor = (ms: number): Promise<unknown> =>
 
 describe('a replay', () => {
   it('sends again with the same id and a new schedule', async () => {
-    receiver.behaves(answers(500));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+    receiver.setBehaviours(respondWith(500));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
       await dispatcher.runOnce();
       dispatcher.clock.advance(29 * 3_600_000);
     }
-    const { id, state } = await dispatcher.rowOf(payment);
+    const { id, state } = await dispatcher.getNotificationRow(payment);
     expect(state).toBe('exhausted');
 
-    expect(await dispatcher.admin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
+    expect(await dispatcher.requestAdmin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
     await dispatcher.runOnce();
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
-    receiver.behaves(answers(200));
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
+    receiver.setBehaviours(respondWith(200));
     // The failed probe keeps the circuit open, for the longest time.
     dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 14 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 14 });
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([id]));
 
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(202);
     await dispatcher.runOnce();
     expect(receiver.received).toHaveLength(15);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'delivered', tries: 15 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 15 });
   });
 
   it('makes waiting notifications due when the endpoint responds after an outage', async () => {
@@ -82,53 +82,53 @@ describe('a replay', () => {
       dispatcher.clock.later(6 * HOUR),
     ]);
     await openFor(MINUTE);
-    const { id } = await dispatcher.rowOf(given!);
-    await dispatcher.admin('POST', `/${id}/replay`);
+    const { id } = await dispatcher.getNotificationRow(given!);
+    await dispatcher.requestAdmin('POST', `/${id}/replay`);
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 1]);
-    expect((await dispatcher.rowOf(waiting!)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(waiting!)).state).toBe('delivered');
   });
 
   it('that fails again counts as a failed probe: the circuit stays', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     const [given] = await notified(1);
     await openFor(MINUTE);
-    const { id } = await dispatcher.rowOf(given!);
-    await dispatcher.admin('POST', `/${id}/replay`);
+    const { id } = await dispatcher.getNotificationRow(given!);
+    await dispatcher.requestAdmin('POST', `/${id}/replay`);
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
   it('is rejected for a Failed, delivered or not, of a session that was paid', async () => {
     const sessionId = randomUUID();
-    const delivered = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-    await dispatcher.paid(delivered);
+    const delivered = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(delivered);
     await dispatcher.runOnce();
-    const superseded = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-    await dispatcher.paid(superseded);
-    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
+    const superseded = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(superseded);
+    await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId }));
     for (const payment of [delivered, superseded]) {
-      const { id } = await dispatcher.rowOf(payment);
-      expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+      const { id } = await dispatcher.getNotificationRow(payment);
+      expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(409);
     }
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
 
   it('is rejected while the notification is in flight', async () => {
     let release: () => void = () => undefined;
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       release = () => response.writeHead(200).end();
     });
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
-    const { id } = await dispatcher.rowOf(payment);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(409);
+    const { id } = await dispatcher.getNotificationRow(payment);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(409);
     release();
     await sending;
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
     expect(receiver.received).toHaveLength(1);
   });
 });
@@ -145,19 +145,19 @@ describe('a replay of many', () => {
     await setState('gone', givenUp);
     await notified(2, { merchantId: 8 });
     await sendAll();
-    const elsewhere = dispatcher.payment(receiver.url.replace('127.0.0.1', 'localhost'));
-    await dispatcher.paid(elsewhere);
+    const elsewhere = dispatcher.newPayment(receiver.url.replace('127.0.0.1', 'localhost'));
+    await dispatcher.deliverPayments(elsewhere);
     await setState('gone', [elsewhere]);
     const before = ids().length;
 
-    const { status, body } = await dispatcher.replay({ merchantId: 7, endpoint: endpoint(), since });
+    const { status, body } = await dispatcher.requestReplays({ merchantId: 7, endpoint: endpoint(), since });
     expect({ status, body }).toEqual({ status: 202, body: { replayed: 5, skipped: 0, after: null } });
     await sendAll();
-    const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.rowOf(payment)));
+    const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.getNotificationRow(payment)));
     expect(ids().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
-    expect(await dispatcher.rowOf(old[0]!)).toMatchObject({ tries: 1 });
-    expect((await dispatcher.rowOf(elsewhere)).state).toBe('gone');
+    expect(await dispatcher.getNotificationRow(old[0]!)).toMatchObject({ tries: 1 });
+    expect((await dispatcher.getNotificationRow(elsewhere)).state).toBe('gone');
   });
 
   it('sends all exhausted notifications, of all merchants or of one', async () => {
@@ -165,51 +165,51 @@ describe('a replay of many', () => {
     const gone = await notified(1);
     await setState('exhausted', exhausted);
     await setState('gone', gone);
-    expect((await dispatcher.replay({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
-    expect((await dispatcher.replay({ state: 'exhausted' })).body).toMatchObject({ replayed: 2 });
+    expect((await dispatcher.requestReplays({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
+    expect((await dispatcher.requestReplays({ state: 'exhausted' })).body).toMatchObject({ replayed: 2 });
     await sendAll();
     expect(receiver.received).toHaveLength(5);
-    expect((await dispatcher.rowOf(gone[0]!)).state).toBe('gone');
+    expect((await dispatcher.getNotificationRow(gone[0]!)).state).toBe('gone');
   });
 
   it('sends one as a probe, and the others after its response', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     await notified(6);
     await dispatcher.runOnce();
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(0);
-    await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
+    await dispatcher.requestReplays({ merchantId: 7, since: '2026-03-01T00:00Z' });
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
   });
 
   it('whose probe fails leaves the circuit open and the other notifications unsent', async () => {
-    receiver.behaves(answers(500));
+    receiver.setBehaviours(respondWith(500));
     await notified(6);
     await openFor(MINUTE);
-    await dispatcher.replay({ merchantId: 7, since: '2026-03-01T00:00Z' });
+    await dispatcher.requestReplays({ merchantId: 7, since: '2026-03-01T00:00Z' });
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 0]);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
   });
 
   it('skips notifications that are being sent, and a Failed whose session was paid', async () => {
     const sessionId = randomUUID();
-    const failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-    await dispatcher.paid(failed);
+    const failed = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(failed);
     await sendAll();
-    await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId }));
+    await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId }));
     await sendAll();
     let release: () => void = () => undefined;
-    receiver.behaves((response) => (release = () => response.writeHead(200).end()), answers(200));
+    receiver.setBehaviours((response) => (release = () => response.writeHead(200).end()), respondWith(200));
     await notified(1);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
-    const { body } = await dispatcher.replay({ merchantId: 7, since: '2026-01-01T00:00:00Z' });
+    const { body } = await dispatcher.requestReplays({ merchantId: 7, since: '2026-01-01T00:00:00Z' });
     expect(body).toMatchObject({ replayed: 1, skipped: 2 });
     release();
     await sending;
     await sendAll();
-    expect(receiver.statuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
   });
 
   it('comes in pages, each notification in one of them', async () => {
@@ -218,7 +218,7 @@ describe('a replay of many', () => {
     const pages: number[] = [];
     let after: unknown;
     do {
-      const { body } = await dispatcher.replay({ state: 'exhausted', ...(after ? { after } : {}) });
+      const { body } = await dispatcher.requestReplays({ state: 'exhausted', ...(after ? { after } : {}) });
       pages.push(body['replayed'] as number);
       ({ after } = body);
     } while (after !== null);
@@ -237,14 +237,14 @@ describe('a replay of many', () => {
     [{ merchantId: 7, endpoint: 'https://shop.example/', since: '2026-03-01T00:00:00Z' }, 'endpoint'],
     [{ state: 'exhausted', after: '1' }, 'after'],
   ])('with %j is refused, and the error names %s', async (request, field) => {
-    const { status, body } = await dispatcher.replay(request);
+    const { status, body } = await dispatcher.requestReplays(request);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field }]);
   });
 });
 
 test('a receiver that is down for an hour gets each notification once, with its id, after it recovers', async () => {
-  receiver.behaves(answers(503));
+  receiver.setBehaviours(respondWith(503));
   const payments: HostedPaymentSnapshot[] = [];
   // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
   for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
@@ -254,7 +254,7 @@ test('a receiver that is down for an hour gets each notification once, with its 
   }
   const tried = receiver.received.length;
   const acknowledged: string[] = [];
-  receiver.behaves((response, { headers }) => {
+  receiver.setBehaviours((response, { headers }) => {
     acknowledged.push(String(headers['webhook-id']));
     response.writeHead(200).end();
   });
@@ -262,7 +262,7 @@ test('a receiver that is down for an hour gets each notification once, with its 
     await sendAll();
     dispatcher.clock.advance(MINUTE);
   }
-  const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+  const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
   expect(rows).toHaveLength(120);
   expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
   expect(acknowledged).toHaveLength(120);

@@ -28,7 +28,7 @@ export function classifyResponse(
   { attemptCount, now, random }: AttemptContext,
 ): AttemptResult {
   const { statusCode } = response;
-  const outcome = outcomeOf(statusCode);
+  const outcome = classifyStatus(statusCode);
   if (outcome === 'acknowledged') return { outcome, state: 'delivered', nextAttemptAt: undefined };
   if (statusCode === 410) return { outcome, state: 'gone', nextAttemptAt: undefined };
 
@@ -38,7 +38,7 @@ export function classifyResponse(
   return { outcome, state: 'pending', nextAttemptAt: new Date(now.getTime() + Math.max(scheduled, requested ?? 0)) };
 }
 
-function outcomeOf(statusCode: number | undefined): AttemptOutcome {
+function classifyStatus(statusCode: number | undefined): AttemptOutcome {
   if (statusCode === undefined) return 'unanswered';
   return statusCode >= 200 && statusCode < 300 ? 'acknowledged' : 'refused';
 }

@@ -27,8 +27,8 @@ export class SealingKey implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.ensureOne();
-    this.privateKeys = await this.openAll();
+    await this.createIfNone();
+    this.privateKeys = await this.decryptPrivateKeys();
   }
 
   /** The private key with this id, or undefined when the secret was encrypted for another key. */
@@ -36,7 +36,7 @@ export class SealingKey implements OnModuleInit {
     return kid === undefined ? undefined : this.privateKeys.get(kid);
   }
 
-  private async ensureOne(): Promise<void> {
+  private async createIfNone(): Promise<void> {
     const kid = newUuid(this.clock);
     const pair = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
     await inTransaction(this.dataSource, async (tx) => {
@@ -51,7 +51,7 @@ export class SealingKey implements OnModuleInit {
     });
   }
 
-  private async openAll(): Promise<Map<string, KeyObject>> {
+  private async decryptPrivateKeys(): Promise<Map<string, KeyObject>> {
     const keys = await this.keys.findAll();
     try {
       return new Map(

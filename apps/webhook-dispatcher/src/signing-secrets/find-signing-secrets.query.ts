@@ -12,7 +12,7 @@ export interface SigningKeysOwner {
 /** The two kinds of keys: of E3 and of E4. */
 export type SigningPurpose = 'api-key' | 'webhook-secret';
 
-export interface SealedSecret {
+export interface EncryptedSecret {
   readonly secretId: string;
   readonly purpose: SigningPurpose;
   readonly sealed: string;
@@ -22,8 +22,8 @@ export interface SealedSecret {
 export function findSigningSecrets(
   db: Pick<DataSource, 'query'>,
   { merchantId, siteId, mode, apiVersion }: SigningKeysOwner,
-): Promise<SealedSecret[]> {
-  return db.query<SealedSecret[]>(
+): Promise<EncryptedSecret[]> {
+  return db.query<EncryptedSecret[]>(
     `SELECT secret_id AS "secretId", purpose, sealed FROM signing_secrets
         WHERE merchant_id = $1 AND mode = $2 AND NOT revoked
           AND ((purpose = 'webhook-secret' AND site_id = $3)

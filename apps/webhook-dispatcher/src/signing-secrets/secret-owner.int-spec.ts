@@ -18,13 +18,13 @@ beforeAll(async () => {
   for (const owner of OWNERS) {
     const { merchantId, siteId, mode } = owner;
     const given = { merchantId, mode, purpose: 'api-key' } as const;
-    await dispatcher.secret(`site ${nameOf(owner)}`, siteKey(owner), { ...given, siteId });
-    await dispatcher.secret(`site's second ${nameOf(owner)}`, 'not the primary', { ...given, siteId, primary: false });
-    await dispatcher.secret(`site's revoked ${nameOf(owner)}`, 'revoked', { ...given, siteId, revoked: true });
-    await dispatcher.secret(`merchant ${merchantId} ${mode}`, merchantKey(owner), given);
+    await dispatcher.deliverSecret(`site ${nameOf(owner)}`, siteKey(owner), { ...given, siteId });
+    await dispatcher.deliverSecret(`site's second ${nameOf(owner)}`, 'not the primary', { ...given, siteId, primary: false });
+    await dispatcher.deliverSecret(`site's revoked ${nameOf(owner)}`, 'revoked', { ...given, siteId, revoked: true });
+    await dispatcher.deliverSecret(`merchant ${merchantId} ${mode}`, merchantKey(owner), given);
     const webhook = { ...given, siteId, purpose: 'webhook-secret' } as const;
-    await dispatcher.secret(`webhook ${nameOf(owner)}`, webhookSecret(owner), webhook);
-    await dispatcher.secret(`revoked webhook ${nameOf(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
+    await dispatcher.deliverSecret(`webhook ${nameOf(owner)}`, webhookSecret(owner), webhook);
+    await dispatcher.deliverSecret(`revoked webhook ${nameOf(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
   }
 });
 afterAll(() => dispatcher.test.stop());
@@ -35,7 +35,7 @@ const merchantKey = ({ merchantId, mode }: Owner): string => `key of merchant ${
 const webhookSecret = (owner: Owner, nth = 0): string =>
   `whsec_${Buffer.alloc(24, OWNERS.indexOf(owner) * 2 + nth + 1).toString('base64')}`;
 const keysOf = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
-  dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion });
+  dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion });
 
 test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (owner) => {
   const webhookSecrets = [webhookSecret(owner)];
@@ -45,22 +45,22 @@ test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (ow
 
 test('of secrets of one version, the order is that of their ids', async () => {
   const owner = { merchantId: 10, siteId: 101, mode: 'test' } as const;
-  await dispatcher.secret('key 10', 'key', { ...owner, purpose: 'api-key' });
+  await dispatcher.deliverSecret('key 10', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 110 + nth).toString('base64')}`);
   for (const [nth, id] of ['c', 'b', 'a'].entries())
-    await dispatcher.secret(`webhook 10 ${id}`, secrets[nth]!, { ...owner, purpose: 'webhook-secret', primary: false });
-  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+    await dispatcher.deliverSecret(`webhook 10 ${id}`, secrets[nth]!, { ...owner, purpose: 'webhook-secret', primary: false });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion: 'v3.1' });
   expect(found?.webhookSecrets).toEqual(secrets.toReversed());
 });
 
 test('several webhook secrets: the primary first, then the newest', async () => {
   const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
-  await dispatcher.secret('key 9', 'key', { ...owner, purpose: 'api-key' });
+  await dispatcher.deliverSecret('key 9', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 100 + nth).toString('base64')}`);
   const webhook = { ...owner, purpose: 'webhook-secret' } as const;
-  await dispatcher.secret('webhook 9 a', secrets[0]!, { ...webhook, primary: false, version: 1 });
-  await dispatcher.secret('webhook 9 b', secrets[1]!, { ...webhook, primary: false, version: 2 });
-  await dispatcher.secret('webhook 9 c', secrets[2]!, { ...webhook, primary: true, version: 1 });
-  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+  await dispatcher.deliverSecret('webhook 9 a', secrets[0]!, { ...webhook, primary: false, version: 1 });
+  await dispatcher.deliverSecret('webhook 9 b', secrets[1]!, { ...webhook, primary: false, version: 2 });
+  await dispatcher.deliverSecret('webhook 9 c', secrets[2]!, { ...webhook, primary: true, version: 1 });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion: 'v3.1' });
   expect(found?.webhookSecrets).toEqual([secrets[2], secrets[1], secrets[0]]);
 });

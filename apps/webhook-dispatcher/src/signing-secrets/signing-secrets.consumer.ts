@@ -6,7 +6,7 @@ import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messagin
 @Controller()
 export class SigningSecretsConsumer {
   @EventPattern(SigningSecretChangedV1)
-  async keep(events: EventEnvelope<SigningSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async store(events: EventEnvelope<SigningSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: secret, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'signing_secrets', { secret_id: secret.secretId }, aggregateVersion, {
         purpose: secret.purpose,

@@ -9,7 +9,7 @@ export class SiteWebhooksConsumer {
   constructor(@Inject(Clock) private readonly clock: Clock) {}
 
   @EventPattern(SiteChangedV1, { repeatable: true })
-  async keep(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
+  async store(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,

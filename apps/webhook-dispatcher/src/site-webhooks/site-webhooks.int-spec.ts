@@ -3,7 +3,7 @@ import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } 
 import { noticeOf } from '@svc/kernel';
 import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
-import { answers, type Received, Receiver, verify } from '../../test/receiver.js';
+import { respondWith, type ReceivedRequest, Receiver, verifyWebhook } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
 let shop: Receiver;
@@ -25,14 +25,14 @@ afterEach(() => Promise.all([shop.stop(), backOffice.stop()]));
 async function newSite(): Promise<typeof site> {
   const made = { merchantId: ++numbers, siteId: ++numbers };
   const { siteId, merchantId } = made;
-  await dispatcher.secret(`key ${siteId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
-  await dispatcher.secret(`secret ${siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId, merchantId });
-  await dispatcher.site({ ...made, webhookUrl: backOffice.url, webhookEnabled: true });
+  await dispatcher.deliverSecret(`key ${siteId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
+  await dispatcher.deliverSecret(`secret ${siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId, merchantId });
+  await dispatcher.deliverSite({ ...made, webhookUrl: backOffice.url, webhookEnabled: true });
   return made;
 }
 
-const hosted = (change: Parameters<DispatcherUnderTest['payment']>[1] = {}): HostedPaymentSnapshot => ({
-  ...dispatcher.payment(shop.url, change),
+const hosted = (change: Parameters<DispatcherUnderTest['newPayment']>[1] = {}): HostedPaymentSnapshot => ({
+  ...dispatcher.newPayment(shop.url, change),
   ...site,
 });
 const ofInvoice = (): PaymentSnapshot => aPartnersPayment(randomUUID(), 'customer-1', site);
@@ -45,29 +45,29 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-const noticeIn = ({ body }: Received): PaymentNotice => JSON.parse(body) as PaymentNotice;
-const idOf = ({ headers }: Received): unknown => headers['webhook-id'];
+const noticeIn = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body) as PaymentNotice;
+const idOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
 describe('the webhook of a site (M6)', () => {
   it('receives each final payment, hosted or not, signed in the headers alone (E4)', async () => {
     const payments = [hosted(), ofInvoice()];
-    await dispatcher.paid(...payments);
+    await dispatcher.deliverPayments(...payments);
     await sendAll();
     expect(backOffice.received).toHaveLength(2);
     for (const payment of payments) {
       const { id, notice } = noticeOf(payment, 'SHOP-1');
       const received = backOffice.received.find((one) => idOf(one) === id)!;
-      expect(verify(received, WEBHOOK_SECRET)).toEqual(notice);
+      expect(verifyWebhook(received, WEBHOOK_SECRET)).toEqual(notice);
       expect(notice).toMatchObject({ type: 'payment', status: 1, paymentReference: payment.paymentReference });
     }
   });
 
   it("leaves the session's notification as it is: its address, its body, the same webhook-id (E2, E8)", async () => {
     const payment = hosted();
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
     expect(shop.received).toHaveLength(1);
-    expect(verify(shop.received[0]!, WEBHOOK_SECRET)).toMatchObject({
+    expect(verifyWebhook(shop.received[0]!, WEBHOOK_SECRET)).toMatchObject({
       signature: expect.any(String) as string,
       sessionId: payment.source.sessionId,
       paymentStatus: 'Success',
@@ -76,7 +76,7 @@ describe('the webhook of a site (M6)', () => {
   });
 
   it('shows the till of the site where the event of an earlier release has none', async () => {
-    await dispatcher.paid(hosted());
+    await dispatcher.deliverPayments(hosted());
     await sendAll();
     expect(noticeIn(backOffice.received[0]!).siteReference).toBe('SHOP-1');
   });
@@ -88,11 +88,11 @@ describe('the webhook of a site (M6)', () => {
       hosted({ sessionId }),
       hosted({ sessionId, state: 'failed' }),
     ];
-    await dispatcher.paid(payments[0]!);
-    await dispatcher.paid(payments[1]!);
-    await dispatcher.paid(payments[2]!);
+    await dispatcher.deliverPayments(payments[0]!);
+    await dispatcher.deliverPayments(payments[1]!);
+    await dispatcher.deliverPayments(payments[2]!);
     await sendAll();
-    expect(shop.statuses).toEqual(['Success']);
+    expect(shop.paymentStatuses).toEqual(['Success']);
     const told = backOffice.received.map((one) => noticeIn(one).paymentReference);
     expect(told.toSorted()).toEqual(payments.map(({ paymentReference }) => paymentReference).toSorted());
     expect(backOffice.received.map((one) => noticeIn(one).status).toSorted()).toEqual([1, 2, 2]);
@@ -100,7 +100,7 @@ describe('the webhook of a site (M6)', () => {
 
   it('receives the Success while a Failed of its session is being sent', async () => {
     const sessionId = randomUUID();
-    await dispatcher.paid(hosted({ sessionId, state: 'failed' }), hosted({ sessionId }));
+    await dispatcher.deliverPayments(hosted({ sessionId, state: 'failed' }), hosted({ sessionId }));
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET lease_id = $1, leased_until = $2 WHERE site_id = $3 AND payment_status = 'Failed'`,
       [randomUUID(), dispatcher.clock.later(30_000), site.siteId],
@@ -112,33 +112,33 @@ describe('the webhook of a site (M6)', () => {
   it('receives a reversal as a refund once, however often its event arrives; the session does not (H2)', async () => {
     const payment = hosted({ state: 'failed' });
     const reversed = reversalOf(payment);
-    await dispatcher.reversed(reversed);
-    await dispatcher.paid(payment);
+    await dispatcher.deliverReversal(reversed);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    await dispatcher.reversed(reversed);
-    await dispatcher.reversed(reversed);
+    await dispatcher.deliverReversal(reversed);
+    await dispatcher.deliverReversal(reversed);
     await sendAll();
     expect(backOffice.received).toHaveLength(2);
     const refunds = backOffice.received.filter((one) => noticeIn(one).type === 'refund');
     const { id, notice } = noticeOf(reversed, 'SHOP-1');
     expect(refunds.map(idOf)).toEqual([id]);
-    expect(verify(refunds[0]!, WEBHOOK_SECRET)).toEqual(notice);
-    expect(shop.statuses).toEqual(['Failed']);
+    expect(verifyWebhook(refunds[0]!, WEBHOOK_SECRET)).toEqual(notice);
+    expect(shop.paymentStatuses).toEqual(['Failed']);
   });
 
   it('receives each refund of a payment, and none for a returned duplicate charge', async () => {
     const [failed, paid] = [hosted({ state: 'failed' }), hosted()];
     const refunds = [reversalOf(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
-    await dispatcher.reversed(refunds[0]!);
-    await dispatcher.reversed(refunds[1]!);
-    await dispatcher.reversed(reversalOf(paid));
+    await dispatcher.deliverReversal(refunds[0]!);
+    await dispatcher.deliverReversal(refunds[1]!);
+    await dispatcher.deliverReversal(reversalOf(paid));
     await sendAll();
     expect(backOffice.received.map(idOf).toSorted()).toEqual(refunds.map((one) => noticeOf(one).id).toSorted());
   });
 
   it('receives each refund that ended once, succeeded or failed, however often its event arrives; the session none (M6)', async () => {
     const payment = hosted();
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     const refunds = [refundOf(payment), refundOf(payment), refundOf(payment, { status: 'failed' })];
     for (const event of [...refunds, ...refunds]) {
       await dispatcher.test.deliver(event);
@@ -149,27 +149,27 @@ describe('the webhook of a site (M6)', () => {
     for (const one of received) {
       const { payload } = refunds.find(({ aggregateId }) => aggregateId === idOf(one))!;
       const { notice } = noticeOf(payload, 'SHOP-1');
-      expect(verify(one, WEBHOOK_SECRET)).toEqual(notice);
+      expect(verifyWebhook(one, WEBHOOK_SECRET)).toEqual(notice);
       expect(notice).toMatchObject({ status: 1, tenderedAmount: 12_345, refund: payload.refund });
     }
-    expect(shop.statuses).toEqual(['Success']);
+    expect(shop.paymentStatuses).toEqual(['Success']);
     expect(backOffice.received).toHaveLength(4);
   });
 
   it('stays as it is when a release that does not know it changes the site', async () => {
-    await dispatcher.site(site, 2);
-    await dispatcher.paid(hosted());
+    await dispatcher.deliverSite(site, 2);
+    await dispatcher.deliverPayments(hosted());
     await sendAll();
     expect(backOffice.received).toHaveLength(1);
   });
 
   it('receives a payment once however often its event arrives, also when the address has changed since', async () => {
     const payments = [hosted(), hosted({ state: 'failed' }), ofInvoice()];
-    await dispatcher.paid(...payments);
-    await dispatcher.paid(...payments, ...payments);
+    await dispatcher.deliverPayments(...payments);
+    await dispatcher.deliverPayments(...payments, ...payments);
     await sendAll();
-    await dispatcher.site({ ...site, webhookUrl: `${backOffice.url}&moved=1`, webhookEnabled: true }, 2);
-    await dispatcher.paid(...payments);
+    await dispatcher.deliverSite({ ...site, webhookUrl: `${backOffice.url}&moved=1`, webhookEnabled: true }, 2);
+    await dispatcher.deliverPayments(...payments);
     await sendAll();
     expect(backOffice.received).toHaveLength(3);
     expect(shop.received).toHaveLength(2);
@@ -179,10 +179,10 @@ describe('the webhook of a site (M6)', () => {
 describe('no webhook receives', () => {
   it('a payment recorded while it is disabled; what was recorded before is still sent', async () => {
     const before = hosted();
-    await dispatcher.paid(before);
-    await dispatcher.site({ ...site, webhookUrl: backOffice.url, webhookEnabled: false }, 2);
-    await dispatcher.paid(hosted(), ofInvoice());
-    await dispatcher.reversed(reversalOf(hosted({ state: 'failed' })));
+    await dispatcher.deliverPayments(before);
+    await dispatcher.deliverSite({ ...site, webhookUrl: backOffice.url, webhookEnabled: false }, 2);
+    await dispatcher.deliverPayments(hosted(), ofInvoice());
+    await dispatcher.deliverReversal(reversalOf(hosted({ state: 'failed' })));
     await sendAll();
     expect(backOffice.received.map((one) => noticeIn(one).paymentReference)).toEqual([before.paymentReference]);
     expect(shop.received).toHaveLength(2);
@@ -190,8 +190,8 @@ describe('no webhook receives', () => {
 
   it('a payment of another site, nor one of another merchant under the number of this site', async () => {
     const other = { merchantId: site.merchantId, siteId: ++numbers };
-    await dispatcher.site({ ...other });
-    await dispatcher.paid({ ...ofInvoice(), ...other }, { ...ofInvoice(), merchantId: ++numbers });
+    await dispatcher.deliverSite({ ...other });
+    await dispatcher.deliverPayments({ ...ofInvoice(), ...other }, { ...ofInvoice(), merchantId: ++numbers });
     await sendAll();
     // Not even one that waits for a secret of that site.
     const { dataSource } = dispatcher.test;
@@ -202,14 +202,14 @@ describe('no webhook receives', () => {
     const { merchantId } = site;
     const old = { merchantId, siteId: ++numbers };
     const secret = { purpose: 'webhook-secret', ...old } as const;
-    await dispatcher.secret(`secret ${old.siteId}`, WEBHOOK_SECRET, secret);
-    await dispatcher.site(old);
-    await dispatcher.paid({ ...ofInvoice(), ...old });
-    await dispatcher.site({ ...old, webhookUrl: backOffice.url, webhookEnabled: true }, 3);
+    await dispatcher.deliverSecret(`secret ${old.siteId}`, WEBHOOK_SECRET, secret);
+    await dispatcher.deliverSite(old);
+    await dispatcher.deliverPayments({ ...ofInvoice(), ...old });
+    await dispatcher.deliverSite({ ...old, webhookUrl: backOffice.url, webhookEnabled: true }, 3);
     // A late older event changes nothing.
-    await dispatcher.site(old, 2);
+    await dispatcher.deliverSite(old, 2);
     const payment = { ...ofInvoice(), ...old };
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
     expect(backOffice.received.map((one) => noticeIn(one).paymentReference)).toEqual([payment.paymentReference]);
   });
@@ -218,33 +218,33 @@ describe('no webhook receives', () => {
 describe('the signature of a notice', () => {
   it('needs no API key, and waits for a webhook secret', async () => {
     const keyless = { merchantId: ++numbers, siteId: ++numbers };
-    await dispatcher.site({ ...keyless, webhookUrl: backOffice.url, webhookEnabled: true });
+    await dispatcher.deliverSite({ ...keyless, webhookUrl: backOffice.url, webhookEnabled: true });
     const payment = { ...ofInvoice(), ...keyless };
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    const { body } = await dispatcher.admin('GET', `?merchantId=${keyless.merchantId}&unsigned=true`);
+    const { body } = await dispatcher.requestAdmin('GET', `?merchantId=${keyless.merchantId}&unsigned=true`);
     expect(body['notifications']).toMatchObject([{ recipient: 'site', missingKeys: ['webhook-secret'] }]);
 
-    await dispatcher.secret(`secret ${keyless.siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', ...keyless });
+    await dispatcher.deliverSecret(`secret ${keyless.siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', ...keyless });
     dispatcher.clock.advance(600_000);
     await sendAll();
-    expect(verify(backOffice.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
+    expect(verifyWebhook(backOffice.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
   });
 
   it("is made with the secret of the payment's mode (A6)", async () => {
     const live = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-    await dispatcher.secret(`live ${site.siteId}`, live, { purpose: 'webhook-secret', mode: 'live', ...site });
-    await dispatcher.paid({ ...ofInvoice(), mode: 'live' });
+    await dispatcher.deliverSecret(`live ${site.siteId}`, live, { purpose: 'webhook-secret', mode: 'live', ...site });
+    await dispatcher.deliverPayments({ ...ofInvoice(), mode: 'live' });
     await sendAll();
-    expect(verify(backOffice.received[0]!, live)).toMatchObject({ type: 'payment' });
-    expect(() => verify(backOffice.received[0]!, WEBHOOK_SECRET)).toThrow('No matching signature');
+    expect(verifyWebhook(backOffice.received[0]!, live)).toMatchObject({ type: 'payment' });
+    expect(() => verifyWebhook(backOffice.received[0]!, WEBHOOK_SECRET)).toThrow('No matching signature');
   });
 });
 
 describe('a notice that is not acknowledged', () => {
   it('is retried with the same id and the same bytes, and delays no other endpoint (E5, E6, E8)', async () => {
-    backOffice.behaves(answers(500), answers(200));
-    await dispatcher.paid(hosted());
+    backOffice.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(hosted());
     await dispatcher.runOnce();
     expect(shop.received).toHaveLength(1);
     dispatcher.clock.advance(6_000);
@@ -258,9 +258,9 @@ describe('a notice that is not acknowledged', () => {
   it('is shown to administrators beside that of the session, and replayed, a Failed after its session was paid too', async () => {
     const sessionId = randomUUID();
     const failed = hosted({ sessionId, state: 'failed' });
-    await dispatcher.paid(failed, hosted({ sessionId }));
+    await dispatcher.deliverPayments(failed, hosted({ sessionId }));
     await sendAll();
-    const { body } = await dispatcher.admin('GET', `?merchantId=${site.merchantId}`);
+    const { body } = await dispatcher.requestAdmin('GET', `?merchantId=${site.merchantId}`);
     const listed = (body['notifications'] as Record<string, unknown>[]).filter(
       ({ paymentReference }) => paymentReference === failed.paymentReference,
     );
@@ -271,16 +271,16 @@ describe('a notice that is not acknowledged', () => {
     expect(bySite).toMatchObject({ webhookId, sessionId: null, apiVersion: null, type: 'payment', state: 'delivered' });
     expect(bySite['id']).not.toBe(webhookId);
 
-    const details = await dispatcher.admin('GET', `/${String(bySite['id'])}`);
+    const details = await dispatcher.requestAdmin('GET', `/${String(bySite['id'])}`);
     expect(details.body).toMatchObject({
       url: backOffice.url,
       fields: notice,
       attempts: [{ outcome: 'acknowledged' }],
     });
-    expect((await dispatcher.admin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);
+    expect((await dispatcher.requestAdmin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);
     await sendAll();
     const since = '2026-01-01T00:00:00Z';
-    const { body: page } = await dispatcher.replay({ merchantId: site.merchantId, since });
+    const { body: page } = await dispatcher.requestReplays({ merchantId: site.merchantId, since });
     expect(page).toEqual({ replayed: 3, skipped: 1, after: null });
     await sendAll();
     expect(backOffice.received.filter((one) => idOf(one) === webhookId)).toHaveLength(3);
@@ -290,13 +290,13 @@ describe('a notice that is not acknowledged', () => {
 test('a worker sends the same bytes with and without a lease request', async () => {
   const direct = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
-    await direct.secret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
-    await direct.site({ ...site, webhookUrl: backOffice.url, webhookEnabled: true });
+    await direct.deliverSecret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
+    await direct.deliverSite({ ...site, webhookUrl: backOffice.url, webhookEnabled: true });
     const payment = ofInvoice();
     const arrived = backOffice.nextRequest();
-    await direct.paid(payment);
+    await direct.deliverPayments(payment);
     await arrived;
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
     const [first, second] = backOffice.received;
     expect([idOf(second!), second!.body]).toEqual([idOf(first!), first!.body]);

@@ -11,8 +11,8 @@ import {
 import { Commands } from '@svc/messaging';
 import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { MERCHANT } from '../../test/payment.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { TEST_SITE } from '../../test/payment.js';
+import { respondWith, Receiver } from '../../test/receiver.js';
 import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
 import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
@@ -21,7 +21,7 @@ let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
@@ -32,7 +32,7 @@ afterEach(async () => {
   await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
 });
 
-const OWNER: DeliveryOwner = MERCHANT;
+const OWNER: DeliveryOwner = TEST_SITE;
 const STRANGERS: readonly [string, DeliveryOwner][] = [
   ['the other mode', { ...OWNER, mode: 'live' }],
   ['another site', { ...OWNER, siteId: 72 }],
@@ -47,11 +47,11 @@ const resend = (id: string, owner = OWNER): Promise<unknown> => ask(ResendDelive
 
 /** With one attempt that was rejected. */
 async function refused(text = 'out of order'): Promise<string> {
-  receiver.behaves(answers(500, {}, text));
-  const payment = dispatcher.payment(receiver.url, { state: 'failed' });
-  await dispatcher.paid(payment);
+  receiver.setBehaviours(respondWith(500, {}, text));
+  const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
+  await dispatcher.deliverPayments(payment);
   await dispatcher.runOnce();
-  return (await dispatcher.rowOf(payment)).id;
+  return (await dispatcher.getNotificationRow(payment)).id;
 }
 const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
@@ -83,7 +83,7 @@ it('a delivery contains the response of the endpoint and the time of the next at
   expect(waitMs).toBeGreaterThanOrEqual(4_000);
   expect(waitMs).toBeLessThanOrEqual(6_000);
 
-  receiver.behaves(answers(200, {}, 'ok'));
+  receiver.setBehaviours(respondWith(200, {}, 'ok'));
   dispatcher.clock.advance(6_000);
   await dispatcher.runOnce();
   const one = await ask(GetDeliveryV1, { owner: OWNER, id });
@@ -138,7 +138,7 @@ it('a delivery does not reveal whether a host exists in our network', async () =
       [recorded],
     );
     expect(await classes()).toEqual(['address-unavailable', 'address-unavailable']);
-    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ attempts: [{ errorClass: recorded }] });
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({ attempts: [{ errorClass: recorded }] });
   }
 });
 
@@ -158,8 +158,8 @@ it('a delivery with an invalid or unknown id is not found', async () => {
 });
 
 it('deliveries are listed in pages of 50, newest first, optionally of one state', async () => {
-  const payments = Array.from({ length: 51 }, () => dispatcher.payment(receiver.url));
-  await dispatcher.paid(...payments);
+  const payments = Array.from({ length: 51 }, () => dispatcher.newPayment(receiver.url));
+  await dispatcher.deliverPayments(...payments);
   const first = await list();
   expect([first.deliveries.length, first.hasMore]).toEqual([50, true]);
   const ids = first.deliveries.map(({ id }) => id);
@@ -185,7 +185,7 @@ describe('a resend', () => {
   it('is due at once under the same webhook-id, and not again within ten seconds', async () => {
     const id = await refused();
     await resend(id);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     await dispatcher.runOnce();
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
     expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
@@ -210,7 +210,7 @@ describe('a resend', () => {
   it('has no interval for administrators', async () => {
     const id = await refused();
     await resend(id);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(202);
   });
 });
 
