@@ -23,7 +23,7 @@ const attemptJsonSql = (
 ): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
 
-/** $1 to $4: merchant, site, mode and the current time. An open circuit delays notifications that are due. */
+/** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
 const SELECT_DELIVERIES = `
   SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
          n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
@@ -36,14 +36,14 @@ const SELECT_DELIVERIES = `
     LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
-/** Every page costs the same: ids sort by the time of their payment. */
+/** The newest first. Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
 export async function listDeliveries(
   dataSource: DataSource,
   now: Date,
   { owner, state, after }: ListDeliveries,
 ): Promise<DeliveryPage> {
   const rows = await dataSource.query<Delivery[]>(
-    // A range with two limits: with one, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
+    // With only an upper limit, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
     `${SELECT_DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
       ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
     [...ownerParameters(owner), now, ...(after === undefined ? [] : [after])],

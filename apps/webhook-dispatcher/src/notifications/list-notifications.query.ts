@@ -33,7 +33,7 @@ export interface NotificationSummary {
   createdAt: string;
   /** When the endpoint last acknowledged it. */
   deliveredAt: string | null;
-  /** Since when it cannot be signed and sent; null once it was signed. */
+  /** Since when it waits for missing signing keys; null once it was signed. */
   unsignedSince: string | null;
   /** The missing kinds of keys; null once it was signed. */
   missingKeys: readonly SigningPurpose[] | null;
@@ -60,7 +60,7 @@ export interface NotificationQuery {
 }
 
 const PAGE_SIZE = 50;
-/** Sorts before every id. */
+/** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
@@ -83,7 +83,7 @@ function buildFilter({ state, merchantId, sessionId, unsigned, after }: Notifica
   conditions: string[];
   parameters: unknown[];
 } {
-  if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
+  if (state !== undefined && !NOTIFICATION_STATES.some((validState) => validState === state)) {
     throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
   }
   if (merchantId !== undefined && !isNumericId(merchantId)) {
@@ -96,7 +96,7 @@ function buildFilter({ state, merchantId, sessionId, unsigned, after }: Notifica
   const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // A range with two limits: with one, PostgreSQL expects a third of the table, and reads all of it to sort it.
+    // With only an upper limit, PostgreSQL expects a third of the table, and reads all of it to sort it.
     [`id > '${FIRST_ID}' AND id <`, after],
   ];
   const active = filters.filter(([, value]) => value !== undefined);

@@ -10,7 +10,7 @@ import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
 import { parseEndpoint, type NotificationContent } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
-/** The parts of an event that are used: a payment that became final, or of which money was returned. */
+/** An event of a payment that became final, was reversed or was refunded; only the members that are used here. */
 export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */
@@ -31,7 +31,7 @@ export type NewNotification = NotificationContent & {
   readonly traceparent: string | null;
 };
 
-/** For the notificationUrl of a payment's session (E2). */
+/** Builds the notification for the notificationUrl of a payment's session (E2). */
 export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>): NewNotification {
   const { source } = event.payload;
   const id = notificationIdOf(event.payload);
@@ -47,15 +47,15 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
 }
 
 /**
- * For the webhook of a payment's site (M6). The session's notification may have the same webhook-id: the two
- * have different URLs. The row has its own id, which sorts by time like the others.
+ * Builds the notification for the webhook of a payment's site (M6). Its webhook-id may be that of the session's notification,
+ * which has another URL. The id of the row is different from both, and sorts by the time of the payment or refund.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
   const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);
-  const at = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
+  const utcDate = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
   return {
     ...commonFields(event, webhook.url),
-    id: derivedUuid(new Date(at), `${webhookId} to the site`),
+    id: derivedUuid(new Date(utcDate), `${webhookId} to the site`),
     webhookId,
     recipient: 'site',
     apiVersion: null,

@@ -6,7 +6,7 @@ import type { NewNotification } from './new-notification.js';
 /** Inserts notifications. */
 @Injectable()
 export class NotificationRepository {
-  /** Returns the ids of the new notifications that are leased under `lease`. Those without a slot are pending. */
+  /** Inserts those with a slot under `lease` where possible, the others as pending. Returns the ids of the leased ones. */
   async insertAll(
     db: Pick<EntityManager, 'query'>,
     notifications: readonly { readonly notification: NewNotification; readonly hasSlot: boolean }[],

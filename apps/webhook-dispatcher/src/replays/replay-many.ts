@@ -10,7 +10,7 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 export interface ReplayedPage {
   /** Number of notifications that are due now, each with the same id and a new retry schedule. */
   replayed: number;
-  /** Number of unchanged notifications: being sent, or a Failed whose session has been paid (E2). */
+  /** Number of selected notifications that are not replayed: being sent, or a Failed whose session has been paid (E2). */
   skipped: number;
   /** Pass it as `after` for the next page; null on the last. */
   after: string | null;
@@ -33,7 +33,7 @@ export class ReplayMany {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
-      // As in replay-notification.ts: a Success that is being recorded must be visible.
+      // Waits for transactions that are recording a Success of these sessions, so that the next statement sees it (E2).
       await this.replays.lockSessions(
         tx,
         found.flatMap(({ sessionId }) => sessionId ?? []),

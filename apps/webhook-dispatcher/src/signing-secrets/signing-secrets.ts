@@ -11,11 +11,11 @@ import {
   type SigningPurpose,
 } from './find-signing-secrets.query.js';
 
-/** The keys of one attempt in clear text. Never store or log them. */
+/** The keys that sign one attempt, decrypted. Never store or log them. */
 export interface SigningKeys {
-  /** Part of the hash in the body (E3); null for a body without a hash. */
+  /** Part of the hashed text of the signature in the body (E3); null for a body without a signature. */
   readonly apiKey: string | null;
-  /** Sign the headers (E4), each `whsec_…`; several during a rotation. */
+  /** Secrets `whsec_…` that sign the headers (E4); several during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
 
@@ -42,16 +42,16 @@ export class SigningSecrets {
     this.keys = new TtlCache(clock, MAX_CACHED_SECRETS);
   }
 
-  /** The current keys of this owner, or undefined when a kind that it needs is missing or cannot be decrypted. */
+  /** Returns the current keys of this owner. Undefined when a key that it needs is missing or cannot be decrypted. */
   findKeys(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
-    const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
-    return this.keys.find(name, async () => {
+    const cacheKey = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
+    return this.keys.find(cacheKey, async () => {
       const { keys, missing } = await this.readKeys(owner);
       return missing.length === 0 ? keys : undefined;
     });
   }
 
-  /** The kinds that are missing, revoked, or cannot be decrypted. */
+  /** Returns the kinds of keys that are missing, revoked, or cannot be decrypted. */
   async findMissingKeys(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
     return (await this.readKeys(owner)).missing;
   }
