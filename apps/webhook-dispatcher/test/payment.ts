@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedApiVersion, HostedPaymentSnapshot, Mode } from '@svc/contracts';
 
+/** The site of all payments that {@link newHostedPayment} creates. */
 export const TEST_SITE = { merchantId: 7, siteId: 71, mode: 'test' as Mode };
 
-/** A final payment as payment-processor publishes it. */
+/** Creates a final payment of a hosted session, as payment-processor publishes it. */
 export function newHostedPayment(
   paymentReference: string,
   url: string,
@@ -14,7 +15,7 @@ export function newHostedPayment(
     mode,
   }: { state: 'success' | 'failed'; sessionId: string; apiVersion: HostedApiVersion; mode: Mode },
 ): HostedPaymentSnapshot {
-  const success = state === 'success';
+  const isSuccess = state === 'success';
   return {
     reference: randomUUID(),
     paymentReference,
@@ -25,13 +26,13 @@ export function newHostedPayment(
     invoicedAmount: 12_345,
     amount: 12_345,
     tipAmount: 0,
-    processedAmount: success ? 12_345 : 0,
+    processedAmount: isSuccess ? 12_345 : 0,
     paymentUTCDate: '2026-03-01T09:59:58.123Z',
     modifiedUTCDate: '2026-03-01T09:59:59.456Z',
     paymentMethodType: 'Card',
     paymentMethodLabel: '**** 4242',
-    errors: success ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
+    errors: isSuccess ? [] : [{ errorReference: '10', message: 'The card was declined by the bank.' }],
     source: { kind: 'session', sessionId, apiVersion, merchantOrderId: 'order|42 é', notificationUrl: url },
-    payable: { payableId: sessionId, state: success ? 'paid' : 'open', version: 3, tries: 1 },
+    payable: { payableId: sessionId, state: isSuccess ? 'paid' : 'open', version: 3, tries: 1 },
   };
 }

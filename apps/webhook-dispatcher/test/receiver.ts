@@ -8,15 +8,17 @@ export interface ReceivedRequest {
   readonly body: string;
 }
 
+/** How the endpoint responds to a request. */
 export type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
 
+/** Creates a behaviour that responds with this status. */
 export const respondWith =
   (statusCode: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
   (response) => {
     response.writeHead(statusCode, headers).end(body);
   };
 
-/** A merchant's endpoint: real HTTP on loopback. Uses one behaviour for each request, and repeats the last one. */
+/** A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour; the last one is repeated. */
 export class Receiver {
   readonly received: ReceivedRequest[] = [];
   private behaviours: Behaviour[] = [respondWith(200)];
@@ -52,7 +54,7 @@ export class Receiver {
     this.behaviours = behaviours;
   }
 
-  /** Resolves at the next request, after its behaviour has run. */
+  /** Resolves when the next request has arrived and its behaviour has run. */
   nextRequest(): Promise<void> {
     return new Promise((resolve) => this.requestWaiters.push(resolve));
   }
@@ -68,10 +70,10 @@ export class Receiver {
   }
 }
 
-/** Verifies a request like a merchant, at the time of the request. */
+/** Verifies the header signature like a merchant, at the time of the request. Returns the body; throws when it is invalid. */
 export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string): unknown {
-  const at = Number(headers['webhook-timestamp']) * 1000;
-  const now = jest.spyOn(Date, 'now').mockReturnValue(at);
+  const sentAtMs = Number(headers['webhook-timestamp']) * 1000;
+  const now = jest.spyOn(Date, 'now').mockReturnValue(sentAtMs);
   try {
     return new Webhook(secret).verify(body, headers as Record<string, string>);
   } finally {
@@ -79,5 +81,5 @@ export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string
   }
 }
 
-/** The signature inside the body (E3). */
+/** Returns the signature that the body contains (E3). */
 export const getBodySignature = ({ body }: ReceivedRequest): string => (JSON.parse(body) as { signature: string }).signature;
