@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => receiver.stop());
 
 describe('a notification', () => {
-  it('with responses 500, 500 and 200 takes three attempts with one id', async () => {
+  it('is sent three times with the same webhook-id when the responses are 500, 500 and 200', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200, {}, 'thank you'));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -38,8 +38,8 @@ describe('a notification', () => {
     expect(receiver.received).toHaveLength(3);
     const row = await dispatcher.getNotificationRow(payment);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([row.id]));
-    const [first, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
-    expect([second! - first!, third! - second!]).toEqual([6, 36]);
+    const [firstAttempt, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect([second! - firstAttempt!, third! - second!]).toEqual([6, 36]);
     for (const received of receiver.received) {
       expect(verifyWebhook(received, WEBHOOK_SECRET)).toMatchObject({
         paymentReference: payment.paymentReference,
@@ -71,14 +71,14 @@ describe('a notification', () => {
   it.each([
     ['v3.1', 'the site', SITE_API_KEY],
     ['v3', 'the merchant', MERCHANT_API_KEY],
-  ] as const)('created in a session with %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
+  ] as const)('of a session of API version %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
     await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { apiVersion }));
     await dispatcher.runOnce();
     const received = receiver.received[0]!;
     expect(getBodySignature(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
   });
 
-  it('is exhausted after twelve attempts, and stays stored', async () => {
+  it('is exhausted after twelve attempts, and remains in the database', async () => {
     receiver.setBehaviours(respondWith(500));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -91,7 +91,7 @@ describe('a notification', () => {
     expect(receiver.received).toHaveLength(12);
   });
 
-  it('stops at 410', async () => {
+  it('is not sent again after a 410', async () => {
     receiver.setBehaviours(respondWith(410));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -101,7 +101,7 @@ describe('a notification', () => {
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', tries: 1 });
   });
 
-  it.each([429, 503])('waits for the Retry-After of a %i', async (statusCode) => {
+  it.each([429, 503])('is retried after the Retry-After of a %i', async (statusCode) => {
     receiver.setBehaviours(respondWith(statusCode, { 'retry-after': '90' }), respondWith(204));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -113,29 +113,29 @@ describe('a notification', () => {
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
-  it('does not follow a redirect', async () => {
-    const other = await Receiver.start();
-    receiver.setBehaviours(respondWith(307, { location: other.url }));
+  it('is not sent to the target of a redirect', async () => {
+    const redirectTarget = await Receiver.start();
+    receiver.setBehaviours(respondWith(307, { location: redirectTarget.url }));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
-    expect(other.received).toHaveLength(0);
+    expect(redirectTarget.received).toHaveLength(0);
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([{ outcome: 'refused', status_code: 307 }]);
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('pending');
-    await other.stop();
-    await giveUp();
+    await redirectTarget.stop();
+    await cancelPending();
   });
 
   it('is acknowledged by the status of a response that is too large, and reads at most 64 KiB of it', async () => {
     let closed: Promise<boolean> | undefined;
     receiver.setBehaviours((response) => {
-      let open = true;
-      closed = new Promise((resolve) => response.on('close', () => resolve((open = false))));
-      const more = (): void => {
-        if (open) response.write('x'.repeat(16_384), () => setImmediate(more));
+      let isOpen = true;
+      closed = new Promise((resolve) => response.on('close', () => resolve((isOpen = false))));
+      const writeChunk = (): void => {
+        if (isOpen) response.write('x'.repeat(16_384), () => setImmediate(writeChunk));
       };
       response.writeHead(200);
-      more();
+      writeChunk();
     });
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -152,46 +152,46 @@ describe('a notification', () => {
   });
 
   it.each([
-    ['never answers', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
+    ['never responds', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
     [
       'never ends its response',
       (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'),
       { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' },
     ],
     [
-      'hangs up',
+      'closes the connection',
       (response: import('node:http').ServerResponse) => response.destroy(),
       { outcome: 'unanswered', error_class: 'connection-reset' },
     ],
     [
-      'responds with endless headers',
+      'responds with too long headers',
       (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
       { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
     ],
-  ] as const)('is tried again when the endpoint %s', async (_, behaviour, attempt) => {
+  ] as const)('is retried when the endpoint %s', async (_, behaviour, attempt) => {
     receiver.setBehaviours(behaviour, respondWith(200));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
-    const [first] = await dispatcher.getAttemptRows(payment);
-    expect(first).toMatchObject(attempt);
-    expect(first!.duration_ms).toBeLessThan(2_000);
+    const [firstAttempt] = await dispatcher.getAttemptRows(payment);
+    expect(firstAttempt).toMatchObject(attempt);
+    expect(firstAttempt!.duration_ms).toBeLessThan(2_000);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
     expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
   it('is retried when no server listens', async () => {
-    const gone = await Receiver.start();
-    const { url } = gone;
-    await gone.stop();
+    const stoppedReceiver = await Receiver.start();
+    const { url } = stoppedReceiver;
+    await stoppedReceiver.stop();
     const payment = dispatcher.newPayment(url);
     await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
       { outcome: 'unanswered', error_class: 'connection-refused' },
     ]);
-    await giveUp();
+    await cancelPending();
   });
 
   it('is not sent to a forbidden address, which counts as an attempt', async () => {
@@ -208,12 +208,12 @@ describe('a notification', () => {
       ]);
       expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 1 });
     }
-    await giveUp();
+    await cancelPending();
   });
 });
 
-/** Otherwise pending notifications would be sent during the next test. */
-async function giveUp(): Promise<void> {
+/** Sets pending notifications to gone, so that the next test does not send them. */
+async function cancelPending(): Promise<void> {
   await dispatcher.test.dataSource.query(
     `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`,
   );

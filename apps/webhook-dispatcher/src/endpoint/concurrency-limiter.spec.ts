@@ -3,54 +3,54 @@ import { ConcurrencyLimiter, type EndpointKey } from './concurrency-limiter.js';
 
 const LIMITS = { total: 6, perMerchant: 4, perEndpoint: 2 };
 const key = (merchantId: number, endpoint: string): EndpointKey => ({ merchantId, endpoint });
-const ONE = key(1, 'a.example:443');
+const ENDPOINT = key(1, 'a.example:443');
 
-function acquired(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boolean[] {
+function tryAcquireAll(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boolean[] {
   return keys.map((each) => limiter.tryAcquire(each));
 }
 
 describe('slots', () => {
   it('are limited for one endpoint; another endpoint of the merchant has its own', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    expect(acquired(limiter, ONE, ONE, ONE, key(1, 'b.example:443'))).toEqual([true, true, false, true]);
+    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT, key(1, 'b.example:443'))).toEqual([true, true, false, true]);
   });
 
   it('are limited for one merchant, over all its endpoints', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const many = Array.from({ length: 6 }, (_, i) => key(1, `${i}.example:443`));
-    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, false, false]);
+    expect(tryAcquireAll(limiter, ...many)).toEqual([true, true, true, true, false, false]);
     expect(limiter.tryAcquire(key(2, '0.example:443'))).toBe(true);
   });
 
   it('of one host are separate for each merchant that uses it', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    expect(acquired(limiter, ONE, ONE, ONE)).toEqual([true, true, false]);
-    expect(limiter.tryAcquire(key(2, ONE.endpoint))).toBe(true);
+    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT)).toEqual([true, true, false]);
+    expect(limiter.tryAcquire(key(2, ENDPOINT.endpoint))).toBe(true);
   });
 
   it('are limited in total', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const many = Array.from({ length: 7 }, (_, merchantId) => key(merchantId, 'a.example:443'));
-    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, true, true, false]);
+    expect(tryAcquireAll(limiter, ...many)).toEqual([true, true, true, true, true, true, false]);
     expect(limiter.available).toBe(0);
   });
 
   it('that became free are kept for waiting notifications', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    acquired(limiter, ONE, ONE, ONE);
-    limiter.markRequestEnded(ONE);
+    tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT);
+    limiter.markRequestEnded(ENDPOINT);
     limiter.markRecorded();
-    expect(limiter.hasWaiters(ONE)).toBe(true);
-    expect(limiter.tryAcquire(ONE)).toBe(false);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
-    expect(limiter.hasWaiters(ONE)).toBe(false);
-    expect(limiter.tryAcquire(ONE)).toBe(true);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(false);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
   it('of a full merchant have waiters at all its endpoints', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
-    acquired(limiter, a!, a!, b!, b!, c!);
+    tryAcquireAll(limiter, a!, a!, b!, b!, c!);
     expect(limiter.hasWaiters(c!)).toBe(true);
     limiter.markRequestEnded(a!);
     expect(limiter.hasWaiters(a!)).toBe(true);
@@ -58,25 +58,25 @@ describe('slots', () => {
 
   it('that became free during a lease request require another one', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    acquired(limiter, ONE, ONE);
+    tryAcquireAll(limiter, ENDPOINT, ENDPOINT);
     const capacity = limiter.beginLease();
-    limiter.markRequestEnded(ONE);
+    limiter.markRequestEnded(ENDPOINT);
     limiter.markRecorded();
     // The request could not lease for this endpoint, and no other slot of it becomes free soon.
     expect(limiter.endLease(capacity, [])).toBe(true);
-    expect(limiter.hasWaiters(ONE)).toBe(true);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
     expect(limiter.endLease(limiter.beginLease(), [])).toBe(false);
-    expect(limiter.hasWaiters(ONE)).toBe(false);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(false);
   });
 
   it('belong to the lease request while it is running', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const capacity = limiter.beginLease();
-    expect(limiter.tryAcquire(ONE)).toBe(false);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
     // The rejected notification is not in the snapshot of that request: another request is necessary.
     expect(limiter.endLease(capacity, [])).toBe(true);
     limiter.endLease(limiter.beginLease(), []);
-    expect(limiter.tryAcquire(ONE)).toBe(true);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
   it('are free after the response, unless too many results wait to be recorded', () => {
@@ -86,7 +86,7 @@ describe('slots', () => {
       limiter.markRequestEnded(key(i, 'a.example:443'));
     }
     expect(limiter.available).toBe(LIMITS.total);
-    limiter.acquire(ONE);
+    limiter.acquire(ENDPOINT);
     expect(limiter.available).toBe(LIMITS.total - 1);
     for (let i = 0; i < LIMITS.total; i++) limiter.markRecorded();
     expect(limiter.available).toBe(LIMITS.total - 1);
@@ -95,11 +95,11 @@ describe('slots', () => {
   it('are used by the results that exceed the limit of waiting results, until they are recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < 9; i++) {
-      limiter.acquire(ONE);
-      limiter.markRequestEnded(ONE);
+      limiter.acquire(ENDPOINT);
+      limiter.markRequestEnded(ENDPOINT);
     }
     expect(limiter.available).toBe(3);
-    limiter.acquire(ONE);
+    limiter.acquire(ENDPOINT);
     expect(limiter.available).toBe(2);
     limiter.markRecorded();
     expect(limiter.available).toBe(3);
@@ -116,7 +116,7 @@ describe('slots', () => {
     limiter.markRequestEnded(a);
     limiter.markRecorded();
     expect(limiter.usage).toEqual([]);
-    expect(acquired(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
+    expect(tryAcquireAll(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
     expect(limiter.usage).toEqual([
       { ...a, inFlight: 2 },
       { ...b, inFlight: 2 },
@@ -130,28 +130,28 @@ describe('slots', () => {
       EndpointKey,
       EndpointKey,
     ];
-    acquired(limiter, a, a, b, b, c);
+    tryAcquireAll(limiter, a, a, b, b, c);
     limiter.markRequestEnded(a);
     limiter.markRecorded();
     expect(limiter.tryAcquire(c)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
     expect(limiter.hasWaiters(c)).toBe(false);
-    expect(acquired(limiter, c, c)).toEqual([true, false]);
+    expect(tryAcquireAll(limiter, c, c)).toEqual([true, false]);
   });
 
   it('are available where neither the endpoint, the merchant nor the process is full', () => {
-    const other = key(1, 'b.example:443');
+    const otherEndpoint = key(1, 'b.example:443');
     const limiterWith = (...keys: EndpointKey[]): ConcurrencyLimiter => {
       const limiter = new ConcurrencyLimiter(LIMITS);
-      for (const one of keys) limiter.acquire(one);
+      for (const endpointKey of keys) limiter.acquire(endpointKey);
       return limiter;
     };
-    expect(limiterWith(ONE).hasCapacityFor(ONE)).toBe(true);
-    expect(limiterWith(ONE, ONE).hasCapacityFor(ONE)).toBe(false);
-    expect(limiterWith(ONE, ONE).hasCapacityFor(other)).toBe(true);
-    expect(limiterWith(ONE, ONE, other, other).hasCapacityFor(key(1, 'c.example:443'))).toBe(false);
+    expect(limiterWith(ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(true);
+    expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(false);
+    expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(otherEndpoint)).toBe(true);
+    expect(limiterWith(ENDPOINT, ENDPOINT, otherEndpoint, otherEndpoint).hasCapacityFor(key(1, 'c.example:443'))).toBe(false);
     const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
-    expect(limiterWith(...six.slice(1)).hasCapacityFor(ONE)).toBe(true);
+    expect(limiterWith(...six.slice(1)).hasCapacityFor(ENDPOINT)).toBe(true);
     expect(limiterWith(...six).hasCapacityFor(key(7, 'a.example:443'))).toBe(false);
   });
 
@@ -162,7 +162,7 @@ describe('slots', () => {
       meanwhile: () => void = () => undefined,
     ): boolean => {
       const capacity = limiter.beginLease();
-      for (const one of leased) limiter.acquire(one);
+      for (const endpointKey of leased) limiter.acquire(endpointKey);
       meanwhile();
       return limiter.endLease(capacity, leased);
     };
@@ -203,11 +203,11 @@ describe('slots', () => {
       ['all', six],
     ])('that became free during it require another one: %s', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
-      const isFree = lease(limiter, leased, () => {
+      const mustLeaseAgain = lease(limiter, leased, () => {
         limiter.markRequestEnded(a);
         limiter.markRecorded();
       });
-      expect(isFree).toBe(true);
+      expect(mustLeaseAgain).toBe(true);
     });
   });
 
@@ -224,8 +224,8 @@ describe('slots', () => {
           if (action === 'lease') limiter.endLease(limiter.beginLease(), []);
           if (action === 'acquire' && limiter.tryAcquire(keys[which]!)) inFlightKeys.push(keys[which]!);
           const released = action === 'release' ? inFlightKeys.splice(which % Math.max(inFlightKeys.length, 1), 1) : [];
-          for (const one of released) {
-            limiter.markRequestEnded(one);
+          for (const endpointKey of released) {
+            limiter.markRequestEnded(endpointKey);
             limiter.markRecorded();
             reached.released++;
           }

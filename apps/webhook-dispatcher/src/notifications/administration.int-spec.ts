@@ -21,7 +21,7 @@ interface Summary {
   sessionId: string;
 }
 
-const listed = async (query: string): Promise<Summary[]> =>
+const listNotifications = async (query: string): Promise<Summary[]> =>
   (await dispatcher.requestAdmin('GET', query)).body['notifications'] as Summary[];
 
 describe('administration', () => {
@@ -104,13 +104,13 @@ describe('administration', () => {
       52,
     );
 
-    expect(await listed(`?merchantId=8`)).toEqual([]);
-    expect(await listed(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
+    expect(await listNotifications(`?merchantId=8`)).toEqual([]);
+    expect(await listNotifications(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`,
       [sessionId],
     );
-    expect((await listed('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(
+    expect((await listNotifications('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(
       true,
     );
   });
@@ -138,10 +138,10 @@ describe('administration', () => {
 it('circuits are listed with the most failures first, each with the pending notifications of its own endpoint and merchant', async () => {
   const { dataSource, superuser } = dispatcher.test;
   await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
-  const shown: (readonly [number, number, string])[] = [];
+  const circuitRows: (readonly [number, number, string])[] = [];
   // Enough rows that their order of insertion is not the sort order.
-  for (let nth = 39; nth >= 0; nth--) shown.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
-  for (const [failures, merchantId, endpoint] of shown)
+  for (let nth = 39; nth >= 0; nth--) circuitRows.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
+  for (const [failures, merchantId, endpoint] of circuitRows)
     await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [
       merchantId,
       endpoint,
@@ -167,7 +167,7 @@ it('circuits are listed with the most failures first, each with the pending noti
     failures: number;
     pending: number;
   }[];
-  const inOrder = shown.toSorted(
+  const inOrder = circuitRows.toSorted(
     (one, other) => other[0] - one[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : 1),
   );
   expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(inOrder);

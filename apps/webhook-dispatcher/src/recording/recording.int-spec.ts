@@ -19,7 +19,7 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-async function record(sessionId: string, state: State, hasSlot = true): Promise<string> {
+async function recordAndReadState(sessionId: string, state: State, hasSlot = true): Promise<string> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
   const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
   const db = dispatcher.test.dataSource;
@@ -33,7 +33,7 @@ async function record(sessionId: string, state: State, hasSlot = true): Promise<
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
 /** A notification of this session, sent or not, with a lease of the given duration. */
-async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
+async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
     { payload: payment },
@@ -48,31 +48,31 @@ async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: num
 describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
   ['success', 'nothing else', 'pending, leased', () => Promise.resolve()],
   ['failed', 'nothing else', 'pending, leased', () => Promise.resolve()],
-  ['failed', 'a Success of its session', 'superseded', (id) => recordBefore(id, 'success')],
-  ['failed', 'another Failed of its session', 'pending, leased', (id) => recordBefore(id, 'failed')],
-  ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'failed', 1)],
-  ['failed', 'a Success of another session', 'pending, leased', () => recordBefore(randomUUID(), 'success')],
-  ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordBefore(id, 'failed')],
-  ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordBefore(id, 'failed', 1)],
-  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordBefore(id, 'failed', 0)],
+  ['failed', 'a Success of its session', 'superseded', (id) => recordEarlier(id, 'success')],
+  ['failed', 'another Failed of its session', 'pending, leased', (id) => recordEarlier(id, 'failed')],
+  ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'failed', 1)],
+  ['failed', 'a Success of another session', 'pending, leased', () => recordEarlier(randomUUID(), 'success')],
+  ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordEarlier(id, 'failed')],
+  ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordEarlier(id, 'failed', 1)],
+  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordEarlier(id, 'failed', 0)],
   [
     'success',
     'a Failed of another session that is sent',
     'pending, leased',
-    () => recordBefore(randomUUID(), 'failed', 1),
+    () => recordEarlier(randomUUID(), 'failed', 1),
   ],
-  ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'success', 1)],
+  ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'success', 1)],
 ])('a %s recorded beside %s is %s', (state, _, expected, before) => {
   test('if the worker has a slot for it', async () => {
     const sessionId = randomUUID();
     await before(sessionId);
-    expect(await record(sessionId, state)).toBe(expected);
+    expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
   test('without a lease if the worker has no slot', async () => {
     const sessionId = randomUUID();
     await before(sessionId);
-    expect(await record(sessionId, state, false)).toBe(expected.replace(', leased', ''));
+    expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));
   });
 });
 
@@ -90,6 +90,6 @@ test.each([
      VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
       [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
     );
-    expect(await record(randomUUID(), 'success')).toBe(expected);
+    expect(await recordAndReadState(randomUUID(), 'success')).toBe(expected);
   },
 );

@@ -32,7 +32,7 @@ afterEach(() => receiver.stop());
 const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.getNotificationRow(payment)).state;
 
 /** A lease of the test, so that it can act between lease, request and record. */
-function lease(): Promise<LeasedNotification[]> {
+function leaseAll(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: clock.now(),
@@ -45,7 +45,7 @@ function lease(): Promise<LeasedNotification[]> {
   });
 }
 
-async function record(notification: LeasedNotification, statusCode: number): Promise<boolean> {
+async function recordResult(notification: LeasedNotification, statusCode: number): Promise<boolean> {
   const now = dispatcher.clock.now();
   const result =
     statusCode === 200
@@ -90,22 +90,22 @@ describe('after a session was paid', () => {
     await dispatcher.deliverPayments(succeeded);
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    const later = dispatcher.newPayment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
-    await dispatcher.deliverPayments(later);
+    const laterFailed = dispatcher.newPayment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(laterFailed);
     expect(await dispatcher.runOnce()).toBe(0);
     expect(receiver.paymentStatuses).toEqual(['Success']);
-    expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
+    expect([await stateOf(failed), await stateOf(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
 
   it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
-    const stranger = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    const ofOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
     receiver.setBehaviours(respondWith(500), respondWith(200));
-    await dispatcher.deliverPayments(stranger);
+    await dispatcher.deliverPayments(ofOtherSession);
     await dispatcher.runOnce();
     await dispatcher.deliverPayments(succeeded);
-    expect([await stateOf(failed), await stateOf(stranger)]).toEqual(['delivered', 'pending']);
+    expect([await stateOf(failed), await stateOf(ofOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
@@ -130,12 +130,12 @@ describe('while a Failed is in flight', () => {
     [500, 'superseded'],
   ])('its Success waits until the attempt ends; after the response %i it ends %s', async (statusCode, state) => {
     await dispatcher.deliverPayments(failed);
-    const [inFlight] = await lease();
+    const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
     expect(await stateOf(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
 
-    expect(await record(inFlight!, statusCode)).toBe(true);
+    expect(await recordResult(inFlight!, statusCode)).toBe(true);
     expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, tries: 1, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     dispatcher.clock.advance(100 * SECOND);
@@ -145,22 +145,22 @@ describe('while a Failed is in flight', () => {
 
   it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
     await dispatcher.deliverPayments(failed);
-    const [inFlight] = await lease();
+    const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
     expect(receiver.paymentStatuses).toEqual(['Success']);
-    await record(inFlight!, 500);
+    await recordResult(inFlight!, 500);
     expect(await stateOf(failed)).toBe('superseded');
   });
 
   it('the receiver never gets both at the same time', async () => {
-    const seen: string[] = [];
+    const statuses: string[] = [];
     let release: () => void = () => undefined;
     receiver.setBehaviours((response, { body }) => {
-      seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
+      statuses.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
       release = () => response.writeHead(500).end();
     }, respondWith(200));
     await dispatcher.deliverPayments(failed);
@@ -172,7 +172,7 @@ describe('while a Failed is in flight', () => {
     release();
     await sending;
     await dispatcher.runOnce();
-    expect(seen).toEqual(['Failed']);
+    expect(statuses).toEqual(['Failed']);
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
 });
@@ -184,25 +184,25 @@ describe('when concurrent transactions record the two', () => {
   ])('%s first: the second waits for the first, and only the Success is sent', async (firstStatus) => {
     const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
     const { dataSource } = dispatcher.test;
-    const one = dataSource.createQueryRunner();
-    await one.startTransaction();
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(one.manager, [
+    const firstTransaction = dataSource.createQueryRunner();
+    await firstTransaction.startTransaction();
+    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
       { payload: first },
     ]);
 
     let secondDone = false;
-    const other = dataSource
+    const secondRecording = dataSource
       .transaction((tx) =>
         new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
       )
       .then(() => {
         secondDone = true;
       });
-    await untilWaiting('advisory');
+    await waitForBlockedBackend('advisory');
     expect(secondDone).toBe(false);
-    await one.commitTransaction();
-    await one.release();
-    await other;
+    await firstTransaction.commitTransaction();
+    await firstTransaction.release();
+    await secondRecording;
 
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
     await dispatcher.runOnce();
@@ -211,16 +211,16 @@ describe('when concurrent transactions record the two', () => {
 
   it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
     await dispatcher.deliverPayments(failed);
-    const claiming = dispatcher.test.dataSource.createQueryRunner();
-    await claiming.startTransaction();
-    await claiming.query(
+    const leasing = dispatcher.test.dataSource.createQueryRunner();
+    await leasing.startTransaction();
+    await leasing.query(
       `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
       [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
     );
     const recording = dispatcher.deliverPayments(succeeded);
-    await untilWaiting('transactionid');
-    await claiming.commitTransaction();
-    await claiming.release();
+    await waitForBlockedBackend('transactionid');
+    await leasing.commitTransaction();
+    await leasing.release();
     await recording;
 
     expect(await dispatcher.getNotificationRow(failed)).toMatchObject({
@@ -239,10 +239,10 @@ describe('when concurrent transactions record the two', () => {
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
       { payload: succeeded },
     ]);
-    expect(await lease()).toEqual([]);
+    expect(await leaseAll()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();
-    expect(await lease()).toMatchObject([{ paymentStatus: 'Success' }]);
+    expect(await leaseAll()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
   });
@@ -262,9 +262,9 @@ describe('when concurrent transactions record the two', () => {
     await sending;
     while ((await dispatcher.runOnce()) > 0);
 
-    const told = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
+    const sentNotifications = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
     for (const sessionId of sessions) {
-      const statuses = told
+      const statuses = sentNotifications
         .filter((notification) => notification.sessionId === sessionId)
         .map(({ paymentStatus }) => paymentStatus);
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
@@ -274,15 +274,15 @@ describe('when concurrent transactions record the two', () => {
     const states = await Promise.all(
       payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
     );
-    const countOf = (state: string): number => states.filter((one) => one === state).length;
+    const countOf = (state: string): number => states.filter((firstTransaction) => firstTransaction === state).length;
     expect(countOf('success: delivered')).toBe(20);
-    expect(countOf('failed: delivered')).toBe(told.length - 20);
-    expect(countOf('failed: superseded')).toBe(60 - told.length);
+    expect(countOf('failed: delivered')).toBe(sentNotifications.length - 20);
+    expect(countOf('failed: superseded')).toBe(60 - sentNotifications.length);
   });
 });
 
 /** Waits until a connection of this database waits for such a lock. */
-async function untilWaiting(locktype: string): Promise<void> {
+async function waitForBlockedBackend(locktype: string): Promise<void> {
   for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)

@@ -23,13 +23,13 @@ afterEach(async () => {
 });
 
 const endpoint = (): string => `127.0.0.1:${receiver.port}`;
-const ids = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
+const receivedIds = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
 async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-async function notified(count: number, change: Partial<HostedPaymentSnapshot> = {}): Promise<HostedPaymentSnapshot[]> {
+async function deliverNewPayments(count: number, change: Partial<HostedPaymentSnapshot> = {}): Promise<HostedPaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => ({ ...dispatcher.newPayment(receiver.url), ...change }));
   await dispatcher.deliverPayments(...payments);
   return payments;
@@ -41,7 +41,7 @@ const setState = (state: 'exhausted' | 'gone', payments: HostedPaymentSnapshot[]
     [state, payments.map(({ paymentReference }) => paymentReference)],
   );
 
-const openFor = (ms: number): Promise<unknown> =>
+const openCircuit = (ms: number): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, 20, 2, $2)`,
     [endpoint(), dispatcher.clock.later(ms)],
@@ -76,13 +76,13 @@ describe('a replay', () => {
   });
 
   it('makes waiting notifications due when the endpoint responds after an outage', async () => {
-    const [given, waiting] = await notified(2);
-    await setState('exhausted', [given!]);
+    const [replayed, waiting] = await deliverNewPayments(2);
+    await setState('exhausted', [replayed!]);
     await dispatcher.test.superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE state = 'pending'`, [
       dispatcher.clock.later(6 * HOUR),
     ]);
-    await openFor(MINUTE);
-    const { id } = await dispatcher.getNotificationRow(given!);
+    await openCircuit(MINUTE);
+    const { id } = await dispatcher.getNotificationRow(replayed!);
     await dispatcher.requestAdmin('POST', `/${id}/replay`);
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 1]);
     expect((await dispatcher.getNotificationRow(waiting!)).state).toBe('delivered');
@@ -90,9 +90,9 @@ describe('a replay', () => {
 
   it('that fails again counts as a failed probe: the circuit stays', async () => {
     receiver.setBehaviours(respondWith(500));
-    const [given] = await notified(1);
-    await openFor(MINUTE);
-    const { id } = await dispatcher.getNotificationRow(given!);
+    const [replayed] = await deliverNewPayments(1);
+    await openCircuit(MINUTE);
+    const { id } = await dispatcher.getNotificationRow(replayed!);
     await dispatcher.requestAdmin('POST', `/${id}/replay`);
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
@@ -135,34 +135,34 @@ describe('a replay', () => {
 
 describe('a replay of many', () => {
   it('sends all notifications of one endpoint since a time, delivered or not', async () => {
-    const old = await notified(2);
+    const earlier = await deliverNewPayments(2);
     await sendAll();
     dispatcher.clock.advance(HOUR);
     const since = dispatcher.clock.nowISO();
-    const delivered = await notified(3);
+    const delivered = await deliverNewPayments(3);
     await sendAll();
-    const givenUp = await notified(2);
+    const givenUp = await deliverNewPayments(2);
     await setState('gone', givenUp);
-    await notified(2, { merchantId: 8 });
+    await deliverNewPayments(2, { merchantId: 8 });
     await sendAll();
-    const elsewhere = dispatcher.newPayment(receiver.url.replace('127.0.0.1', 'localhost'));
-    await dispatcher.deliverPayments(elsewhere);
-    await setState('gone', [elsewhere]);
-    const before = ids().length;
+    const toOtherEndpoint = dispatcher.newPayment(receiver.url.replace('127.0.0.1', 'localhost'));
+    await dispatcher.deliverPayments(toOtherEndpoint);
+    await setState('gone', [toOtherEndpoint]);
+    const before = receivedIds().length;
 
     const { status, body } = await dispatcher.requestReplays({ merchantId: 7, endpoint: endpoint(), since });
     expect({ status, body }).toEqual({ status: 202, body: { replayed: 5, skipped: 0, after: null } });
     await sendAll();
     const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.getNotificationRow(payment)));
-    expect(ids().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+    expect(receivedIds().slice(before).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
-    expect(await dispatcher.getNotificationRow(old[0]!)).toMatchObject({ tries: 1 });
-    expect((await dispatcher.getNotificationRow(elsewhere)).state).toBe('gone');
+    expect(await dispatcher.getNotificationRow(earlier[0]!)).toMatchObject({ tries: 1 });
+    expect((await dispatcher.getNotificationRow(toOtherEndpoint)).state).toBe('gone');
   });
 
   it('sends all exhausted notifications, of all merchants or of one', async () => {
-    const exhausted = [await notified(2), await notified(3, { merchantId: 8 })].flat();
-    const gone = await notified(1);
+    const exhausted = [await deliverNewPayments(2), await deliverNewPayments(3, { merchantId: 8 })].flat();
+    const gone = await deliverNewPayments(1);
     await setState('exhausted', exhausted);
     await setState('gone', gone);
     expect((await dispatcher.requestReplays({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
@@ -174,7 +174,7 @@ describe('a replay of many', () => {
 
   it('sends one as a probe, and the others after its response', async () => {
     receiver.setBehaviours(respondWith(500));
-    await notified(6);
+    await deliverNewPayments(6);
     await dispatcher.runOnce();
     receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(0);
@@ -184,8 +184,8 @@ describe('a replay of many', () => {
 
   it('whose probe fails leaves the circuit open and the other notifications unsent', async () => {
     receiver.setBehaviours(respondWith(500));
-    await notified(6);
-    await openFor(MINUTE);
+    await deliverNewPayments(6);
+    await openCircuit(MINUTE);
     await dispatcher.requestReplays({ merchantId: 7, since: '2026-03-01T00:00Z' });
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 0]);
     expect(await dispatcher.test.dataSource.query(`SELECT openings FROM circuits`)).toEqual([{ openings: 3 }]);
@@ -200,7 +200,7 @@ describe('a replay of many', () => {
     await sendAll();
     let release: () => void = () => undefined;
     receiver.setBehaviours((response) => (release = () => response.writeHead(200).end()), respondWith(200));
-    await notified(1);
+    await deliverNewPayments(1);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
@@ -213,7 +213,7 @@ describe('a replay of many', () => {
   });
 
   it('comes in pages, each notification in one of them', async () => {
-    const payments = await notified(2_300);
+    const payments = await deliverNewPayments(2_300);
     await setState('exhausted', payments);
     const pages: number[] = [];
     let after: unknown;
@@ -248,11 +248,11 @@ test('a receiver that is down for an hour gets each notification once, with its 
   const payments: HostedPaymentSnapshot[] = [];
   // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
   for (let elapsed = 0; elapsed < HOUR; elapsed += 10 * SECOND) {
-    if (elapsed % (30 * SECOND) === 0) payments.push(...(await notified(1)));
+    if (elapsed % (30 * SECOND) === 0) payments.push(...(await deliverNewPayments(1)));
     await dispatcher.runOnce();
     dispatcher.clock.advance(10 * SECOND);
   }
-  const tried = receiver.received.length;
+  const attemptsDuringOutage = receiver.received.length;
   const acknowledged: string[] = [];
   receiver.setBehaviours((response, { headers }) => {
     acknowledged.push(String(headers['webhook-id']));
@@ -270,5 +270,5 @@ test('a receiver that is down for an hour gets each notification once, with its 
   // The ids are those that the feed of hosted-gateway shows.
   expect(rows.map(({ id }) => id)).toEqual(payments.map(notificationIdOf));
   // Because of the circuit, most of them waited without failed attempts.
-  expect(tried).toBeLessThan(120);
+  expect(attemptsDuringOutage).toBeLessThan(120);
 });

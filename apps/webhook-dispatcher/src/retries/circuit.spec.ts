@@ -6,12 +6,12 @@ const SECOND = 1_000;
 
 const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
 
-function failed(times: number, circuit: Circuit = CLOSED): Circuit {
-  return times === 0 ? circuit : failed(times - 1, afterFailure(circuit, 'a try', NOW));
+function afterFailures(times: number, circuit: Circuit = CLOSED): Circuit {
+  return times === 0 ? circuit : afterFailures(times - 1, afterFailure(circuit, 'a try', NOW));
 }
 
 /** A circuit with a leased probe, as the database writes it. */
-const probed = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
+const withProbe = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
 describe('an attempt', () => {
@@ -29,8 +29,8 @@ describe('an attempt', () => {
 
 describe('a circuit', () => {
   it('stays closed for four failures in a row, and opens for ten seconds at the fifth', () => {
-    expect(failed(4)).toEqual({ ...CLOSED, failures: 4 });
-    expect(failed(5)).toEqual({
+    expect(afterFailures(4)).toEqual({ ...CLOSED, failures: 4 });
+    expect(afterFailures(5)).toEqual({
       failures: 5,
       openings: 1,
       openUntil: new Date(NOW.getTime() + 10 * SECOND),
@@ -39,9 +39,9 @@ describe('a circuit', () => {
   });
 
   it('is not extended by attempts that were in flight when it opened', () => {
-    const open = failed(5);
-    expect(failed(9, open)).toEqual({ ...open, failures: 14 });
-    expect(afterFailure(probed(open), 'another try', NOW)).toMatchObject({
+    const open = afterFailures(5);
+    expect(afterFailures(9, open)).toEqual({ ...open, failures: 14 });
+    expect(afterFailure(withProbe(open), 'another try', NOW)).toMatchObject({
       openings: 1,
       openUntil: open.openUntil,
       probeLeaseId: 'the probe',
@@ -49,17 +49,17 @@ describe('a circuit', () => {
   });
 
   it('opens for twice as long each time its probe fails, at most for five minutes', () => {
-    let circuit = failed(5);
-    const waits = [openForMs(circuit)];
+    let circuit = afterFailures(5);
+    const openDurations = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
-      circuit = afterFailure(probed(circuit), 'the probe', NOW);
-      waits.push(openForMs(circuit));
+      circuit = afterFailure(withProbe(circuit), 'the probe', NOW);
+      openDurations.push(openForMs(circuit));
     }
-    expect(waits.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
+    expect(openDurations.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
   it('has no probe in flight when it opens', () => {
-    expect(afterFailure(probed(failed(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
+    expect(afterFailure(withProbe(afterFailures(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
@@ -73,7 +73,7 @@ describe('a circuit', () => {
         let now = NOW.getTime();
         for (const { isProbe, afterMs } of failures) {
           now += afterMs;
-          const before = isProbe && circuit.openUntil ? probed(circuit) : circuit;
+          const before = isProbe && circuit.openUntil ? withProbe(circuit) : circuit;
           const wasProbe = before.probeLeaseId !== undefined;
           circuit = afterFailure(before, wasProbe ? 'the probe' : 'a try', new Date(now));
           expect(circuit.failures).toBe(before.failures + 1);

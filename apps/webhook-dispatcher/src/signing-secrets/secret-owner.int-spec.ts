@@ -17,30 +17,30 @@ beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   for (const owner of OWNERS) {
     const { merchantId, siteId, mode } = owner;
-    const given = { merchantId, mode, purpose: 'api-key' } as const;
-    await dispatcher.deliverSecret(`site ${nameOf(owner)}`, siteKey(owner), { ...given, siteId });
-    await dispatcher.deliverSecret(`site's second ${nameOf(owner)}`, 'not the primary', { ...given, siteId, primary: false });
-    await dispatcher.deliverSecret(`site's revoked ${nameOf(owner)}`, 'revoked', { ...given, siteId, revoked: true });
-    await dispatcher.deliverSecret(`merchant ${merchantId} ${mode}`, merchantKey(owner), given);
-    const webhook = { ...given, siteId, purpose: 'webhook-secret' } as const;
-    await dispatcher.deliverSecret(`webhook ${nameOf(owner)}`, webhookSecret(owner), webhook);
-    await dispatcher.deliverSecret(`revoked webhook ${nameOf(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
+    const apiKeyOptions = { merchantId, mode, purpose: 'api-key' } as const;
+    await dispatcher.deliverSecret(`site ${ownerName(owner)}`, siteKey(owner), { ...apiKeyOptions, siteId });
+    await dispatcher.deliverSecret(`site's second ${ownerName(owner)}`, 'not the primary', { ...apiKeyOptions, siteId, primary: false });
+    await dispatcher.deliverSecret(`site's revoked ${ownerName(owner)}`, 'revoked', { ...apiKeyOptions, siteId, revoked: true });
+    await dispatcher.deliverSecret(`merchant ${merchantId} ${mode}`, merchantKey(owner), apiKeyOptions);
+    const webhook = { ...apiKeyOptions, siteId, purpose: 'webhook-secret' } as const;
+    await dispatcher.deliverSecret(`webhook ${ownerName(owner)}`, webhookSecret(owner), webhook);
+    await dispatcher.deliverSecret(`revoked webhook ${ownerName(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
   }
 });
 afterAll(() => dispatcher.test.stop());
 
-const nameOf = ({ merchantId, siteId, mode }: Owner): string => `${merchantId} ${siteId} ${mode}`;
-const siteKey = (owner: Owner): string => `key of site ${nameOf(owner)}`;
+const ownerName = ({ merchantId, siteId, mode }: Owner): string => `${merchantId} ${siteId} ${mode}`;
+const siteKey = (owner: Owner): string => `key of site ${ownerName(owner)}`;
 const merchantKey = ({ merchantId, mode }: Owner): string => `key of merchant ${merchantId} ${mode}`;
 const webhookSecret = (owner: Owner, nth = 0): string =>
   `whsec_${Buffer.alloc(24, OWNERS.indexOf(owner) * 2 + nth + 1).toString('base64')}`;
-const keysOf = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
+const findKeys = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
   dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion });
 
 test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (owner) => {
   const webhookSecrets = [webhookSecret(owner)];
-  expect(await keysOf(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
-  expect(await keysOf(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
+  expect(await findKeys(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
+  expect(await findKeys(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
 });
 
 test('of secrets of one version, the order is that of their ids', async () => {

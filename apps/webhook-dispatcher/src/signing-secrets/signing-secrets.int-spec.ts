@@ -31,7 +31,7 @@ describe('signing keys', () => {
 
   it('that rotate between attempts sign the next one; several webhook secrets sign together', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200));
-    const second = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
     await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
     await dispatcher.runOnce();
@@ -43,7 +43,7 @@ describe('signing keys', () => {
       version: 2,
     });
     await dispatcher.deliverSecret('site-key-2', secondKey, { purpose: 'api-key', siteId: TEST_SITE.siteId });
-    await dispatcher.deliverSecret('webhook-secret-2', second, { purpose: 'webhook-secret', siteId: TEST_SITE.siteId });
+    await dispatcher.deliverSecret('webhook-secret-2', secondSecret, { purpose: 'webhook-secret', siteId: TEST_SITE.siteId });
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
 
@@ -63,19 +63,19 @@ describe('signing keys', () => {
     await dispatcher.runOnce();
 
     const [before, during, after] = receiver.received;
-    const signed = (received: ReceivedRequest, key: string): boolean =>
+    const isSignedWith = (received: ReceivedRequest, key: string): boolean =>
       getBodySignature(received) === notificationSignature(JSON.parse(received.body), key);
-    expect([signed(before!, SITE_API_KEY), signed(during!, secondKey), signed(after!, secondKey)]).toEqual([
+    expect([isSignedWith(before!, SITE_API_KEY), isSignedWith(during!, secondKey), isSignedWith(after!, secondKey)]).toEqual([
       true,
       true,
       true,
     ]);
     expect(verifyWebhook(before!, WEBHOOK_SECRET)).toEqual(JSON.parse(before!.body));
-    expect(() => verifyWebhook(before!, second)).toThrow('No matching signature');
+    expect(() => verifyWebhook(before!, secondSecret)).toThrow('No matching signature');
     expect(verifyWebhook(during!, WEBHOOK_SECRET)).toEqual(JSON.parse(during!.body));
-    expect(verifyWebhook(during!, second)).toEqual(JSON.parse(during!.body));
+    expect(verifyWebhook(during!, secondSecret)).toEqual(JSON.parse(during!.body));
     expect(() => verifyWebhook(after!, WEBHOOK_SECRET)).toThrow('No matching signature');
-    expect(verifyWebhook(after!, second)).toEqual(JSON.parse(after!.body));
+    expect(verifyWebhook(after!, secondSecret)).toEqual(JSON.parse(after!.body));
 
     await dispatcher.deliverSecret('site-key 7', SITE_API_KEY, { purpose: 'api-key', siteId: TEST_SITE.siteId, version: 3 });
     await dispatcher.deliverSecret('site-key-2', secondKey, {
@@ -145,12 +145,12 @@ describe('signing keys', () => {
 
   it('that are missing are counted by notification, while it is pending or exhausted and not signed', async () => {
     const { countUnsigned } = countersOf(dispatcher);
-    const rowsOf = (state: 'success' | 'failed', mode: Mode) => dispatcher.newPayment(receiver.url, { state, mode });
+    const newPayment = (state: 'success' | 'failed', mode: Mode) => dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));
-    const [signed, givenUp, superseded] = [
-      rowsOf('success', 'test'),
-      rowsOf('success', 'live'),
-      rowsOf('failed', 'live'),
+    const [isSignedWith, exhausted, superseded] = [
+      newPayment('success', 'test'),
+      newPayment('success', 'live'),
+      newPayment('failed', 'live'),
     ];
     for (const { secretId, siteId } of [
       { secretId: 'live-key', siteId: TEST_SITE.siteId },
@@ -161,15 +161,15 @@ describe('signing keys', () => {
         [secretId, siteId],
       );
     dispatcher.clock.advance(1 * SECOND);
-    await dispatcher.deliverPayments(signed, givenUp, superseded);
+    await dispatcher.deliverPayments(isSignedWith, exhausted, superseded);
     await dispatcher.runOnce();
-    expect((await dispatcher.getNotificationRow(signed)).state).toBe('pending');
+    expect((await dispatcher.getNotificationRow(isSignedWith)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
     // As long as the whole schedule; after that only a replay sends it.
     dispatcher.clock.advance(72 * 3_600 * SECOND);
     await dispatcher.runOnce();
-    expect((await dispatcher.getNotificationRow(givenUp)).state).toBe('exhausted');
+    expect((await dispatcher.getNotificationRow(exhausted)).state).toBe('exhausted');
     expect(await countUnsigned()).toBe(2);
 
     const { sessionId } = superseded.source;
@@ -183,7 +183,7 @@ describe('signing keys', () => {
       `SELECT string_agg(s::text, '') || (SELECT string_agg(k::text, '') FROM sealing_keys k) AS dump FROM signing_secrets s`,
     );
     expect(rows[0]!.dump).toContain('webhook-secret');
-    for (const plain of [SITE_API_KEY, MERCHANT_API_KEY, WEBHOOK_SECRET, '"d":'])
-      expect(rows[0]!.dump).not.toContain(plain);
+    for (const secretText of [SITE_API_KEY, MERCHANT_API_KEY, WEBHOOK_SECRET, '"d":'])
+      expect(rows[0]!.dump).not.toContain(secretText);
   });
 });
