@@ -8,7 +8,7 @@ import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from '
 
 const REQUEST = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;
-/** Without a timeout the test would hang, so a generous limit is enough on a busy machine. */
+/** Without its timeout a request would never end, so this limit may be generous for busy machines. */
 const MAX_ABORT_MS = 10 * TIMEOUT_MS;
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -38,8 +38,8 @@ async function startNameServer(...parameters: Parameters<typeof NameServer.start
   return server;
 }
 
-describe('a host name whose DNS response changes each time', () => {
-  /** Two servers at one port: the merchant's, and an internal one. */
+describe('a host name whose DNS record changes with each query', () => {
+  /** Starts two servers on one port of two addresses, the merchant's and an internal one. Returns the `Host` headers that they received. */
   async function startMerchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
     const victim: string[] = [];
@@ -57,7 +57,7 @@ describe('a host name whose DNS response changes each time', () => {
     return { port, merchant, victim };
   }
 
-  it('is resolved once for a connection, which uses the checked address', async () => {
+  it('is resolved once for each connection, which uses the address that was checked', async () => {
     const { port, merchant, victim } = await startMerchantAndVictim();
     const dns = await startNameServer((_, queryCount) => (queryCount <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
@@ -66,7 +66,7 @@ describe('a host name whose DNS response changes each time', () => {
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
 
-  it('is checked again at the next attempt', async () => {
+  it('is resolved and checked again at each attempt', async () => {
     const { port, merchant } = await startMerchantAndVictim();
     const dns = await startNameServer(
       (_, queryCount) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][queryCount - 1] ?? [],
@@ -84,7 +84,7 @@ describe('a host name whose DNS response changes each time', () => {
     expect(merchant).toHaveLength(1);
   });
 
-  it('cannot lead to loopback in production', async () => {
+  it('cannot resolve to a loopback address in production', async () => {
     const { merchant, victim } = await startMerchantAndVictim();
     const dns = await startNameServer(() => ['127.0.0.1']);
     const settings = { policy: { allowLoopback: false }, resolve: resolveWith([dns.address]) };
@@ -95,7 +95,7 @@ describe('a host name whose DNS response changes each time', () => {
     expect([...merchant, ...victim]).toEqual([]);
   });
 
-  it('whose name server does not respond costs at most the connect timeout', async () => {
+  it('whose name server does not respond causes a connect-timeout', async () => {
     const dns = await startNameServer(() => 'silence');
     const result = await post(newClient({ resolve: resolveWith([dns.address]) }), 'http://silent.example/');
     expect(result).toMatchObject({ errorClass: 'connect-timeout' });
@@ -105,7 +105,7 @@ describe('a host name whose DNS response changes each time', () => {
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('%i is a response, and not followed', async (statusCode) => {
+  it.each([301, 302, 303, 307, 308])('with status %i is a response, and is not followed', async (statusCode) => {
     const [firstBytes, second] = [await Receiver.start(), await Receiver.start()];
     cleanups.push(
       () => firstBytes.stop(),
@@ -131,7 +131,7 @@ describe('an endpoint that', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** Sends `first`, then `piece` again and again for as long as the connection lasts. */
+  /** Starts a server that sends `firstBytes`, and then `repeatedBytes` until the connection is closed. */
   const startEndlessResponse = (firstBytes: string, repeatedBytes: string, onSent = (_bytes: number): unknown => undefined): Promise<string> =>
     startEndpoint(
       createServer((socket) =>
@@ -148,12 +148,12 @@ describe('an endpoint that', () => {
 
   it.each([
     ['sends no status', '', 'timeout', ''],
-    ['sends its status a letter at a time', 'HTTP/1.1 200 O', 'timeout', 'K'],
+    ['never completes its status line', 'HTTP/1.1 200 O', 'timeout', 'K'],
     ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'answer-headers-too-large', 'a'.repeat(1_000)],
     ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
     ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
-    ['says to go on, unasked and for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('%s is disconnected: %s', async (_, firstBytes, errorClass, repeatedBytes) => {
+    ['sends 100 Continue for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('%s is disconnected', async (_, firstBytes, errorClass, repeatedBytes) => {
     const url = repeatedBytes === '' ? await startEndpoint(createServer()) : await startEndlessResponse(firstBytes, repeatedBytes);
     const result = await post(newClient(), url);
     expect(result.statusCode).toBeUndefined();
@@ -164,20 +164,20 @@ describe('an endpoint that', () => {
   it.each([
     ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
-    ['of a length nobody has', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
+    ['with an extreme content-length', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
   ])(
-    'acknowledges with an endless response %s counts as delivered, and 64 KiB of the response are read',
+    'acknowledges with an endless response %s has acknowledged, and only 64 KiB of the response are read',
     async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
       const result = await post(newClient(), url);
       expect(result).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
-      // As much as the kernel buffers for both ends of a connection.
+      // The kernel buffers some megabytes at both ends of a connection.
       expect(sent).toBeLessThan(32 * 2 ** 20);
     },
   );
 
-  it('sends its response byte by byte is disconnected when the time of the attempt ends', async () => {
+  it('sends its response byte by byte is disconnected at the timeout of the attempt', async () => {
     const result = await post(
       newClient(),
       await startEndlessResponse('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
@@ -187,22 +187,22 @@ describe('an endpoint that', () => {
     expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
-  it('sends a decompression bomb causes no decompression', async () => {
+  it('sends a compressed response (a decompression bomb) causes no decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
     const sendBomb = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
     const url = await startEndpoint(createHttpServer((_, response) => sendBomb(response)));
     const result = await post(newClient(), url);
     expect(result.statusCode).toBe(200);
-    // The stored response is the compressed one, although it is not text: gzip begins with 1f 8b 08, and the decompressed content would be zeros.
+    // The text contains the compressed bytes: gzip begins with 1f 8b 08. Decompressed, it would contain zeros.
     expect([...result.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
     expect(result.text!.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('accepts connections and never responds does not delay the others of its host for longer than one attempt', async () => {
+  it('never responds does not delay the other requests to its host for longer than one attempt', async () => {
     const client = newClient();
     const url = await startEndpoint(createServer());
-    // If all shared the two connections of a host, the last would wait for twenty attempts.
+    // If requests waited for one of the two connections of a host, the last would wait for twenty attempts.
     const all = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
     for (const { errorClass, durationMs } of all) {
       expect(errorClass).toBe('timeout');

@@ -24,8 +24,8 @@ interface Summary {
 const listNotifications = async (query: string): Promise<Summary[]> =>
   (await dispatcher.requestAdmin('GET', query)).body['notifications'] as Summary[];
 
-describe('administration', () => {
-  it.each([null, 'another key'])('is for administrators: key %j is 401 with an empty body', async (key) => {
+describe('the administration API', () => {
+  it.each([null, 'another key'])('responds to the key %j with a 401 and an empty body', async (key) => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', `/${randomUUID()}`],
@@ -123,13 +123,13 @@ describe('administration', () => {
     'sessionId=1',
     'unsigned=no',
     'after=1',
-  ])('refuses the query %s, and names the field', async (query) => {
+  ])('rejects the query %s with an error that names the field', async (query) => {
     const { status, body } = await dispatcher.requestAdmin('GET', `?${query}`);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
   });
 
-  it.each(['1', randomUUID()])('does not find %s', async (id) => {
+  it.each(['1', randomUUID()])('responds with a 404 to the id %s, which is invalid or unknown', async (id) => {
     expect((await dispatcher.requestAdmin('GET', `/${id}`)).status).toBe(404);
     expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(404);
   });
@@ -139,7 +139,7 @@ it('circuits are listed with the most failures first, each with the pending noti
   const { dataSource, superuser } = dispatcher.test;
   await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
   const circuitRows: (readonly [number, number, string])[] = [];
-  // Enough rows that their order of insertion is not the sort order.
+  // Rows are inserted in another order than the sort order.
   for (let nth = 39; nth >= 0; nth--) circuitRows.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
   for (const [failures, merchantId, endpoint] of circuitRows)
     await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [
@@ -174,7 +174,7 @@ it('circuits are listed with the most failures first, each with the pending noti
   expect(circuits.filter(({ pending }) => pending > 0)).toMatchObject([{ endpoint: '0.example:443', pending: 1 }]);
 });
 
-it('the overview shows failing endpoints and the number of their waiting notifications', async () => {
+it('the list of circuits shows failing endpoints and the number of their waiting notifications', async () => {
   receiver.setBehaviours(respondWith(500));
   for (let i = 0; i < 7; i++) await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
   await dispatcher.runOnce();

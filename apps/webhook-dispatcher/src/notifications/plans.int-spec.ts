@@ -17,11 +17,11 @@ const ID = randomUUID();
 const explainList = (query: NotificationQuery): Promise<string> =>
   planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
 
-// Planned while the tables are empty, and never again.
+// Services plan a statement once, while the tables are empty.
 const merchant = String.raw`merchant_id = \S+`;
 const olderThanId = String.raw`id > \S+\) AND \(id < \S+`;
 const state = (stateName: string): string => `state = '${stateName}'::text`;
-/** A scan of `index`, in its order, that reads only the rows that it returns. */
+/** Matches a scan of `index` in its order that reads only the rows that it returns. */
 const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
     String.raw`^Limit .*\n\s+->  ${scanType} using ${index} on notifications .*` +
@@ -63,7 +63,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     );
   });
 
-  test.each(['superseded', 'exhausted', 'gone'])('of what is %s, of all merchants or of one', async (stateName) => {
+  test.each(['superseded', 'exhausted', 'gone'])('for %s notifications, of all merchants or of one', async (stateName) => {
     const index = 'notifications_undelivered';
     expect(await explainList({ state: stateName })).toMatch(backwardScan(index, state(stateName)));
     expect(await explainList({ state: stateName, after: ID })).toMatch(backwardScan(index, state(stateName), olderThanId));
@@ -86,7 +86,7 @@ test('notifications without a signing key are counted with their index', async (
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
-test('a replay since a time skips older notifications with the index, and a replay of one state reads only that state', async () => {
+test('a replay since a time skips older notifications with an index, and a replay of a state reads only that state', async () => {
   const { dataSource } = dispatcher.test;
   const explainReplay = (request: ReplayManyRequest): Promise<string> =>
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
@@ -102,7 +102,7 @@ test('a replay since a time skips older notifications with the index, and a repl
   );
 });
 
-test('the site webhooks of many payments are found by site number', async () => {
+test('the site webhooks of many payments are found by the site id', async () => {
   const { dataSource } = dispatcher.test;
   const plan = await planOf(dataSource, () => findWebhooks(dataSource, [{ merchantId: 7, siteId: 71 }]));
   expect(plan).toMatch(/Index Scan (on|using) sites_pkey .*\n\s+Index Cond: \(site_id = ANY/);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('a payment of an invoice, without a notificationUrl, is skipped, and payments of sessions in the same batch are recorded', async () => {
+test('payments of invoices have no notificationUrl and are skipped, and payments of sessions in the same batch are recorded', async () => {
   const [sessionPayment, invoicePayment] = [dispatcher.newPayment('https://shop.example/hook'), dispatcher.newPayment('https://x.example')];
   const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
   const { test } = dispatcher;

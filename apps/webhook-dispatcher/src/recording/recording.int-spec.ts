@@ -1,4 +1,4 @@
-/** The state in which a notification is recorded: superseded, due, or leased to a worker that has a slot for it. */
+/** Tests in which state a notification is recorded: superseded, pending, or leased to the worker that has a slot for it. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { NotificationRepository } from './notification.repository.js';
@@ -32,7 +32,7 @@ async function recordAndReadState(sessionId: string, state: State, hasSlot = tru
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
-/** A notification of this session, sent or not, with a lease of the given duration. */
+/** Records a notification of this session; with `leaseEndsInMs` it is being sent. */
 async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
   const payment = dispatcher.newPayment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
@@ -46,8 +46,8 @@ async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: nu
 }
 
 describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
-  ['success', 'nothing else', 'pending, leased', () => Promise.resolve()],
-  ['failed', 'nothing else', 'pending, leased', () => Promise.resolve()],
+  ['success', 'no other notification', 'pending, leased', () => Promise.resolve()],
+  ['failed', 'no other notification', 'pending, leased', () => Promise.resolve()],
   ['failed', 'a Success of its session', 'superseded', (id) => recordEarlier(id, 'success')],
   ['failed', 'another Failed of its session', 'pending, leased', (id) => recordEarlier(id, 'failed')],
   ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'failed', 1)],
@@ -57,21 +57,21 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
   ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordEarlier(id, 'failed', 0)],
   [
     'success',
-    'a Failed of another session that is sent',
+    'a Failed of another session that is being sent',
     'pending, leased',
     () => recordEarlier(randomUUID(), 'failed', 1),
   ],
   ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'success', 1)],
-])('a %s recorded beside %s is %s', (state, _, expected, before) => {
-  test('if the worker has a slot for it', async () => {
+])('a %s that is recorded after %s is %s', (state, _, expected, recordEarlierNotification) => {
+  test('when the worker has a slot for it', async () => {
     const sessionId = randomUUID();
-    await before(sessionId);
+    await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('without a lease if the worker has no slot', async () => {
+  test('but not leased when the worker has no slot for it', async () => {
     const sessionId = randomUUID();
-    await before(sessionId);
+    await recordEarlierNotification(sessionId);
     expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));
   });
 });
@@ -83,12 +83,12 @@ test.each([
   ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
   ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
 ] as const)(
-  'with %s, a notification is recorded in the expected state',
-  async (_, merchantId, endpoint, opensInMs, expected) => {
+  'beside %s (merchant %i, endpoint %s, open for %p ms) a notification is recorded as %s',
+  async (_, merchantId, endpoint, openForMs, expected) => {
     await query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-      [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
+      [merchantId, endpoint, openForMs === null ? null : dispatcher.clock.later(openForMs)],
     );
     expect(await recordAndReadState(randomUUID(), 'success')).toBe(expected);
   },

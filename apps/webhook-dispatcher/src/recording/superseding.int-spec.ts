@@ -31,7 +31,7 @@ afterEach(() => receiver.stop());
 
 const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.getNotificationRow(payment)).state;
 
-/** A lease of the test, so that it can act between lease, request and record. */
+/** Leases all due notifications, so that the test itself can make the steps of an attempt. */
 function leaseAll(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
@@ -86,7 +86,7 @@ describe('after a session was paid', () => {
     expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that arrives after the Success, delivered or not, is superseded at once', async () => {
+  it('a Failed that arrives after the Success is recorded as superseded, before and after the Success is delivered', async () => {
     await dispatcher.deliverPayments(succeeded);
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
@@ -97,7 +97,7 @@ describe('after a session was paid', () => {
     expect([await stateOf(failed), await stateOf(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
 
-  it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
+  it('a Failed that was acknowledged before stays delivered, and notifications of other sessions do not change', async () => {
     const ofOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
     await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
@@ -128,7 +128,7 @@ describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
-  ])('its Success waits until the attempt ends; after the response %i it ends %s', async (statusCode, state) => {
+  ])('its Success waits until the attempt ends; after the response %i the Failed is %s', async (statusCode, state) => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
@@ -143,7 +143,7 @@ describe('while a Failed is in flight', () => {
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
-  it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
+  it('by a worker that has crashed, its Success waits only for the end of the lease, and a late result changes nothing', async () => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
@@ -156,7 +156,7 @@ describe('while a Failed is in flight', () => {
     expect(await stateOf(failed)).toBe('superseded');
   });
 
-  it('the receiver never gets both at the same time', async () => {
+  it('the receiver does not receive the Success at the same time', async () => {
     const statuses: string[] = [];
     let release: () => void = () => undefined;
     receiver.setBehaviours((response, { body }) => {
@@ -177,11 +177,11 @@ describe('while a Failed is in flight', () => {
   });
 });
 
-describe('when concurrent transactions record the two', () => {
+describe('when concurrent transactions record a Failed and its Success', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
-  ])('%s first: the second waits for the first, and only the Success is sent', async (firstStatus) => {
+  ])('and the %s is first, the second transaction waits for the first, and only the Success is sent', async (firstStatus) => {
     const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
     const { dataSource } = dispatcher.test;
     const firstTransaction = dataSource.createQueryRunner();
@@ -209,7 +209,7 @@ describe('when concurrent transactions record the two', () => {
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
-  it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
+  it('the recording of the Success waits for an uncommitted lease of the Failed', async () => {
     await dispatcher.deliverPayments(failed);
     const leasing = dispatcher.test.dataSource.createQueryRunner();
     await leasing.startTransaction();
@@ -247,7 +247,7 @@ describe('when concurrent transactions record the two', () => {
     await dispatcher.runOnce();
   });
 
-  it('no order of concurrent events sends a Failed after its Success', async () => {
+  it('no Failed is sent after its Success, in any order of concurrent events', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
       dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
@@ -270,7 +270,7 @@ describe('when concurrent transactions record the two', () => {
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
-    // Each of the others was sent before it, or never.
+    // Each Failed was delivered before its Success, or is superseded.
     const states = await Promise.all(
       payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
     );
@@ -281,7 +281,7 @@ describe('when concurrent transactions record the two', () => {
   });
 });
 
-/** Waits until a connection of this database waits for such a lock. */
+/** Waits until a connection of this database waits for a lock of this type. */
 async function waitForBlockedBackend(locktype: string): Promise<void> {
   for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
@@ -291,5 +291,5 @@ async function waitForBlockedBackend(locktype: string): Promise<void> {
     );
     if (row!.waiting) return;
   }
-  throw new Error(`Nobody waits for a lock of type ${locktype}.`);
+  throw new Error(`No connection waits for a lock of type ${locktype}.`);
 }

@@ -1,4 +1,4 @@
-/** Each condition of a replay: a test where only this condition is false. */
+/** Tests the conditions of a replay one by one: in each test only one condition is false. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
@@ -15,7 +15,7 @@ const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatche
 
 type Change = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
-/** Inserts an exhausted notification. Returns its id. */
+/** Records an exhausted notification, or one in state gone. Returns its id. */
 async function recordExhausted(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
   const payment = { ...dispatcher.newPayment('https://shop.example/hook', change), merchantId };
   await dispatcher.deliverPayments(payment);
@@ -28,10 +28,12 @@ const updateNotification = (id: string, columns: string, ...values: unknown[]): 
 const leaseUntil = (id: string, ms: number): Promise<unknown> =>
   updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
 
+/** Requests a replay of many notifications. Returns the numbers of replayed and of skipped ones. */
 const replayMany = async (body: object): Promise<unknown> => {
   const { replayed, skipped } = (await dispatcher.requestReplays(body)).body;
   return [replayed, skipped];
 };
+/** Requests a replay of one notification. Returns the HTTP status. */
 const replayOne = async (id: string): Promise<number> => (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
 
 async function openCircuits(): Promise<void> {
@@ -55,17 +57,17 @@ const readCircuits = (): Promise<unknown> =>
 const readOpenCircuits = (): Promise<unknown> =>
   query(`SELECT merchant_id, endpoint FROM circuits WHERE open_until > $1 ORDER BY 1, 2`, [dispatcher.clock.now()]);
 
-describe('one notification', () => {
+describe('a replay of one notification', () => {
   test.each([
-    ['when the lease on it has ended', 0, 202],
-    ['not a millisecond before', 1, 409],
-  ])('is replayed %s', async (_, ms, status) => {
+    { title: 'is accepted when its lease ends now', ms: 0, status: 202 },
+    { title: 'is rejected when its lease ends a millisecond later', ms: 1, status: 409 },
+  ])('$title', async ({ ms, status }) => {
     const id = await recordExhausted();
     await leaseUntil(id, ms);
     expect(await replayOne(id)).toBe(status);
   });
 
-  test('of type Failed is replayed while its session has no Success', async () => {
+  test('of type Failed is accepted while its session has no Success', async () => {
     const sessionId = randomUUID();
     const ids = [
       await recordExhausted('exhausted', { sessionId, state: 'failed' }),
@@ -74,7 +76,7 @@ describe('one notification', () => {
     expect([await replayOne(ids[0]!), await replayOne(ids[1]!)]).toEqual([202, 202]);
   });
 
-  test('is the probe of the circuit of its own endpoint and merchant', async () => {
+  test('allows a probe of the circuit of its own endpoint and merchant', async () => {
     const id = await recordExhausted();
     await openCircuits();
     expect(await replayOne(id)).toBe(202);
@@ -91,31 +93,31 @@ describe('one notification', () => {
   });
 });
 
-describe('many notifications', () => {
+describe('a replay of many notifications', () => {
   const EXHAUSTED = { state: 'exhausted' };
 
   test.each([
-    ['when the leases on them have ended', 0, [1, 0]],
-    ['not a millisecond before', 1, [0, 1]],
-  ])('are replayed %s', async (_, ms, counts) => {
+    { title: 'includes a notification whose lease ends now', ms: 0, counts: [1, 0] },
+    { title: 'skips a notification whose lease ends a millisecond later', ms: 1, counts: [0, 1] },
+  ])('$title', async ({ ms, counts }) => {
     await leaseUntil(await recordExhausted(), ms);
     expect(await replayMany(EXHAUSTED)).toEqual(counts);
   });
 
-  test('of type Failed are replayed while their own session has no Success', async () => {
+  test('includes Failed notifications while their own session has no Success', async () => {
     const sessionId = randomUUID();
     for (let count = 0; count < 2; count++) await recordExhausted('exhausted', { sessionId, state: 'failed' });
     await recordExhausted('gone');
     expect(await replayMany(EXHAUSTED)).toEqual([2, 0]);
   });
 
-  test('are not replayed if they were superseded', async () => {
+  test('skips superseded notifications', async () => {
     const id = await recordExhausted('exhausted', { state: 'failed' });
     await updateNotification(id, `state = 'superseded'`);
     expect(await replayMany({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
   });
 
-  test('become the probes of the circuits of their own endpoints and merchants', async () => {
+  test('allows probes of the circuits of their own endpoints and merchants', async () => {
     await recordExhausted();
     await openCircuits();
     expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
@@ -123,7 +125,7 @@ describe('many notifications', () => {
     expect(await readOpenCircuits()).toEqual(OTHER_CIRCUITS);
   });
 
-  test('do not replace the probe in flight of a circuit', async () => {
+  test('does not replace the probe in flight of a circuit', async () => {
     await recordExhausted();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
@@ -131,7 +133,7 @@ describe('many notifications', () => {
     expect(await readOpenCircuits()).toHaveLength(3);
   });
 
-  test('do not change a circuit that is already half-open', async () => {
+  test('does not change a circuit that is already half-open', async () => {
     await recordExhausted();
     await openCircuits();
     const since = dispatcher.clock.later(-1);
@@ -143,7 +145,7 @@ describe('many notifications', () => {
   test.each([
     ['of a merchant', { merchantId: 7 }],
     ['of a state', EXHAUSTED],
-  ])('%s are replayed from the very millisecond on', async (_, body) => {
+  ])('%s includes notifications that were created at the millisecond of `since` or later', async (_, body) => {
     await recordExhausted();
     expect(await replayMany({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
     expect(await replayMany({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);

@@ -35,6 +35,7 @@ async function deliverNewPayments(count: number, change: Partial<HostedPaymentSn
   return payments;
 }
 
+/** Sets the state of the notifications of these payments. */
 const setState = (state: 'exhausted' | 'gone', payments: HostedPaymentSnapshot[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `UPDATE notifications SET state = $1, next_attempt_at = NULL WHERE payment_reference = ANY($2)`,
@@ -48,7 +49,7 @@ const openCircuit = (ms: number): Promise<unknown> =>
   );
 
 describe('a replay', () => {
-  it('sends again with the same id and a new schedule', async () => {
+  it('sends a notification again with the same id and a new schedule', async () => {
     receiver.setBehaviours(respondWith(500));
     const payment = dispatcher.newPayment(receiver.url);
     await dispatcher.deliverPayments(payment);
@@ -63,7 +64,7 @@ describe('a replay', () => {
     await dispatcher.runOnce();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
     receiver.setBehaviours(respondWith(200));
-    // The failed probe keeps the circuit open, for the longest time.
+    // The replay was a failed probe: the circuit is open for at most five minutes.
     dispatcher.clock.advance(6 * MINUTE);
     await dispatcher.runOnce();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'delivered', tries: 14 });
@@ -88,7 +89,7 @@ describe('a replay', () => {
     expect((await dispatcher.getNotificationRow(waiting!)).state).toBe('delivered');
   });
 
-  it('that fails again counts as a failed probe: the circuit stays', async () => {
+  it('that fails counts as a failed probe, so the circuit opens again', async () => {
     receiver.setBehaviours(respondWith(500));
     const [replayed] = await deliverNewPayments(1);
     await openCircuit(MINUTE);
@@ -133,7 +134,7 @@ describe('a replay', () => {
   });
 });
 
-describe('a replay of many', () => {
+describe('a replay of many notifications', () => {
   it('sends all notifications of one endpoint since a time, delivered or not', async () => {
     const earlier = await deliverNewPayments(2);
     await sendAll();
@@ -172,7 +173,7 @@ describe('a replay of many', () => {
     expect((await dispatcher.getNotificationRow(gone[0]!)).state).toBe('gone');
   });
 
-  it('sends one as a probe, and the others after its response', async () => {
+  it('sends one notification as a probe, and the others after its response', async () => {
     receiver.setBehaviours(respondWith(500));
     await deliverNewPayments(6);
     await dispatcher.runOnce();
@@ -182,7 +183,7 @@ describe('a replay of many', () => {
     expect([await dispatcher.runOnce(), await dispatcher.runOnce()]).toEqual([1, 5]);
   });
 
-  it('whose probe fails leaves the circuit open and the other notifications unsent', async () => {
+  it('whose probe fails opens the circuit again and sends no other notification', async () => {
     receiver.setBehaviours(respondWith(500));
     await deliverNewPayments(6);
     await openCircuit(MINUTE);
@@ -212,7 +213,7 @@ describe('a replay of many', () => {
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success', 'Success', 'Success']);
   });
 
-  it('comes in pages, each notification in one of them', async () => {
+  it('is requested in pages of 1000, and each notification is in one of them', async () => {
     const payments = await deliverNewPayments(2_300);
     await setState('exhausted', payments);
     const pages: number[] = [];
@@ -236,14 +237,14 @@ describe('a replay of many', () => {
     [{ merchantId: 7, since: '2026-13-41T00:00:00Z' }, 'since'],
     [{ merchantId: 7, endpoint: 'https://shop.example/', since: '2026-03-01T00:00:00Z' }, 'endpoint'],
     [{ state: 'exhausted', after: '1' }, 'after'],
-  ])('with %j is refused, and the error names %s', async (request, field) => {
+  ])('with the body %j is rejected with an error that names %s', async (request, field) => {
     const { status, body } = await dispatcher.requestReplays(request);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field }]);
   });
 });
 
-test('a receiver that is down for an hour gets each notification once, with its id, after it recovers', async () => {
+test('a receiver that was down for an hour acknowledges each notification once after it recovers', async () => {
   receiver.setBehaviours(respondWith(503));
   const payments: HostedPaymentSnapshot[] = [];
   // An hour of simulated time: two payments a minute, and a worker that polls every ten seconds.
@@ -269,6 +270,6 @@ test('a receiver that is down for an hour gets each notification once, with its 
   expect(acknowledged.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   // The ids are those that the feed of hosted-gateway shows.
   expect(rows.map(({ id }) => id)).toEqual(payments.map(notificationIdOf));
-  // Because of the circuit, most of them waited without failed attempts.
+  // The open circuit prevented most of the failing attempts.
   expect(attemptsDuringOutage).toBeLessThan(120);
 });

@@ -7,11 +7,11 @@ const SECOND = 1_000;
 const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
 
 function afterFailures(times: number, circuit: Circuit = CLOSED): Circuit {
-  return times === 0 ? circuit : afterFailures(times - 1, afterFailure(circuit, 'a try', NOW));
+  return times === 0 ? circuit : afterFailures(times - 1, afterFailure(circuit, 'another lease', NOW));
 }
 
-/** A circuit with a leased probe, as the database writes it. */
-const withProbe = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
+/** Returns the circuit after its probe was leased. */
+const withProbe = (circuit: Circuit, leaseId = 'lease of the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
 describe('an attempt', () => {
@@ -38,32 +38,32 @@ describe('a circuit', () => {
     });
   });
 
-  it('is not extended by attempts that were in flight when it opened', () => {
+  it('is not extended by failures of attempts that were in flight when it opened', () => {
     const open = afterFailures(5);
     expect(afterFailures(9, open)).toEqual({ ...open, failures: 14 });
-    expect(afterFailure(withProbe(open), 'another try', NOW)).toMatchObject({
+    expect(afterFailure(withProbe(open), 'another lease', NOW)).toMatchObject({
       openings: 1,
       openUntil: open.openUntil,
-      probeLeaseId: 'the probe',
+      probeLeaseId: 'lease of the probe',
     });
   });
 
-  it('opens for twice as long each time its probe fails, at most for five minutes', () => {
+  it('opens for twice as long each time that its probe fails, at most for five minutes', () => {
     let circuit = afterFailures(5);
     const openDurations = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
-      circuit = afterFailure(withProbe(circuit), 'the probe', NOW);
+      circuit = afterFailure(withProbe(circuit), 'lease of the probe', NOW);
       openDurations.push(openForMs(circuit));
     }
     expect(openDurations.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('has no probe in flight when it opens', () => {
-    expect(afterFailure(withProbe(afterFailures(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
+  it('has no probe in flight after its probe failed', () => {
+    expect(afterFailure(withProbe(afterFailures(5)), 'lease of the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
-    // Many failures in a row open it often enough to reach five minutes.
+    // Up to 60 failures in a row open the circuit often enough to reach five minutes.
     const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
     // The duration of each opening in milliseconds.
     const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
@@ -75,7 +75,7 @@ describe('a circuit', () => {
           now += afterMs;
           const before = isProbe && circuit.openUntil ? withProbe(circuit) : circuit;
           const wasProbe = before.probeLeaseId !== undefined;
-          circuit = afterFailure(before, wasProbe ? 'the probe' : 'a try', new Date(now));
+          circuit = afterFailure(before, wasProbe ? 'lease of the probe' : 'another lease', new Date(now));
           expect(circuit.failures).toBe(before.failures + 1);
           expect(circuit.openUntil !== undefined).toBe(circuit.failures >= 5);
           expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);

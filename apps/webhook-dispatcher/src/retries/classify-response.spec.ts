@@ -4,8 +4,8 @@ const now = new Date('2026-03-01T10:00:00.000Z');
 const firstAttempt = { attemptCount: 1, now, random: 0.5 };
 const later = (ms: number): Date => new Date(now.getTime() + ms);
 
-describe('the result of an attempt', () => {
-  it.each([200, 201, 202, 204, 226, 299])('%i acknowledges', (statusCode) => {
+describe('an attempt', () => {
+  it.each([200, 201, 202, 204, 226, 299])('with status %i acknowledges the notification', (statusCode) => {
     expect(classifyResponse({ statusCode, durationMs: 5 }, firstAttempt)).toEqual({
       outcome: 'acknowledged',
       state: 'delivered',
@@ -13,12 +13,12 @@ describe('the result of an attempt', () => {
     });
   });
 
-  it('acknowledges by the status, also with an incomplete body', () => {
+  it('with status 200 acknowledges the notification even if the body is incomplete', () => {
     expect(classifyResponse({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, firstAttempt).state).toBe('delivered');
   });
 
   it.each([199, 300, 301, 302, 307, 308, 400, 401, 403, 404, 408, 409, 425, 500, 502, 504, 599])(
-    '%i is tried again',
+    'with status %i is retried by the schedule',
     (statusCode) => {
       expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt)).toEqual({
         outcome: 'refused',
@@ -28,7 +28,7 @@ describe('the result of an attempt', () => {
     },
   );
 
-  it('is retried without a response, also for a rejected address', () => {
+  it('without a response is retried by the schedule, also if the address was rejected', () => {
     for (const errorClass of ['timeout', 'connection-refused', 'address-refused:private']) {
       expect(classifyResponse({ errorClass, durationMs: 5 }, firstAttempt)).toEqual({
         outcome: 'unanswered',
@@ -38,7 +38,7 @@ describe('the result of an attempt', () => {
     }
   });
 
-  it('stops at 410', () => {
+  it('with status 410 is not retried', () => {
     expect(classifyResponse({ statusCode: 410, durationMs: 5 }, firstAttempt)).toEqual({
       outcome: 'refused',
       state: 'gone',
@@ -46,7 +46,7 @@ describe('the result of an attempt', () => {
     });
   });
 
-  it.each([429, 503])('a Retry-After of %i can only make the wait longer', (statusCode) => {
+  it.each([429, 503])('with status %i is retried after Retry-After or by the schedule, whichever is later', (statusCode) => {
     expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
       later(60_000),
     );
@@ -54,7 +54,7 @@ describe('the result of an attempt', () => {
     expect(classifyResponse({ statusCode, durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(later(5_000));
   });
 
-  it('is exhausted after the last attempt of the schedule, regardless of Retry-After', () => {
+  it('that is the last of the schedule is not retried, regardless of Retry-After', () => {
     expect(
       classifyResponse({ statusCode: 503, retryAfter: '60', durationMs: 5 }, { ...firstAttempt, attemptCount: 12 }),
     ).toEqual({

@@ -4,7 +4,7 @@ const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
 describe('the retry schedule', () => {
-  it('is the documented one: 12 attempts over about three days', () => {
+  it('is the documented schedule of 12 attempts in about three days', () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([
       0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400,
     ]);
@@ -23,7 +23,7 @@ describe('the retry schedule', () => {
     [2, 0, 24_000],
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
-  ])('after %i attempts with randomness %d waits %i ms', (attemptCount, random, expectedMs) => {
+  ])('after %i attempts, with the random number %d, waits %i ms', (attemptCount, random, expectedMs) => {
     expect(retryDelayMs(attemptCount, random)).toBe(expectedMs);
   });
 
@@ -58,7 +58,7 @@ describe('the retry schedule', () => {
     [HOUR, 300_000],
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
-  ])('for keys waits, at an age of %i ms, %s ms', (age, expectedMs) => {
-    expect(keyRetryDelayMs(age)).toBe(expectedMs);
+  ])('for a notification that is %i ms old and waits for signing keys waits %s ms', (ageMs, expectedMs) => {
+    expect(keyRetryDelayMs(ageMs)).toBe(expectedMs);
   });
 });

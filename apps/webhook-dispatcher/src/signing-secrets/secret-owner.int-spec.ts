@@ -1,4 +1,4 @@
-/** Only keys of its merchant, site, mode and version sign a notification. */
+/** Tests that a notification is signed only with keys of its own merchant, site, mode and API version. */
 import type { HostedApiVersion } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { type SigningKeys, SigningSecrets } from './signing-secrets.js';
@@ -7,7 +7,7 @@ const OWNERS = [
   { merchantId: 7, siteId: 71, mode: 'test' },
   { merchantId: 7, siteId: 71, mode: 'live' },
   { merchantId: 7, siteId: 72, mode: 'test' },
-  // A site has one number over all merchants; were it given twice, neither would sign for the other.
+  // Site ids are unique over all merchants. If two merchants had the same, neither's keys would sign for the other.
   { merchantId: 8, siteId: 71, mode: 'test' },
 ] as const;
 type Owner = (typeof OWNERS)[number];
@@ -37,13 +37,13 @@ const webhookSecret = (owner: Owner, nth = 0): string =>
 const findKeys = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
   dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion });
 
-test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (owner) => {
+test.each(OWNERS)('merchant $merchantId, site $siteId, mode $mode has its own keys for each API version', async (owner) => {
   const webhookSecrets = [webhookSecret(owner)];
   expect(await findKeys(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
   expect(await findKeys(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
 });
 
-test('of secrets of one version, the order is that of their ids', async () => {
+test('secrets with the same version are ordered by their ids', async () => {
   const owner = { merchantId: 10, siteId: 101, mode: 'test' } as const;
   await dispatcher.deliverSecret('key 10', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 110 + nth).toString('base64')}`);
@@ -53,7 +53,7 @@ test('of secrets of one version, the order is that of their ids', async () => {
   expect(found?.webhookSecrets).toEqual(secrets.toReversed());
 });
 
-test('several webhook secrets: the primary first, then the newest', async () => {
+test('of several webhook secrets, the primary one signs first, then the newest', async () => {
   const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
   await dispatcher.deliverSecret('key 9', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 100 + nth).toString('base64')}`);

@@ -25,11 +25,11 @@ const countersOf = ({ test }: DispatcherUnderTest): { countUnsigned: () => Promi
 });
 
 describe('signing keys', () => {
-  it('are encrypted for a key that is published once', async () => {
+  it('are encrypted for a sealing key that is published once', async () => {
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
   });
 
-  it('that rotate between attempts sign the next one; several webhook secrets sign together', async () => {
+  it('that are rotated between two attempts sign the second one; during the rotation both webhook secrets sign', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200));
     const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
@@ -53,7 +53,7 @@ describe('signing keys', () => {
       revoked: true,
       version: 2,
     });
-    // An older event that comes late changes nothing.
+    // An older event that arrives later changes nothing.
     await dispatcher.deliverSecret('webhook-secret 7', WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId: TEST_SITE.siteId,
@@ -92,7 +92,7 @@ describe('signing keys', () => {
     });
   });
 
-  it('of the payment’s mode are required: the notification waits without an attempt, and operators see it at once', async () => {
+  it('of the payment’s mode are required: without them the notification waits, and administrators see the missing keys', async () => {
     const error = jest.spyOn(dispatcher.test.service.log, 'error');
     const payment = dispatcher.newPayment(receiver.url, { mode: 'live' });
     await dispatcher.deliverPayments(payment);
@@ -143,7 +143,7 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(0);
   });
 
-  it('that are missing are counted by notification, while it is pending or exhausted and not signed', async () => {
+  it('that are missing are shown by the number of pending and exhausted notifications that cannot be signed', async () => {
     const { countUnsigned } = countersOf(dispatcher);
     const newPayment = (state: 'success' | 'failed', mode: Mode) => dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));
@@ -166,7 +166,7 @@ describe('signing keys', () => {
     expect((await dispatcher.getNotificationRow(isSignedWith)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
-    // As long as the whole schedule; after that only a replay sends it.
+    // After this time, which is that of the whole schedule, the notification is exhausted.
     dispatcher.clock.advance(72 * 3_600 * SECOND);
     await dispatcher.runOnce();
     expect((await dispatcher.getNotificationRow(exhausted)).state).toBe('exhausted');

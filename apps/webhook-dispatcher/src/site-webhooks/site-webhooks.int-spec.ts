@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
 import { noticeOf } from '@svc/kernel';
-import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
+import { aPayment as newPartnerPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { respondWith, type ReceivedRequest, Receiver, verifyWebhook } from '../../test/receiver.js';
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([sessionEndpoint.stop(), siteEndpoint.stop()]));
 
-/** Of a merchant of its own, with the keys that notifications of sessions need, and its webhook enabled. */
+/** Creates a site of a new merchant, with signing keys and an enabled webhook. */
 async function createSite(): Promise<typeof site> {
   const siteIds = { merchantId: ++lastId, siteId: ++lastId };
   const { siteId, merchantId } = siteIds;
@@ -35,7 +35,7 @@ const newHostedPayment = (options: Parameters<DispatcherUnderTest['newPayment']>
   ...dispatcher.newPayment(sessionEndpoint.url, options),
   ...site,
 });
-const newInvoicePayment = (): PaymentSnapshot => aPartnersPayment(randomUUID(), 'customer-1', site);
+const newInvoicePayment = (): PaymentSnapshot => newPartnerPayment(randomUUID(), 'customer-1', site);
 const withReversal = (payment: PaymentSnapshot): PaymentSnapshot => ({
   ...payment,
   reversedUTCDate: '2026-03-01T10:05:00.000Z',
@@ -49,7 +49,7 @@ const readNotice = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body
 const webhookIdOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
 describe('the webhook of a site (M6)', () => {
-  it('receives each final payment, hosted or not, signed in the headers alone (E4)', async () => {
+  it('receives each final payment, hosted or not, with a signature in the headers only (E4)', async () => {
     const payments = [newHostedPayment(), newInvoicePayment()];
     await dispatcher.deliverPayments(...payments);
     await sendAll();
@@ -62,7 +62,7 @@ describe('the webhook of a site (M6)', () => {
     }
   });
 
-  it("leaves the session's notification as it is: its address, its body, the same webhook-id (E2, E8)", async () => {
+  it("does not change the session's notification, which has the same webhook-id (E2, E8)", async () => {
     const payment = newHostedPayment();
     await dispatcher.deliverPayments(payment);
     await sendAll();
@@ -75,13 +75,13 @@ describe('the webhook of a site (M6)', () => {
     expect(webhookIdOf(sessionEndpoint.received[0]!)).toBe(webhookIdOf(siteEndpoint.received[0]!));
   });
 
-  it('shows the till of the site where the event of an earlier release has none', async () => {
+  it('receives the site’s reference if the event of an earlier release does not contain one', async () => {
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
     expect(readNotice(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
   });
 
-  it('receives a Failed before and after the Success of its session; the session no Failed after it (E2)', async () => {
+  it('receives each Failed of a session, but the session’s notificationUrl only those before the Success (E2)', async () => {
     const sessionId = randomUUID();
     const payments = [
       newHostedPayment({ sessionId, state: 'failed' }),
@@ -109,7 +109,7 @@ describe('the webhook of a site (M6)', () => {
     expect(siteEndpoint.received.map((request) => readNotice(request).status)).toEqual([1]);
   });
 
-  it('receives a reversal as a refund once, however often its event arrives; the session does not (H2)', async () => {
+  it('receives a reversal once, as a refund; the session’s notificationUrl does not (H2)', async () => {
     const payment = newHostedPayment({ state: 'failed' });
     const reversed = withReversal(payment);
     await dispatcher.deliverReversal(reversed);
@@ -126,7 +126,7 @@ describe('the webhook of a site (M6)', () => {
     expect(sessionEndpoint.paymentStatuses).toEqual(['Failed']);
   });
 
-  it('receives each refund of a payment, and none for a returned duplicate charge', async () => {
+  it('receives each reversal of a failed payment, but not that of a duplicate charge of a successful payment', async () => {
     const [failed, paid] = [newHostedPayment({ state: 'failed' }), newHostedPayment()];
     const refunds = [withReversal(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
     await dispatcher.deliverReversal(refunds[0]!);
@@ -136,7 +136,7 @@ describe('the webhook of a site (M6)', () => {
     expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(refunds.map((request) => noticeOf(request).id).toSorted());
   });
 
-  it('receives each refund that ended once, succeeded or failed, however often its event arrives; the session none (M6)', async () => {
+  it('receives each final refund once, succeeded or failed; the session’s notificationUrl does not (M6)', async () => {
     const payment = newHostedPayment();
     await dispatcher.deliverPayments(payment);
     const refunds = [refundOf(payment), refundOf(payment), refundOf(payment, { status: 'failed' })];
@@ -156,14 +156,14 @@ describe('the webhook of a site (M6)', () => {
     expect(siteEndpoint.received).toHaveLength(4);
   });
 
-  it('stays as it is when a release that does not know it changes the site', async () => {
+  it('stays enabled when an earlier release, whose events contain no webhook, changes the site', async () => {
     await dispatcher.deliverSite(site, 2);
     await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
     expect(siteEndpoint.received).toHaveLength(1);
   });
 
-  it('receives a payment once however often its event arrives, also when the address has changed since', async () => {
+  it('receives a payment once even if its event is repeated, also after the URL has changed', async () => {
     const payments = [newHostedPayment(), newHostedPayment({ state: 'failed' }), newInvoicePayment()];
     await dispatcher.deliverPayments(...payments);
     await dispatcher.deliverPayments(...payments, ...payments);
@@ -176,8 +176,8 @@ describe('the webhook of a site (M6)', () => {
   });
 });
 
-describe('no webhook receives', () => {
-  it('a payment recorded while it is disabled; what was recorded before is still sent', async () => {
+describe('the webhook of a site does not receive', () => {
+  it('payments that are recorded while it is disabled; earlier notifications are still sent', async () => {
     const before = newHostedPayment();
     await dispatcher.deliverPayments(before);
     await dispatcher.deliverSite({ ...site, webhookUrl: siteEndpoint.url, webhookEnabled: false }, 2);
@@ -188,17 +188,17 @@ describe('no webhook receives', () => {
     expect(sessionEndpoint.received).toHaveLength(2);
   });
 
-  it('a payment of another site, nor one of another merchant under the number of this site', async () => {
+  it('payments of another site, or of another merchant with the same site id', async () => {
     const otherSite = { merchantId: site.merchantId, siteId: ++lastId };
     await dispatcher.deliverSite({ ...otherSite });
     await dispatcher.deliverPayments({ ...newInvoicePayment(), ...otherSite }, { ...newInvoicePayment(), merchantId: ++lastId });
     await sendAll();
-    // Not even one that waits for a secret of that site.
+    // No notification exists either that waits for a secret.
     const { dataSource } = dispatcher.test;
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('a payment of a site whose event an earlier release wrote, until a newer version enables it', async () => {
+  it('payments before a newer release enables it, if an earlier release created the site', async () => {
     const { merchantId } = site;
     const oldSite = { merchantId, siteId: ++lastId };
     const secret = { purpose: 'webhook-secret', ...oldSite } as const;
@@ -206,7 +206,7 @@ describe('no webhook receives', () => {
     await dispatcher.deliverSite(oldSite);
     await dispatcher.deliverPayments({ ...newInvoicePayment(), ...oldSite });
     await dispatcher.deliverSite({ ...oldSite, webhookUrl: siteEndpoint.url, webhookEnabled: true }, 3);
-    // A late older event changes nothing.
+    // An older event that arrives later changes nothing.
     await dispatcher.deliverSite(oldSite, 2);
     const payment = { ...newInvoicePayment(), ...oldSite };
     await dispatcher.deliverPayments(payment);
@@ -215,8 +215,8 @@ describe('no webhook receives', () => {
   });
 });
 
-describe('the signature of a notice', () => {
-  it('needs no API key, and waits for a webhook secret', async () => {
+describe('the signature of a site’s notification', () => {
+  it('requires a webhook secret, but no API key', async () => {
     const siteWithoutKeys = { merchantId: ++lastId, siteId: ++lastId };
     await dispatcher.deliverSite({ ...siteWithoutKeys, webhookUrl: siteEndpoint.url, webhookEnabled: true });
     const payment = { ...newInvoicePayment(), ...siteWithoutKeys };
@@ -231,7 +231,7 @@ describe('the signature of a notice', () => {
     expect(verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
   });
 
-  it("is made with the secret of the payment's mode (A6)", async () => {
+  it("uses the webhook secret of the payment's mode (A6)", async () => {
     const liveSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     await dispatcher.deliverSecret(`live ${site.siteId}`, liveSecret, { purpose: 'webhook-secret', mode: 'live', ...site });
     await dispatcher.deliverPayments({ ...newInvoicePayment(), mode: 'live' });
@@ -241,8 +241,8 @@ describe('the signature of a notice', () => {
   });
 });
 
-describe('a notice that is not acknowledged', () => {
-  it('is retried with the same id and the same bytes, and delays no other endpoint (E5, E6, E8)', async () => {
+describe('a site’s notification', () => {
+  it('that is not acknowledged is retried with the same id and body, and delays no other endpoint (E5, E6, E8)', async () => {
     siteEndpoint.setBehaviours(respondWith(500), respondWith(200));
     await dispatcher.deliverPayments(newHostedPayment());
     await dispatcher.runOnce();
@@ -255,7 +255,7 @@ describe('a notice that is not acknowledged', () => {
     expect(sessionEndpoint.received).toHaveLength(1);
   });
 
-  it('is shown to administrators beside that of the session, and replayed, a Failed after its session was paid too', async () => {
+  it('is shown to administrators and can be replayed, even a Failed after its session was paid', async () => {
     const sessionId = randomUUID();
     const failed = newHostedPayment({ sessionId, state: 'failed' });
     await dispatcher.deliverPayments(failed, newHostedPayment({ sessionId }));
@@ -287,7 +287,7 @@ describe('a notice that is not acknowledged', () => {
   });
 });
 
-test('a worker sends the same bytes with and without a lease request', async () => {
+test('a worker sends the same body with and without a lease request', async () => {
   const sendingDispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
     await sendingDispatcher.deliverSecret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
