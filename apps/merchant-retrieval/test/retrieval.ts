@@ -34,8 +34,8 @@ export async function startRetrieval(env: Record<string, string> = {}): Promise<
     env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_RETRIEVAL_BURST: '100000', ...env },
   });
   const get: Retrieval['get'] = async (path, headers = {}) => {
-    const answer = await test.service.app.inject({ method: 'GET', url: `${PATH}${path}`, headers });
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+    const response = await test.service.app.inject({ method: 'GET', url: `${PATH}${path}`, headers });
+    return { status: response.statusCode, headers: response.headers, text: response.body };
   };
   return {
     ...test,
@@ -109,7 +109,7 @@ export async function getKeyId({ dataSource }: TestService, apiKey: string): Pro
 export function newPaymentAt(
   { merchantId, sites }: Merchant,
   at: Date,
-  over: Partial<PaymentSnapshot> = {},
+  overrides: Partial<PaymentSnapshot> = {},
 ): PaymentSnapshot {
   return {
     ...anAnonymousPayment(),
@@ -118,7 +118,7 @@ export function newPaymentAt(
     merchantId,
     siteId: sites[0],
     siteReference: 'SITE-1',
-    ...over,
+    ...overrides,
   };
 }
 

@@ -39,22 +39,22 @@ export function readStream(
 ): Promise<StreamReader> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: false, headers }).on('error', reject);
-    request.once('response', (answer) => {
-      let rest = '';
+    request.once('response', (response) => {
+      let incompleteBlock = '';
       const reader = {
-        answer,
+        answer: response,
         events: [] as StreamEvent[],
         lastEventId: undefined as string | undefined,
         heartbeats: 0,
         text: '',
-        closed: new Promise<void>((closed) => answer.once('close', closed)),
+        closed: new Promise<void>((closed) => response.once('close', closed)),
         leave: () => void request.destroy(),
       };
-      answer.on('error', () => undefined);
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
+      response.on('error', () => undefined);
+      response.setEncoding('utf8').on('data', (chunk: string) => {
         reader.text += chunk;
-        const blocks = (rest + chunk).split('\n\n');
-        rest = blocks.pop()!;
+        const blocks = (incompleteBlock + chunk).split('\n\n');
+        incompleteBlock = blocks.pop()!;
         for (const block of blocks) {
           // A client that has disconnected ignores later data of its socket.
           if (request.destroyed) return;

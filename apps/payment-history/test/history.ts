@@ -12,17 +12,17 @@ export interface HttpResponse {
 
 export interface History extends TestService {
   get(url: string, headers?: Record<string, string>): Promise<HttpResponse>;
-  /** One payment; throws unless it is there. */
+  /** Reads one payment. Throws if it is not found. */
   getPayment(paymentReference: string, headers: Record<string, string>): Promise<SinglePayment>;
-  /** A page; undefined for 204. */
+  /** Reads a page of the history; undefined for a 204. */
   getPage(query: string, headers: Record<string, string>): Promise<PaymentHistory | undefined>;
 }
 
 export async function startHistory(): Promise<History> {
   const test = await startTestService(paymentHistoryService, { env: { SVC_ADMIN_KEY: ADMIN_KEY } });
   const get: History['get'] = async (url, headers = {}) => {
-    const answer = await test.service.app.inject({ method: 'GET', url, headers });
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+    const response = await test.service.app.inject({ method: 'GET', url, headers });
+    return { status: response.statusCode, headers: response.headers, text: response.body };
   };
   return {
     ...test,

@@ -15,17 +15,17 @@ import type { Clock } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** A partner with two customers, with the credentials that identity publishes. */
+/** An organisation (a partner) with two customers, and its credentials. */
 export interface Organisation {
   readonly organisationId: string;
   readonly mode: Mode;
   readonly apiKey: string;
-  /** customerReferences. */
+  /** The customerReferences of the two customers. */
   readonly customers: readonly [string, string];
-  createToken(type: TokenType, over?: Record<string, unknown>): Promise<string>;
-  /** Key and service token. */
+  createToken(type: TokenType, overrides?: Record<string, unknown>): Promise<string>;
+  /** Request headers with the API key and a service token. */
   readonly serviceHeaders: Record<string, string>;
-  /** Key and the token of each customer. */
+  /** Request headers with the API key and the token of each customer. */
   readonly customerHeaders: readonly [Record<string, string>, Record<string, string>];
 }
 
@@ -36,9 +36,9 @@ export interface Organisation {
  */
 export async function createOrganisation(
   service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },
-  over: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
+  overrides: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
 ): Promise<Organisation> {
-  const { mode = 'test', organisationId = randomUUID(), customers = [randomUUID(), randomUUID()] } = over;
+  const { mode = 'test', organisationId = randomUUID(), customers = [randomUUID(), randomUUID()] } = overrides;
   const [kid, keyId] = [randomUUID(), randomUUID()];
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const { x, y } = await exportJWK(publicKey);
@@ -50,7 +50,7 @@ export async function createOrganisation(
     }),
     anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
   );
-  const createToken = (type: TokenType, over: Record<string, unknown> = {}): Promise<string> => {
+  const createToken = (type: TokenType, overrides: Record<string, unknown> = {}): Promise<string> => {
     const iat = Math.floor(service.clock.now().getTime() / 1000);
     return new SignJWT({
       iss: TOKEN_ISSUER,
@@ -63,7 +63,7 @@ export async function createOrganisation(
       iat,
       exp: iat + TOKEN_SECONDS,
       jti: randomUUID(),
-      ...over,
+      ...overrides,
     })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
       .sign(privateKey);

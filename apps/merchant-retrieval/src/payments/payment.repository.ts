@@ -11,7 +11,7 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** Owner of payments; without a site, all sites of the merchant. */
+/** The owner of payments: one site, or without `siteId` all sites of a merchant; in one mode. */
 export type PaymentOwner = Pick<AuthenticatedMerchant, 'merchantId' | 'siteId' | 'mode'>;
 
 /** Stores the newest version of payments, and finds them in the windows of M2. */
@@ -23,9 +23,9 @@ export class PaymentRepository {
   ) {}
 
   /**
-   * One statement. Several replicas may upsert the same payments concurrently, in any order: an older version changes nothing.
-   * It locks rows in one order, so that two of these statements never deadlock. It ignores payments older than the longest
-   * window: no query finds them, and their partition may be dropped (M2).
+   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order: an older version
+   * changes nothing. The statement locks rows in a fixed order, so that two of them never deadlock. Payments that are older than
+   * the longest window are ignored: no query finds them, and their partition may be dropped (M2).
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     const { from } = lastThreeMonths(this.clock.now());
@@ -34,17 +34,17 @@ export class PaymentRepository {
     await this.dataSource.query(UPSERT, [JSON.stringify(recent.map(rowFromPayment))]);
   }
 
-  /** By the invoice reference of the service, in the last 24 hours. */
+  /** Finds payments by the invoice reference of the service, in the last 24 hours. */
   findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_INVOICE, owner, last24Hours(this.clock.now()), invoiceReference);
   }
 
-  /** By the reference of the merchant, in the last 24 hours. */
+  /** Finds payments by the reference of the merchant, in the last 24 hours. */
   findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_EXTERNAL_REFERENCE, owner, last24Hours(this.clock.now()), externalReference);
   }
 
-  /** By service payment id, in the last three months. */
+  /** Finds a payment by its service payment id, in the last three months. */
   findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
     return this.find(BY_PAYMENT_REFERENCE, owner, lastThreeMonths(this.clock.now()), paymentReference);
   }
@@ -96,7 +96,7 @@ function notificationFromRow({ paymentUTCDate, firstName, lastName, siteId, ...r
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 
-/** Columns that never change: queries search by them. */
+/** Columns of a payment that never change, with their types: queries search by them. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   payment_utc_date: 'timestamptz',
@@ -104,6 +104,7 @@ const FIXED_COLUMNS = {
   site_id: 'bigint',
   mode: 'text',
 };
+/** Columns that a newer version of a payment may change. */
 const CHANGING_COLUMNS = {
   version: 'bigint',
   status: 'smallint',

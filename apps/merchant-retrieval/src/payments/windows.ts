@@ -1,8 +1,8 @@
-/** The date of a payment comes from another machine, whose clock may be ahead by less than this. */
+/** The date of a payment is set by another machine, whose clock may be ahead by less than this. */
 const MAX_CLOCK_SKEW_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 
-/** Dates of a query: `from` is inclusive, `until` is exclusive. */
+/** The dates of the payments that a query finds: `from` is inclusive, `until` is exclusive. */
 export interface Window {
   readonly from: Date;
   readonly until: Date;
@@ -14,8 +14,8 @@ export function last24Hours(now: Date): Window {
 }
 
 /**
- * The last three calendar months in UTC (M2): from the same day and time three months ago, or from the last day of that month
- * where it is shorter; exactly that time is included.
+ * The last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the last day of that month
+ * if the month is shorter. The beginning is included.
  */
 export function lastThreeMonths(now: Date): Window {
   const from = new Date(now);

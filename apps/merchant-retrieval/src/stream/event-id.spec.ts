@@ -22,7 +22,7 @@ test.each<Partial<Channel>>([{ merchantId: 1002 }, { siteId: 5002 }, { mode: 'li
   (other) => expect(decodePosition(CHANNEL, encodeEventId({ ...CHANNEL, ...other }, 7))).toBeUndefined(),
 );
 
-const encoded = (text: string): string => Buffer.from(text).toString('base64url');
+const encodeText = (text: string): string => Buffer.from(text).toString('base64url');
 const ID = encodeEventId(CHANNEL, 7);
 
 test.each([
@@ -31,13 +31,13 @@ test.each([
   ['two ids', `${ID}, ${ID}`],
   ['an id with a space', ` ${ID}`],
   ['an id with padding', `${ID}=`],
-  ['a leading zero', encoded('1.1001.5001.test.07')],
-  ['a negative position', encoded('1.1001.5001.test.-7')],
-  ['a position that is no number of ours', encoded('1.1001.5001.test.9999999999999999')],
-  ['another version', encoded('2.1001.5001.test.7')],
-  ['more than an id', encoded('1.1001.5001.test.7.8')],
+  ['a leading zero', encodeText('1.1001.5001.test.07')],
+  ['a negative position', encodeText('1.1001.5001.test.-7')],
+  ['a position that is no number of ours', encodeText('1.1001.5001.test.9999999999999999')],
+  ['another version', encodeText('2.1001.5001.test.7')],
+  ['more than an id', encodeText('1.1001.5001.test.7.8')],
   ['other bytes', Buffer.from([0xff, 0xfe, 0x00]).toString('base64url')],
-  ['no number', encoded('1.1001.5001.test.NaN')],
+  ['no number', encodeText('1.1001.5001.test.NaN')],
   ['a kilobyte', 'A'.repeat(1_024)],
 ])('%s is not an id', (_, text) => expect(decodePosition(CHANNEL, text)).toBeUndefined());
 

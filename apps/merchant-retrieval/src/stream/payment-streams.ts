@@ -135,9 +135,9 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Synchronous, so that concurrent calls are counted. */
   private addReader(channel: Channel, keyId: string): Reader {
-    const ofKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
+    const readersOfKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
     const { SVC_STREAM_READERS: maxReaders, SVC_STREAM_READERS_PER_KEY: maxReadersPerKey } = this.config;
-    if (ofKey >= maxReadersPerKey)
+    if (readersOfKey >= maxReadersPerKey)
       throw new DomainError('request.rate-limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     if (this.isClosing || this.readers.size >= maxReaders)
       throw new DomainError('service.not-ready', { retryAfterSeconds: RETRY_AFTER_SECONDS });

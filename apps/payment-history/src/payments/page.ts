@@ -27,7 +27,7 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
   const page = number('page', 1);
   const pageSize = Math.min(number('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
   const { customerReference } = query;
-  // The query contains the parameter twice.
+  // A parameter that occurs twice is an array.
   if (customerReference !== undefined && typeof customerReference !== 'string')
     fields.push({ field: 'customerReference', message: 'customerReference must be given once' });
   if (fields.length > 0) throw new DomainError('request.invalid', { fields });

@@ -4,20 +4,20 @@ import { DataSource } from 'typeorm';
 import { PAYMENT_COLUMNS, type PaymentRow, SERVING_GENERATION, paymentViewFromRow } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
 
-/** The time buckets of a level of payment_counts are this many times as long as those of the level below. */
+/** payment_counts has 4 levels of time buckets. A bucket is 64 times as long as one of the level below; the lowest has 64 seconds. */
 const FAN_OUT = 64;
 const LEVELS = 4;
 
 /**
- * Pages of the history, the newest payment first. Every page costs the same: the query finds its beginning by the sums of counts,
- * from half years down to minutes, at most 64 of each, and uses OFFSET only within that minute. OFFSET alone would read all
- * earlier payments (docs/adr/0016).
+ * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). The query finds the time bucket in which
+ * the page begins by adding counts, from buckets of half a year down to buckets of a minute, at most 64 of each. It uses OFFSET
+ * only within the last bucket. OFFSET alone would read all newer payments.
  */
 @Injectable()
 export class PaymentPagesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** `limit` payments from the `offset`-th on (from 0), the newest first. */
+  /** Returns at most `limit` payments, the newest first, after skipping `offset` payments. */
   async find(owner: PaymentOwner, offset: number, limit: number): Promise<PaymentView[]> {
     const { organisationId, mode, customerId } = owner;
     const rows = await this.dataSource.query<PaymentRow[]>(pageStatement(owner), [
@@ -31,7 +31,7 @@ export class PaymentPagesQuery {
   }
 }
 
-/** The bucket of a level that contains the payment at the offset, and the number of payments newer than the bucket. */
+/** A CTE that finds the bucket of a level with the payment at the offset, and the number of payments that are newer than the bucket. */
 function bucketSql(level: number): string {
   const above = level === LEVELS ? undefined : `level_${level + 1}`;
   return `level_${level} AS MATERIALIZED (

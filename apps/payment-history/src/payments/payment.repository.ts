@@ -10,7 +10,7 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** The generation of the read model that serves queries. */
+/** Subquery: the generation (copy) of the read model that serves queries. */
 export const SERVING_GENERATION = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
 /** The columns of a payment, with the names of {@link PaymentView}. */
@@ -47,16 +47,16 @@ export class PaymentRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * One statement, so that rows and counts always agree. Several replicas may upsert the same payments concurrently, in any
-   * order: the statement that inserts a payment counts it, and an older version changes nothing. It locks rows in one order,
-   * so that two of these statements never deadlock.
+   * Stores rows and counts in one statement, so that they always agree. Several replicas may upsert the same payments concurrently
+   * and in any order: only the statement that inserts a payment counts it, and an older version changes nothing. The statement
+   * locks rows in a fixed order, so that two of them never deadlock.
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     if (payments.length === 0) return;
     await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowFromPayment))]);
   }
 
-  /** Undefined for an unknown payment and for a payment of another owner. */
+  /** Returns undefined for an unknown payment and for a payment of another owner. */
   async findOwned(
     { organisationId, mode, customerId }: PaymentOwner,
     paymentReference: string,
@@ -71,11 +71,11 @@ export class PaymentRepository {
   }
 }
 
-/** A row without its null members. */
+/** Converts a row: dates become texts, and null members are left out. */
 export function paymentViewFromRow(row: PaymentRow): PaymentView {
-  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
+  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...unchanged } = row;
   return {
-    ...same,
+    ...unchanged,
     paymentUTCDate: row.paymentUTCDate.toISOString(),
     modifiedUTCDate: row.modifiedUTCDate.toISOString(),
     ...(invoiceReference === null ? {} : { invoiceReference }),
@@ -85,7 +85,7 @@ export function paymentViewFromRow(row: PaymentRow): PaymentView {
   };
 }
 
-/** Columns that never change: queries find, sort and count by them. */
+/** Columns of a payment that never change, with their types: queries find, sort and count by them. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   organisation_id: 'uuid',
@@ -96,6 +96,7 @@ const FIXED_COLUMNS = {
   reference: 'text',
   merchant_id: 'bigint',
 };
+/** Columns that a newer version of a payment may change. */
 const CHANGING_COLUMNS = {
   version: 'bigint',
   state: 'text',
