@@ -24,11 +24,11 @@ export interface HttpResponse {
 export interface Retrieval extends TestService {
   /** @param path behind `/business/api/v1/merchants` */
   get(path: string, headers?: Record<string, string>): Promise<HttpResponse>;
-  /** Throws unless it is a 200. */
+  /** Returns the payments of a 200. Throws for another status. */
   list(path: string, apiKey: string): Promise<PaymentNotification[]>;
 }
 
-/** The service alone, whose keys may call as often as they like unless `env` says otherwise. */
+/** Starts the service. The call rate of keys is not limited unless `env` sets a limit. */
 export async function startRetrieval(env: Record<string, string> = {}): Promise<Retrieval> {
   const test = await startTestService(merchantRetrievalService, {
     env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_RETRIEVAL_BURST: '100000', ...env },
@@ -48,16 +48,17 @@ export async function startRetrieval(env: Record<string, string> = {}): Promise<
   };
 }
 
-/** A merchant with two sites, as identity's events describe it. */
+/** A merchant with two sites and several keys. */
 export interface Merchant {
   readonly merchantId: number;
-  /** ids of its sites. */
+  /** The ids of its two sites. */
   readonly sites: readonly [number, number];
   readonly keys: Readonly<Record<'merchant' | 'live' | 'site 1' | 'site 2' | 'revoked', string>>;
 }
 
 let lastId = randomInt(1_000_000);
 
+/** Creates a merchant by delivering the events that identity would publish. */
 export async function createMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
   const merchantId = 1_000_000 + ++lastId;
   const sites = [5_000_000 + ++lastId, 5_000_000 + ++lastId] as const;
@@ -96,7 +97,7 @@ export async function createMerchant(service: { deliver(...events: EventEnvelope
   return { merchantId, sites, keys };
 }
 
-/** As merchant-retrieval knows it. */
+/** Returns the id under which the service has stored a key. */
 export async function getKeyId({ dataSource }: TestService, apiKey: string): Promise<string> {
   const [row] = await dataSource.query<[{ keyId: string }]>(
     `SELECT key_id AS "keyId" FROM known_api_keys WHERE hash = $1`,
@@ -105,7 +106,7 @@ export async function getKeyId({ dataSource }: TestService, apiKey: string): Pro
   return row.keyId;
 }
 
-/** A hosted payment at the merchant's first site at this moment, unless told otherwise. */
+/** Creates a hosted payment at this time, by default at the merchant's first site. */
 export function newPaymentAt(
   { merchantId, sites }: Merchant,
   at: Date,
@@ -122,9 +123,9 @@ export function newPaymentAt(
   };
 }
 
-/** The three look-ups that find a payment, behind the path of its merchant or site. */
+/** Returns the paths of the three queries that find a payment, behind the path of its merchant or site. */
 export function queryPathsOf(payment: PaymentSnapshot): readonly string[] {
-  if (payment.source.kind !== 'session') throw new Error('It is no hosted payment.');
+  if (payment.source.kind !== 'session') throw new Error('The payment is not hosted.');
   const { sessionId, merchantOrderId } = payment.source;
   return [
     `/invoices/${sessionId}/payments`,

@@ -9,29 +9,29 @@ export interface StreamEvent {
   readonly data: PaymentNotice;
 }
 
-/** A client of a stream, as the standard of server-sent events has it. */
+/** A client of a stream of server-sent events. */
 export interface StreamReader {
   readonly response: IncomingMessage;
   readonly events: StreamEvent[];
-  /** Of the last event, or the one that the stream began with. */
+  /** Id of the last event; before the first event, the id at the beginning of the stream. */
   readonly lastEventId: string | undefined;
-  /** Comments received. */
+  /** Number of received comments. */
   readonly heartbeats: number;
-  /** The body of what is no stream. */
+  /** The received text: for a rejected request, the body of the error. */
   readonly text: string;
   readonly closed: Promise<void>;
-  /** Closes the connection, wherever in an event it is. */
+  /** Closes the connection immediately, even within an event. */
   readonly disconnect: () => void;
 }
 
-/** Listens on a port of its own. Returns the address behind which merchants are. */
+/** Makes the service listen on a free port. Returns the URL before the merchant id. */
 export async function listenOnFreePort(service: RunningService): Promise<string> {
   await service.app.listen(0, '127.0.0.1');
   const { port } = service.app.getHttpServer().address() as AddressInfo;
   return `http://127.0.0.1:${port}/business/api/v1/merchants`;
 }
 
-/** Resolves with the head of the answer. `onEvent` may leave. */
+/** Requests a stream. Resolves when the response headers have arrived. `onEvent` may call `disconnect`. */
 export function readStream(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -42,7 +42,7 @@ export function readStream(
     request.once('response', (response) => {
       let incompleteBlock = '';
       const reader = {
-        answer: response,
+        response,
         events: [] as StreamEvent[],
         lastEventId: undefined as string | undefined,
         heartbeats: 0,

@@ -3,7 +3,7 @@ import { waitUntil } from '@svc/testing';
 import { NoticeRepository } from '../src/stream/notice.repository.js';
 import type { Retrieval } from './retrieval.js';
 
-/** Writes the notices of events in a transaction that is open until `commit`. */
+/** Writes the notices of events in a transaction that stays open until `commit` is called. */
 export async function insertWithoutCommit(
   { dataSource, clock }: Retrieval,
   events: readonly EventEnvelope<PaymentSnapshot>[],
@@ -20,7 +20,7 @@ export async function insertWithoutCommit(
   };
 }
 
-/** Resolves when a writer waits for another one, or `isOver` says that it does not have to. */
+/** Resolves when a writer waits for a lock, or when `isOver` returns true. */
 export function waitForBlockedWriter({ dataSource }: Retrieval, isOver: () => boolean = () => false): Promise<unknown> {
   return waitUntil('the second writer to wait', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(

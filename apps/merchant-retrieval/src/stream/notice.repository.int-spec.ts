@@ -1,4 +1,4 @@
-/** Tests the positions of notices, and reads and deletes notices by position. */
+/** Tests how notices get their positions, and how they are read and deleted by position. */
 import { paymentEvent } from '@svc/testing';
 import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
@@ -11,7 +11,7 @@ const MODES = ['test', 'live'] as const;
 let retrieval: Retrieval;
 let notices: NoticeRepository;
 let merchants: Merchant[];
-/** Of two merchants, whose sites have the same numbers here, in both modes; in the order of their keys. */
+/** The channels of two merchants with the same site ids, in both modes; sorted by merchant, site and mode. */
 let channels: Channel[];
 beforeAll(async () => {
   retrieval = await startRetrieval();
@@ -30,7 +30,7 @@ const newEvent = (channel: Channel) => ({
   ...paymentEvent(newPaymentAt(merchants[0]!, retrieval.clock.now(), channel)),
   occurredAt: retrieval.clock.nowISO(),
 });
-/** As many for each channel as its number says, mixed. */
+/** Creates one event for the first channel, two for the second, and so forth, in mixed order. */
 const newMixedEvents = () =>
   channels.flatMap((channel, nth) => Array.from({ length: nth + 1 }, () => newEvent(channel))).reverse();
 const readPositions = async ({ merchantId, siteId, mode }: Channel) =>
@@ -41,7 +41,7 @@ const readPositions = async ({ merchantId, siteId, mode }: Channel) =>
     )
   ).map(({ position }) => position);
 const positionsUpTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
-/** As the last statement wrote them. */
+/** Returns the channels in the order in which the last statement wrote their rows. */
 const readChannelsInWriteOrder = () =>
   retrieval.dataSource.query<Channel[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", mode FROM notice_positions ORDER BY ctid`,
@@ -63,7 +63,7 @@ test('each channel has its own positions, in the order of the events, for any nu
   }
 });
 
-test('channels are locked in the order of their keys, so that two replicas cause no deadlock', async () => {
+test('channels are locked in the order of their keys, so that two replicas do not deadlock', async () => {
   await notices.insertNew(newMixedEvents());
   expect(await readChannelsInWriteOrder()).toEqual(channels);
   await notices.insertNew(newMixedEvents());
@@ -73,7 +73,7 @@ test('channels are locked in the order of their keys, so that two replicas cause
   expect(await readChannelsInWriteOrder()).toEqual(channels);
 });
 
-test('a reader receives the later notices of its channel, in order, and none of another channel', async () => {
+test('the notices after a position are read in order, and only those of the same channel', async () => {
   await notices.insertNew(newMixedEvents());
   const cursors = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
   const read = await notices.readAfter(cursors, 4);
@@ -85,7 +85,7 @@ test('a reader receives the later notices of its channel, in order, and none of 
   }
 });
 
-test('a reader without new notices is omitted from the result', async () => {
+test('a cursor without new notices is omitted from the result', async () => {
   await notices.insertNew(newMixedEvents());
   const cursors = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
   expect(await notices.readAfter(cursors, 4)).toEqual(new Map());
@@ -93,7 +93,7 @@ test('a reader without new notices is omitted from the result', async () => {
   expect(await notices.readAfter([unknown], 4)).toEqual(new Map());
 });
 
-test('a position that was assigned and not used is skipped', async () => {
+test('a position that was assigned but not used is skipped', async () => {
   const channel = channels[0]!;
   await notices.insertNew([newEvent(channel)]);
   await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
@@ -103,7 +103,7 @@ test('a position that was assigned and not used is skipped', async () => {
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
 
-test('only one of two replicas that write the same events concurrently writes them', async () => {
+test('the notices of an event are stored once if two replicas write them concurrently', async () => {
   const events = Array.from({ length: 20 }, () => newEvent(channels[0]!));
   const first = await insertWithoutCommit(retrieval, events);
   const second = notices.insertNew([...events, newEvent(channels[0]!)]);
@@ -115,7 +115,7 @@ test('only one of two replicas that write the same events concurrently writes th
   expect(await notices.getPositionRange(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
-test('only expired notices are deleted, and each channel has the position of the last one', async () => {
+test('only expired notices are deleted, and each channel stores the position of the last deleted one', async () => {
   await notices.insertNew(newMixedEvents());
   retrieval.clock.advance(1);
   await notices.insertNew(newMixedEvents());

@@ -5,14 +5,14 @@ import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
 
 const DAY_MS = 86_400_000;
-/** Older events create no notice: a replay of the whole log must not send years of payments. */
+/** Older events create no notice, so that a replay of the whole event log does not send years of payments to the streams. */
 export const MAX_NOTICE_AGE_MS = 3 * DAY_MS;
 /**
- * A notice stays longer than its event can create it, by more than the clocks of replicas differ. So the row exists as long
- * as a repeated event could insert it again.
+ * A notice is deleted a day after its event is too old to create it. Therefore, even if the clocks of replicas differ, a repeated
+ * event cannot create a notice that was deleted.
  */
 export const RETENTION_MS = MAX_NOTICE_AGE_MS + DAY_MS;
-/** Notices that one statement deletes. */
+/** Maximum number of notices that one statement deletes. */
 const DELETE_BATCH_SIZE = 5_000;
 
 /** A notice in the format of the stream. */
@@ -23,7 +23,7 @@ export interface StoredNotice {
   readonly body: string;
 }
 
-/** How far a reader has read its channel. */
+/** The position up to which a reader has read its channel. */
 export interface StreamCursor {
   readonly channel: Channel;
   readonly position: number;
@@ -33,7 +33,7 @@ export interface StreamCursor {
 export interface NoticePage {
   /** In order, at most as many as requested. */
   readonly notices: readonly StoredNotice[];
-  /** Position of a reader after these notices; undefined when some of the next notices were deleted. */
+  /** Position of a reader after these notices; undefined if notices that it has not read were deleted. */
   readonly end: number | undefined;
 }
 
@@ -46,8 +46,8 @@ export interface PositionRange {
 type PaymentEvent = EventEnvelope<PaymentSnapshot>;
 
 /**
- * Writes each notice once and reads the notices of a channel in the order of their commits. Writers lock the row of their
- * channel in `notice_positions` until they commit, so no notice becomes visible before one with a lower position.
+ * Writes each notice once, and reads the notices of a channel in the order of their positions. A writer locks the row of its channel
+ * in `notice_positions` until it commits. So no notice becomes visible before one with a lower position, and readers miss none.
  */
 @Injectable()
 export class NoticeRepository {
@@ -57,8 +57,8 @@ export class NoticeRepository {
   ) {}
 
   /**
-   * One statement. Replay: an existing notice is not inserted again. It locks channels in one order, so that two of these
-   * statements never deadlock.
+   * Inserts notices in one statement. Replay: an existing notice is not inserted again. The statement locks channels in a fixed
+   * order, so that two of them never deadlock.
    */
   async insertNew(events: readonly PaymentEvent[]): Promise<void> {
     const oldest = this.clock.later(-MAX_NOTICE_AGE_MS);
@@ -81,7 +81,7 @@ export class NoticeRepository {
     return row ?? { newest: 0, removed: 0 };
   }
 
-  /** Reads the new notices of all cursors in one statement: a map by the index of the cursor, without cursors that have none. */
+  /** Reads the new notices of all cursors in one statement. Returns a map by the index of the cursor, without cursors that have none. */
   async readAfter(cursors: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
       JSON.stringify(cursors.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
@@ -90,11 +90,11 @@ export class NoticeRepository {
     const byCursor = new Map<number, ReadRow[]>();
     for (const row of rows) byCursor.set(row.nth, [...(byCursor.get(row.nth) ?? []), row]);
     return new Map(
-      [...byCursor].map(([nth, ofCursor]) => [nth, buildPage(cursors[nth]!.position, ofCursor, limit)] as const),
+      [...byCursor].map(([nth, rowsOfCursor]) => [nth, buildPage(cursors[nth]!.position, rowsOfCursor, limit)] as const),
     );
   }
 
-  /** Deletes a batch of expired notices. False when there are none. Any number of replicas may call it. */
+  /** Deletes a batch of expired notices. Returns false when there were none. Replicas may call it concurrently. */
   async deleteExpired(): Promise<boolean> {
     const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(DELETE_EXPIRED, [
       this.clock.later(-RETENTION_MS),
@@ -103,7 +103,7 @@ export class NoticeRepository {
     return removed > 0;
   }
 
-  /** For events of earlier releases, which have no site reference. */
+  /** Reads the references of sites whose events have none, because an earlier release wrote them. */
   private async findMissingSiteReferences(events: readonly PaymentEvent[]): Promise<Map<string, string>> {
     const sites = events.flatMap(({ payload }) => (payload.siteReference === undefined ? [payload] : []));
     if (sites.length === 0) return new Map();
@@ -163,11 +163,11 @@ function buildPage(after: number, rows: readonly ReadRow[], limit: number): Noti
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
   const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);
-  // Every position up to the newest is committed: fewer notices than requested means that there are no more.
+  // Every position up to the newest is committed, so fewer notices than requested means that no more exist.
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }
 
-/** $1: time limit of `kept_since`, $2: maximum number. It skips rows that another replica is deleting. */
+/** $1: notices from before this time are expired, $2: maximum number. It skips rows that another replica is deleting. */
 const DELETE_EXPIRED = `
   WITH old AS (
     SELECT notice_id FROM notices WHERE kept_since < $1 ORDER BY kept_since LIMIT $2 FOR UPDATE SKIP LOCKED

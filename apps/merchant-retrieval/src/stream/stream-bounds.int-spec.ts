@@ -1,4 +1,4 @@
-/** Access to a stream, its starting ids, the limits on readers, and the cost of a reader that does not read. */
+/** Tests the access to a stream, the ids to resume from, the limits of readers, and a reader that does not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
@@ -70,7 +70,7 @@ describe('access to a stream (A7)', () => {
     expect(await requestStatus(otherMerchant.keys.merchant)).toBe(403);
     expect(await requestStatus(merchant.keys.revoked)).toBe(401);
     expect(await requestStatus('none')).toBe(401);
-    // The site of another merchant under the caller's own merchant number.
+    // The site of another merchant does not exist under the caller's merchant id.
     expect(await requestStatus(otherMerchant.keys.merchant, undefined, streamPath(otherMerchant.merchantId, merchant.sites[0]))).toBe(404);
     expect(await requestStatus(merchant.keys.merchant, undefined, streamPath('x', 'y'))).toBe(400);
   });
@@ -85,15 +85,15 @@ describe('access to a stream (A7)', () => {
       paymentEvent({ ...(paidLive as object), mode: 'live' } as never),
     ];
     await retrieval.deliver(...events);
-    await waitUntil('both', 5_000, async () => live.events.length > 0 && second.events.length > 0);
+    await waitUntil('an event on each stream', 5_000, async () => live.events.length > 0 && second.events.length > 0);
     const referenceOf = (nth: number) => events[nth]!.payload.paymentReference;
     expect(live.events.map(({ data }) => data.paymentReference)).toEqual([referenceOf(2)]);
     expect(second.events.map(({ data }) => data.paymentReference)).toEqual([referenceOf(1)]);
   });
 });
 
-describe('Last-Event-ID', () => {
-  test('a malformed id, or one of another site, mode or merchant, is a 400', async () => {
+describe('a Last-Event-ID', () => {
+  test('that is malformed, or of another site, mode or merchant, is a 400', async () => {
     const foreign = [{ siteId: merchant.sites[1] }, { mode: 'live' as const }, { merchantId: merchant.merchantId + 1 }];
     const ids = ['x', '0', ...foreign.map((other) => encodeEventId(siteChannel(other), 0))];
     for (const id of ids) {
@@ -102,16 +102,16 @@ describe('Last-Event-ID', () => {
       expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'Last-Event-ID' }] });
     }
     expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 0))).toBe(200);
-    // An id of a database that has been restored since.
+    // The position does not exist yet: such an id may come from before a restore of the database.
     expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 1))).toBe(410);
   });
 
-  test('an id older than the kept notices is a 410; the last id of a site without payments since is accepted', async () => {
+  test('that is followed by deleted notices is a 410; the id of the last deleted notice is accepted', async () => {
     const notices = retrieval.service.app.get(NoticeRepository);
     const reader = await openStream();
     const [first, second] = [newEvent(), newEvent()];
     await retrieval.deliver(first, second);
-    await waitUntil('both', 5_000, async () => reader.events.length === 2);
+    await waitUntil('two events', 5_000, async () => reader.events.length === 2);
     const [firstId, secondId] = reader.events.map(({ id }) => id) as [string, string];
 
     retrieval.clock.advance(4 * DAY_MS);
@@ -123,16 +123,16 @@ describe('Last-Event-ID', () => {
     expect(await requestStatus(merchant.keys.merchant, firstId)).toBe(410);
     expect(await requestStatus(merchant.keys.merchant, secondId)).toBe(200);
 
-    // A replay from the log writes none of the removed notices.
+    // A replay of the events does not create the deleted notices again.
     await retrieval.deliver(first, second);
     expect(await countNotices()).toBe(0);
     const late = newEvent();
     await retrieval.deliver(late);
-    await waitUntil('the new one', 5_000, async () => reader.events.length === 3);
+    await waitUntil('the new event', 5_000, async () => reader.events.length === 3);
     expect(reader.events[2]!.data.paymentReference).toBe(late.payload.paymentReference);
   });
 
-  test('an event that is exactly three days old is written, and an older one is not', async () => {
+  test('is only for recent events: an event creates a notice until it is exactly three days old', async () => {
     const occurred = (ago: number) => retrieval.clock.later(-ago).toISOString();
     const [inside, outside] = newPayments(2).map((payment) => anEvent(PaymentSucceededV1, payment.reference, 2, payment));
     await retrieval.deliver({ ...outside!, occurredAt: occurred(3 * DAY_MS + 1) });
@@ -141,7 +141,7 @@ describe('Last-Event-ID', () => {
     expect(await countNotices()).toBe(1);
   });
 
-  test('a reader that is slower than the removal is disconnected, and gets a 410', async () => {
+  test('is a 410 for a reader that was disconnected because its next notices were deleted', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
       siteChannel(),
@@ -159,16 +159,16 @@ describe('Last-Event-ID', () => {
 });
 
 describe('limits on the number of readers', () => {
-  test('a key may have a few readers, then gets a 429 with Retry-After; readers that disconnect release their slots', async () => {
+  test('a key with too many readers gets a 429 with Retry-After, until one of its readers disconnects', async () => {
     const readers = await Promise.all(Array.from({ length: MAX_PER_KEY + 1 }, () => openStream()));
     const refused = readers.filter(({ response }) => response.statusCode !== 200);
     expect(refused.map(({ response }) => [response.statusCode, response.headers['retry-after']])).toEqual([[429, '5']]);
     expect(await requestStatus(merchant.keys['site 1'])).toBe(200);
     readers.find(({ response }) => response.statusCode === 200)!.disconnect();
-    await waitUntil('room', 5_000, async () => (await requestStatus()) === 200);
+    await waitUntil('a free slot', 5_000, async () => (await requestStatus()) === 200);
   });
 
-  test('a replica has a maximum of readers for all keys, then responds with a 503 and Retry-After', async () => {
+  test('a replica with too many readers of all keys responds with a 503 and Retry-After', async () => {
     const otherMerchant = await createMerchant(retrieval);
     for (let nth = 0; nth < MAX_PER_REPLICA; nth++)
       expect(await requestStatus(nth < MAX_PER_KEY ? merchant.keys.merchant : merchant.keys['site 1'])).toBe(200);
@@ -176,18 +176,18 @@ describe('limits on the number of readers', () => {
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  test('a HEAD, and a rejected id, use no slot', async () => {
+  test('a HEAD request and a request with a rejected id do not count as readers', async () => {
     for (let nth = 0; nth <= MAX_PER_KEY; nth++) {
       const head = await fetch(`${url}${sitePath()}`, { method: 'HEAD', headers: { 'x-api-key': merchant.keys.merchant } });
       expect(head.status).toBe(200);
       expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 7))).toBe(410);
     }
-    await waitUntil('room', 5_000, async () => (await requestStatus()) === 200);
+    await waitUntil('a free slot', 5_000, async () => (await requestStatus()) === 200);
   });
 });
 
 describe('a reader that does not read', () => {
-  /** More than the kernel buffers for both ends of a connection. */
+  /** Together they are larger than the buffers of the kernel for both ends of a connection. */
   const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
   const insertNotices = (first: number) =>
     retrieval.dataSource.query(
@@ -210,7 +210,7 @@ describe('a reader that does not read', () => {
     return socket;
   };
 
-  test('uses one buffer, is disconnected after 30 seconds, and resumes by id; other readers are not affected', async () => {
+  test('uses one buffer, is disconnected after 30 seconds, can resume by id, and does not affect other readers', async () => {
     const openStream = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
     const stalledSocket = await connectTo(merchant.keys.merchant);
     stalledSocket.pause();
@@ -219,14 +219,14 @@ describe('a reader that does not read', () => {
     const reader = await openStream();
     await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
     await insertNotices(1);
-    await waitUntil('the other one to have all', 20_000, async () => reader.events.length === NOTICES);
+    await waitUntil('all events at the other reader', 20_000, async () => reader.events.length === NOTICES);
     const waiting = () => out.writableLength + out.readableLength;
     await waitUntil('the buffer to be full', 10_000, async () => out.writableNeedDrain);
-    // Two buffers of 16 KiB, each over by no more than one notice.
+    // Each of the two buffers of 16 KiB may exceed its size by one notice.
     expect(waiting()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
 
     retrieval.clock.advance(29_999);
-    await waitUntil('the other one’s heartbeats', 5_000, async () => reader.heartbeats > 0);
+    await waitUntil('the heartbeats of the other reader', 5_000, async () => reader.heartbeats > 0);
     expect(out.destroyed).toBe(false);
     retrieval.clock.advance(1);
     await waitUntil('the end', 5_000, async () => out.destroyed);
@@ -234,12 +234,12 @@ describe('a reader that does not read', () => {
     await once(stalledSocket, 'close');
 
     const resumed = await openStream(merchant.keys.merchant, reader.events[9]!.id);
-    await waitUntil('the rest', 20_000, async () => resumed.events.length === NOTICES - 10);
+    await waitUntil('the remaining events', 20_000, async () => resumed.events.length === NOTICES - 10);
     expect(resumed.events.map(({ id }) => id)).toEqual(reader.events.slice(10).map(({ id }) => id));
   }, 60_000);
 });
 
-test('plans for empty tables that were never analysed are index scans', async () => {
+test('the statements for notices use index scans, also for empty tables that were never analysed', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
   const read = await planOf(retrieval.dataSource, () => notices.readAfter([{ channel: siteChannel(), position: 0 }], 32));
   expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);

@@ -1,4 +1,4 @@
-/** The stream of a site: its content, delivery exactly once, and its end. */
+/** Tests the stream of a site: its content, that each notice is received once, and its end. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
@@ -50,11 +50,11 @@ const newPayment = (overrides: Partial<PaymentSnapshot> = {}) => newPaymentAt(me
 const reversalEvent = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
-/** A marker that is sent last: a notice that has not arrived before it will not arrive. */
+/** Delivers another payment and waits for its event. Earlier notices have arrived by then, or will never arrive. */
 async function waitForMarker(reader: StreamReader): Promise<void> {
   const last = newPayment();
   await retrieval.deliver(paymentEvent(last));
-  await waitUntil('the last one', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
+  await waitUntil('the event of the marker', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
   reader.events.pop();
 }
 const startReplica = async (): Promise<{ service: RunningService; url: string }> => {
@@ -72,7 +72,7 @@ const startReplica = async (): Promise<{ service: RunningService; url: string }>
 };
 
 describe('the content of a stream', () => {
-  test('a final payment has the fields of the lookup and its type, in the standard format (M6)', async () => {
+  test('a final payment has the same fields as in the query for payments, and its type (M6)', async () => {
     const reader = await openStream();
     const paid = newPayment();
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
@@ -91,14 +91,14 @@ describe('the content of a stream', () => {
     expect(new Set(reader.events.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('a reversal is sent once as a refund; the payment of the lookup does not change', async () => {
+  test('a reversal is sent once, as a refund, and does not change the payment in the query for payments', async () => {
     const payment = newPayment({ state: 'failed', processedAmount: 0 });
     await retrieval.deliver(paymentEvent(payment));
     const reader = await openStream();
     const reversed = reversalEvent(payment);
     await retrieval.deliver(reversed);
     await retrieval.deliver(reversed);
-    // The second charge of a payment that succeeded was reversed: the payment itself has not changed.
+    // The reversal of a duplicate charge of a successful payment sends no event: the payment is still paid.
     await retrieval.deliver(reversalEvent(newPayment()));
     await waitForMarker(reader);
     expect(reader.events.map(({ event }) => event)).toEqual(['refund']);
@@ -113,7 +113,7 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 2 }]);
   });
 
-  test('each final refund is sent once, succeeded or failed; the payment of the lookup does not change', async () => {
+  test('each final refund is sent once, succeeded or failed, and does not change the payment in the query for payments', async () => {
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
     const reader = await openStream();
@@ -133,7 +133,7 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
-  test('a repeated event, and another event of the same result, add nothing', async () => {
+  test('a payment is sent once, even if its event is repeated or a newer version of it arrives', async () => {
     const reader = await openStream();
     const payment = newPayment();
     const event = paymentEvent(payment);
@@ -144,7 +144,7 @@ describe('the content of a stream', () => {
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a stream without an id sends only new events, and one with its starting id sends all events after it', async () => {
+  test('a stream without a Last-Event-ID begins with new events, and one with the first id of a stream continues that stream', async () => {
     await retrieval.deliver(paymentEvent(newPayment()));
     const first = await openStream();
     first.disconnect();
@@ -159,7 +159,7 @@ describe('the content of a stream', () => {
     expect(third.events).toEqual([]);
   });
 
-  test('a payment of an earlier release has the site from identity', async () => {
+  test('a payment of an earlier release has the current reference of its site', async () => {
     const { siteReference: _, ...payment } = newPayment();
     const reader = await openStream();
     await retrieval.deliver(paymentEvent(payment));
@@ -175,13 +175,13 @@ describe('the content of a stream', () => {
     retrieval.clock.advance(1);
     await waitUntil('a heartbeat', 5_000, async () => reader.heartbeats === 1);
     retrieval.clock.advance(15_000);
-    await waitUntil('another', 5_000, async () => reader.heartbeats === 2);
+    await waitUntil('another heartbeat', 5_000, async () => reader.heartbeats === 2);
     expect(reader.events).toEqual([]);
   });
 });
 
-describe('delivery exactly once', () => {
-  test('a reader that is disconnected 50 times during 5 000 payments, on two replicas, receives each once and in order', async () => {
+describe('each notice is received once', () => {
+  test('and in order by a client that reconnects 50 times during 5 000 payments, to two replicas in turn', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
     const events = payments.map((payment) => paymentEvent(payment));
@@ -213,13 +213,13 @@ describe('delivery exactly once', () => {
     await replica.service.close();
   }, 60_000);
 
-  test('a notice that commits later than the next one is not skipped', async () => {
+  test('even if it is committed after a notice that began later', async () => {
     const reader = await openStream();
     const [slow, quick] = [newPayment(), newPayment()];
     const first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
-    // If it does not wait, it is written and sent now, and the first one is skipped.
+    // The second writer must wait. If it did not, its notice would be sent now, and the first notice would be skipped.
     await waitForBlockedWriter(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
@@ -227,7 +227,7 @@ describe('delivery exactly once', () => {
     expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
   });
 
-  test('a notice is also sent by another replica', async () => {
+  test('from a replica that did not write it', async () => {
     const replica = await startReplica();
     const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     const payment = newPayment();
@@ -239,7 +239,7 @@ describe('delivery exactly once', () => {
 });
 
 describe('the end of a stream', () => {
-  test('a shutdown does not wait for streams, and the client resumes elsewhere', async () => {
+  test('a shutdown ends it, and the client can resume at another replica', async () => {
     const replica = await startReplica();
     const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     await replica.service.close();
@@ -252,7 +252,7 @@ describe('the end of a stream', () => {
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a shutdown also ends the stream of a client that does not read', async () => {
+  test('a shutdown ends it even if the client does not read', async () => {
     const replica = await startReplica();
     const streams = replica.service.app.get(PaymentStreams);
     const channel = { merchantId: merchant.merchantId, siteId: merchant.sites[0], mode: 'test' as const };
@@ -264,7 +264,7 @@ describe('the end of a stream', () => {
     expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
   });
 
-  test('a stream ends a second after its key was revoked, and streams of other keys continue', async () => {
+  test('the revocation of its key ends it within a second, and streams of other keys continue', async () => {
     const [reader, other] = [await openStream(merchant.keys['site 1']), await openStream()];
     const keyId = await getKeyId(retrieval, merchant.keys['site 1']);
     const { merchantId, sites } = merchant;
@@ -279,20 +279,20 @@ describe('the end of a stream', () => {
   });
 });
 
-test('a poll needs one statement for all streams of the process, one more each second for their keys, and none without streams', async () => {
+test('a poll executes one statement for all streams of the process, one more per second for their keys, and none without streams', async () => {
   const streams = retrieval.service.app.get(PaymentStreams);
   openedReaders.splice(0).forEach(({ disconnect }) => disconnect());
   const query = jest.spyOn(retrieval.dataSource, 'query');
   const countStatements = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
-  await waitUntil('the last stream to be gone', 5_000, async () => {
+  await waitUntil('the end of the last stream', 5_000, async () => {
     query.mockClear();
     await streams.runOnce();
     return query.mock.calls.length === 0;
   });
-  // The stream of the live key uses another channel.
+  // These are two channels: mode test, with two keys, and mode live.
   for (const key of [merchant.keys.merchant, merchant.keys['site 1'], merchant.keys.live]) await openStream(key);
   await streams.runOnce();
-  // The statements of the service itself also count.
+  // The service itself polls too, so all calls of runOnce are counted.
   const runOnceSpy = jest.spyOn(streams, 'runOnce');
   query.mockClear();
   for (let poll = 0; poll < 5; poll++) await streams.runOnce();
