@@ -28,7 +28,9 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   @Max(100_000)
   SVC_STREAM_READERS_PER_KEY: number = 10;
 
-  /** Maximum open streams of payments on each replica (M6). Each uses a connection and at most about 64 KiB of memory. */
+  /**
+   * Maximum open streams of payments on each replica (M6). Each uses a connection and at most about 64 KiB of memory.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)

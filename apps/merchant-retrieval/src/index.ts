@@ -8,7 +8,10 @@ import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
 import { Books1763500008050 } from './migrations/1763500008050-books.js';
 import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 
-/** Lets merchants find payments by invoice, by their own reference and by service payment id, and read a stream of payments. */
+/**
+ * Lets merchants find payments by invoice, by their own reference and by service payment id, and read a stream of
+ * payments.
+ */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
   // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).

@@ -59,7 +59,9 @@ export interface Merchant {
 let lastId = randomInt(1_000_000);
 
 /** Creates a merchant by delivering the events that identity would publish. */
-export async function createMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
+export async function createMerchant(service: {
+  deliver(...events: EventEnvelope[]): Promise<void>;
+}): Promise<Merchant> {
   const merchantId = 1_000_000 + ++lastId;
   const sites = [5_000_000 + ++lastId, 5_000_000 + ++lastId] as const;
   const keys = {

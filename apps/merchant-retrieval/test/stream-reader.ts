@@ -48,7 +48,7 @@ export function readStream(
         heartbeats: 0,
         text: '',
         closed: new Promise<void>((closed) => response.once('close', closed)),
-        leave: () => void request.destroy(),
+        disconnect: () => void request.destroy(),
       };
       response.on('error', () => undefined);
       response.setEncoding('utf8').on('data', (chunk: string) => {

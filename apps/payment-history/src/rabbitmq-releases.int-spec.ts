@@ -14,7 +14,10 @@ const AddedV1 = eventType<{ nr: number }>('added.v1');
 
 @Controller()
 class AddedConsumer {
-  /** Replay: the inbox skips an event that was handled before. The table has no unique key, so it would show a second effect. */
+  /**
+   * Replay: the inbox skips an event that was handled before. The table has no unique key, so it would show a second
+   * effect.
+   */
   @EventPattern(AddedV1)
   async record(events: EventEnvelope<{ nr: number }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload } of events) await tx.query(`INSERT INTO added (nr) VALUES ($1)`, [payload.nr]);
@@ -55,7 +58,9 @@ afterAll(() => services.close());
 
 let publishedCount = 0;
 async function publish(count: number): Promise<void> {
-  const events = Array.from({ length: count }, () => anEvent(AddedV1, `${publishedCount}`, 1, { nr: publishedCount++ }));
+  const events = Array.from({ length: count }, () =>
+    anEvent(AddedV1, `${publishedCount}`, 1, { nr: publishedCount++ }),
+  );
   await appendEvents(processorService, ...events);
 }
 

@@ -64,14 +64,19 @@ const newPaymentAtMinute = (minute: number): PartnerPayment =>
   });
 
 function publishPayments(...newPayments: readonly PaymentSnapshot[]): Promise<void> {
-  const processingEvents = newPayments.map((payment) => paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1));
+  const processingEvents = newPayments.map((payment) =>
+    paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1),
+  );
   return appendEvents(processorService, ...processingEvents, ...newPayments.map((payment) => paymentEvent(payment, 2)));
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
   statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, organisation.serviceHeaders);
 
-async function getPayment(replica: RunningService, { paymentReference }: PartnerPayment): Promise<SinglePayment | undefined> {
+async function getPayment(
+  replica: RunningService,
+  { paymentReference }: PartnerPayment,
+): Promise<SinglePayment | undefined> {
   const url = `/v1/payments/${paymentReference}`;
   const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: organisation.serviceHeaders });
   return statusCode === 200 ? (JSON.parse(body) as SinglePayment) : undefined;
@@ -164,7 +169,11 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
     const killed = killable.kill();
     blocked.resume();
     await killed;
-    await waitUntil('the new generation to serve', 30_000, async () => (await requestRebuild(replica, 'GET')).building === null);
+    await waitUntil(
+      'the new generation to serve',
+      30_000,
+      async () => (await requestRebuild(replica, 'GET')).building === null,
+    );
     expect(await requestRebuild(replica, 'GET')).toEqual({ serving: 2, building: null });
     // When the new generation serves, it already has the events that the killed replica had not stored.
     expect((await getPayment(replica, corrupted!))?.amount).toBe(corrupted!.amount);

@@ -4,8 +4,8 @@ import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 /** Environment variables of webhook-dispatcher. */
 export class WebhookDispatcherConfig extends ServiceConfig {
   /**
-   * Encrypts the private key of this service, which decrypts the signing secrets: 32 bytes as base64url; a secret.
-   * It must never change: with another value the stored private key cannot be decrypted, and the service does not start.
+   * Encrypts the private key of this service, which decrypts the signing secrets: 32 bytes as base64url; a secret. It
+   * must never change: with another value the stored private key cannot be decrypted, and the service does not start.
    */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
@@ -14,7 +14,10 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** `off`: this process serves requests and consumes events, but another process on the same database sends the notifications. */
+  /**
+   * `off`: this process serves requests and consumes events, but another process on the same database sends the
+   * notifications.
+   */
   @IsOptional()
   @IsIn(['on', 'off'])
   SVC_DELIVERY: 'on' | 'off' = 'on';
@@ -33,7 +36,9 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Max(1_000)
   SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: number = 20;
 
-  /** Maximum notifications that this process sends to one endpoint (host and port) of a merchant at the same time (E6). */
+  /**
+   * Maximum notifications that this process sends to one endpoint (host and port) of a merchant at the same time (E6).
+   */
   @IsOptional()
   @IsInt()
   @Min(1)
@@ -61,7 +66,10 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Max(10_000)
   SVC_DELIVERY_TIMEOUT_MS: number = 10_000;
 
-  /** On shutdown, attempts in flight may take this long, in milliseconds. Then they are aborted and their leases released. */
+  /**
+   * On shutdown, attempts in flight may take this long, in milliseconds. Then they are aborted and their leases
+   * released.
+   */
   @IsOptional()
   @IsInt()
   @Min(0)

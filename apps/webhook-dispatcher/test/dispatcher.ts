@@ -110,7 +110,10 @@ export class DispatcherUnderTest {
     );
   }
 
-  /** Delivers an API key of the site, one of the merchant, and a webhook secret. Their values are the same for all merchants. */
+  /**
+   * Delivers an API key of the site, one of the merchant, and a webhook secret. Their values are the same for all
+   * merchants.
+   */
   async deliverDefaultSecrets(merchantId = TEST_SITE.merchantId): Promise<void> {
     const { siteId } = TEST_SITE;
     await this.deliverSecret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });

@@ -6,7 +6,9 @@ export type DnsAnswer = readonly string[] | 'silence';
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
-/** A real DNS server on loopback. The test decides its answers, like an attacker who controls the name server of a host. */
+/**
+ * A real DNS server on loopback. The test decides its answers, like an attacker who controls the name server of a host.
+ */
 export class NameServer {
   /** Names whose A records were queried, in order. */
   readonly queriedNames: string[] = [];

@@ -18,7 +18,10 @@ export const respondWith =
     response.writeHead(statusCode, headers).end(body);
   };
 
-/** A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour; the last one is repeated. */
+/**
+ * A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour; the last one is
+ * repeated.
+ */
 export class Receiver {
   readonly received: ReceivedRequest[] = [];
   private behaviours: Behaviour[] = [respondWith(200)];
@@ -70,7 +73,10 @@ export class Receiver {
   }
 }
 
-/** Verifies the header signature like a merchant, at the time of the request. Returns the body; throws when it is invalid. */
+/**
+ * Verifies the header signature like a merchant, at the time of the request. Returns the body; throws when it is
+ * invalid.
+ */
 export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string): unknown {
   const sentAtMs = Number(headers['webhook-timestamp']) * 1000;
   const now = jest.spyOn(Date, 'now').mockReturnValue(sentAtMs);
@@ -82,4 +88,5 @@ export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string
 }
 
 /** Returns the signature that the body contains (E3). */
-export const getBodySignature = ({ body }: ReceivedRequest): string => (JSON.parse(body) as { signature: string }).signature;
+export const getBodySignature = ({ body }: ReceivedRequest): string =>
+  (JSON.parse(body) as { signature: string }).signature;

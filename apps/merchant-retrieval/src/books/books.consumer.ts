@@ -24,9 +24,9 @@ interface Book {
 }
 
 /**
- * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the payments of a
- * day (docs/reconciliation.md). This service has two: `retrieval` contains payments, `stream` contains the notices of streams.
- * `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
+ * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
+ * payments of a day (docs/reconciliation.md). This service has two: `retrieval` contains payments, `stream` contains
+ * the notices of streams. `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
  */
 @Controller()
 export class BooksConsumer {

@@ -18,7 +18,11 @@ const requestDigests = (book: string, merchantId: number) =>
 const requestLines = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListRetrievalV1, { book, merchantId, mode, ...DAY })).lines;
 
-async function deliverPaymentAt(time: string, overrides: Partial<PaymentSnapshot> = {}, merchant = createMerchant(retrieval)) {
+async function deliverPaymentAt(
+  time: string,
+  overrides: Partial<PaymentSnapshot> = {},
+  merchant = createMerchant(retrieval),
+) {
   const payment = newPaymentAt(await merchant, new Date(time), overrides);
   await retrieval.deliver(paymentEvent(payment));
   return payment;
@@ -40,13 +44,16 @@ test.each(BOOKS)('book %s has a digest and rows for each merchant and mode', asy
   ]);
 });
 
-test.each(BOOKS)('book %s contains a payment on the day on which it was accepted, from its first millisecond to its last', async (book) => {
-  const merchant = await createMerchant(retrieval);
-  for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
-    await deliverPaymentAt(time, {}, Promise.resolve(merchant));
-  const lines = await requestLines(book, merchant.merchantId);
-  expect(lines.map(({ line }) => line!['paymentUTCDate']).toSorted()).toEqual([DAY.from, '2026-03-01T23:59:59.999Z']);
-});
+test.each(BOOKS)(
+  'book %s contains a payment on the day on which it was accepted, from its first millisecond to its last',
+  async (book) => {
+    const merchant = await createMerchant(retrieval);
+    for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
+      await deliverPaymentAt(time, {}, Promise.resolve(merchant));
+    const lines = await requestLines(book, merchant.merchantId);
+    expect(lines.map(({ line }) => line!['paymentUTCDate']).toSorted()).toEqual([DAY.from, '2026-03-01T23:59:59.999Z']);
+  },
+);
 
 test('the book of the stream has a separate row for a refund, and contains no names of customers', async () => {
   const payment = await deliverPaymentAt('2026-03-01T09:00:00.000Z');
@@ -63,7 +70,10 @@ test('the book of the stream has a separate row for a refund, and contains no na
 
 test('the digests of a book contain the time since which the book is complete', async () => {
   const [retrievalDigests, streamDigests] = await Promise.all(BOOKS.map((book) => requestDigests(book, 1)));
-  expect([retrievalDigests!.keptSince, streamDigests!.keptSince]).toEqual(['2025-12-01T10:05:00.000Z', '2026-02-25T10:05:00.000Z']);
+  expect([retrievalDigests!.keptSince, streamDigests!.keptSince]).toEqual([
+    '2025-12-01T10:05:00.000Z',
+    '2026-02-25T10:05:00.000Z',
+  ]);
 });
 
 test('a request for the digests of an unknown book is rejected', async () => {

@@ -1,6 +1,9 @@
 import { isoTime, numberOr0, uuidFrom } from '@svc/messaging';
 
-/** Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and identities. */
+/**
+ * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
+ * identities.
+ */
 export const RETRIEVAL_BOOK = `
   SELECT mode, merchant_id, payment_reference AS key, CASE status WHEN 1 THEN tendered_amount ELSE 0 END AS amount, false AS open,
          jsonb_build_object(

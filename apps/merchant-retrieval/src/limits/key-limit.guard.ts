@@ -5,8 +5,8 @@ import type { FastifyReply } from 'fastify';
 import { KeyLimit } from './key-limit.js';
 
 /**
- * Limits the call rate of a key (M4). A rejected call gets a 429 with `Retry-After`. Every response has the headers of the IETF draft
- * "RateLimit header fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
+ * Limits the call rate of a key (M4). A rejected call gets a 429 with `Retry-After`. Every response has the headers of
+ * the IETF draft "RateLimit header fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
  *
  * @throws request.rate-limited 5 calls a second of one key, and 20 at once, unless configured otherwise (M4).
  */

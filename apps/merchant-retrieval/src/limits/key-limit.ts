@@ -3,7 +3,10 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import { MerchantRetrievalConfig } from '../config.js';
 
-/** Maximum number of token buckets. Beyond it, the bucket of the least recently used key is dropped: that key starts with a full one. */
+/**
+ * Maximum number of token buckets. Beyond it, the bucket of the least recently used key is dropped: that key starts
+ * with a full one.
+ */
 const MAX_KEYS = 10_000;
 
 /** Whether a call is allowed, and the remaining allowance of the key. */
@@ -18,8 +21,8 @@ export interface Allowance {
 }
 
 /**
- * A token bucket for each key, on this replica only (M4). The library uses the monotonic clock of the process, so the limit does not
- * depend on corrections of the system clock.
+ * A token bucket for each key, on this replica only (M4). The library uses the monotonic clock of the process, so the
+ * limit does not depend on corrections of the system clock.
  */
 @Injectable()
 export class KeyLimit {

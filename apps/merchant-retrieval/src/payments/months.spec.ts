@@ -10,7 +10,8 @@ test.each([
 );
 
 test.each([
-  // On 1 July all of March is older than three months. The partition is needed for one day longer, because clocks may differ.
+  // On 1 July all of March is older than three months. The partition is needed for one day longer, because clocks may
+  // differ.
   ['payments_2026_03', '2026-07-01T23:59:59.999Z', false],
   ['payments_2026_03', '2026-07-02T00:00:00.000Z', true],
   ['payments_2026_02', '2026-07-01T00:00:00.000Z', true],

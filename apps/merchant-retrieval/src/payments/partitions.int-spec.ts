@@ -22,7 +22,9 @@ const runOnce = () => retrieval.service.app.get(PaymentPartitions).runOnce();
 
 test('partitions exist from the first month of the window to two months ahead, and replicas may create them concurrently', async () => {
   expect(retrieval.clock.nowISO().slice(0, 7)).toBe('2026-03');
-  const expectedPartitions = ['2025_12', '2026_01', '2026_02', '2026_03', '2026_04', '2026_05'].map((month) => `payments_${month}`);
+  const expectedPartitions = ['2025_12', '2026_01', '2026_02', '2026_03', '2026_04', '2026_05'].map(
+    (month) => `payments_${month}`,
+  );
   expect(await listPartitions()).toEqual(expectedPartitions);
   setClock('2026-04-01T00:00:00.000Z');
   await Promise.all(Array.from({ length: 5 }, runOnce));

@@ -16,8 +16,8 @@ import { PaymentPartitionRepository } from './payment-partition.repository.js';
 const INTERVAL_MS = 3_600_000;
 
 /**
- * Creates the partitions of the payments in advance, and drops those that are older than the longest window (M2). Replicas may run it
- * concurrently: a lock serialises them, and the later ones find nothing to do.
+ * Creates the partitions of the payments in advance, and drops those that are older than the longest window (M2).
+ * Replicas may run it concurrently: a lock serialises them, and the later ones find nothing to do.
  */
 @Injectable()
 export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {

@@ -23,9 +23,10 @@ export class PaymentRepository {
   ) {}
 
   /**
-   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order: an older version
-   * changes nothing. The statement locks rows in a fixed order, so that two of them never deadlock. Payments that are older than
-   * the longest window are ignored: no query finds them, and their partition may be dropped (M2).
+   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order: an
+   * older version changes nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
+   * Payments that are older than the longest window are ignored: no query finds them, and their partition may be
+   * dropped (M2).
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     const { from } = lastThreeMonths(this.clock.now());
@@ -92,7 +93,13 @@ type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> 
   readonly lastName: string;
 };
 
-function notificationFromRow({ paymentUTCDate, firstName, lastName, siteId, ...row }: NotificationRow): PaymentNotification {
+function notificationFromRow({
+  paymentUTCDate,
+  firstName,
+  lastName,
+  siteId,
+  ...row
+}: NotificationRow): PaymentNotification {
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 

@@ -6,8 +6,8 @@ import { KeyLimitGuard } from '../limits/key-limit.guard.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Lets merchants find their payments by three queries, each for one site or for all sites of the merchant. The list is empty for an
- * unknown payment and for a payment of another merchant (M1).
+ * Lets merchants find their payments by three queries, each for one site or for all sites of the merchant. The list is
+ * empty for an unknown payment and for a payment of another merchant (M1).
  */
 @Controller('business/api/v1/merchants/:merchantId')
 @UseGuards(MerchantKeyGuard, KeyLimitGuard)

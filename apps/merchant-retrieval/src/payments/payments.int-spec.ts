@@ -40,7 +40,9 @@ test('each of the six routes returns all fields of a payment (M1)', async () => 
   const [merchantPath, sitePath] = ownerPaths(merchant);
   for (const owner of [merchantPath, sitePath])
     for (const queryPath of queryPathsOf(payment)) {
-      const { status, headers, text } = await retrieval.get(`${owner}${queryPath}`, { 'x-api-key': merchant.keys.merchant });
+      const { status, headers, text } = await retrieval.get(`${owner}${queryPath}`, {
+        'x-api-key': merchant.keys.merchant,
+      });
       expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
       expect(headers['cache-control']).toBe('no-store');
       expect(JSON.parse(text)).toStrictEqual([
@@ -78,7 +80,9 @@ test('a failed payment of a partner has its vouchers, its customer and its till'
   expect(found).toMatchObject([
     { status: 2, tenderedAmount: 13_345, vouchers, customer: { firstName: 'Thandi', lastName: 'Nkosi' } },
   ]);
-  expect(found).toMatchObject([{ siteReference: 'TILL-1', invoiceExternalReference: 'INV-7', siteId: merchant.sites[1] }]);
+  expect(found).toMatchObject([
+    { siteReference: 'TILL-1', invoiceExternalReference: 'INV-7', siteId: merchant.sites[1] },
+  ]);
   expect(await retrieval.list(`${secondSitePath}${queryPath}`, merchant.keys.merchant)).toEqual(found);
   expect(await retrieval.list(`${firstSitePath}${queryPath}`, merchant.keys.merchant)).toEqual([]);
 });
@@ -87,28 +91,46 @@ describe('a payment of site 1', () => {
   let payment: PaymentSnapshot;
   beforeEach(async () => (payment = await deliverPayment()));
 
-  test.each(['x-api-key', 'authorization'])('is found only with a key of its merchant or site in the header %s (A7)', async (header) => {
-    const key = (apiKey: string) => ({ [header]: header === 'x-api-key' ? apiKey : `Bearer ${apiKey}` });
-    const [merchantPath, firstSitePath, secondSitePath] = ownerPaths(merchant);
-    for (const queryPath of queryPathsOf(payment)) {
-      const results = async (path: string, apiKey: string) => {
-        const { status, text } = await retrieval.get(`${path}${queryPath}`, key(apiKey));
-        return status === 200 ? (JSON.parse(text) as unknown[]).length : status;
-      };
-      expect([await results(merchantPath, merchant.keys.merchant), await results(firstSitePath, merchant.keys.merchant)]).toEqual([1, 1]);
-      expect(await results(secondSitePath, merchant.keys.merchant)).toBe(0);
-      // On a path of the whole merchant, the key of a site finds only payments of that site.
-      expect([await results(merchantPath, merchant.keys['site 1']), await results(merchantPath, merchant.keys['site 2'])]).toEqual([1, 0]);
-      expect([await results(firstSitePath, merchant.keys['site 1']), await results(firstSitePath, merchant.keys['site 2'])]).toEqual([1, 403]);
-      expect([await results(merchantPath, merchant.keys.live), await results(firstSitePath, merchant.keys.live)]).toEqual([0, 0]);
-      for (const path of [merchantPath, firstSitePath]) expect(await results(path, otherMerchant.keys.merchant)).toBe(403);
-      for (const path of [merchantPath, firstSitePath]) expect(await results(path, merchant.keys.revoked)).toBe(401);
-      // A merchant does not find the payments of another merchant under its own path.
-      for (const path of ownerPaths(otherMerchant)) expect(await results(path, otherMerchant.keys.merchant)).toBe(0);
-      // The site of another merchant does not exist under the caller's merchant id.
-      expect(await results(`/${otherMerchant.merchantId}/sites/${merchant.sites[0]}`, otherMerchant.keys.merchant)).toBe(0);
-    }
-  });
+  test.each(['x-api-key', 'authorization'])(
+    'is found only with a key of its merchant or site in the header %s (A7)',
+    async (header) => {
+      const key = (apiKey: string) => ({ [header]: header === 'x-api-key' ? apiKey : `Bearer ${apiKey}` });
+      const [merchantPath, firstSitePath, secondSitePath] = ownerPaths(merchant);
+      for (const queryPath of queryPathsOf(payment)) {
+        const results = async (path: string, apiKey: string) => {
+          const { status, text } = await retrieval.get(`${path}${queryPath}`, key(apiKey));
+          return status === 200 ? (JSON.parse(text) as unknown[]).length : status;
+        };
+        expect([
+          await results(merchantPath, merchant.keys.merchant),
+          await results(firstSitePath, merchant.keys.merchant),
+        ]).toEqual([1, 1]);
+        expect(await results(secondSitePath, merchant.keys.merchant)).toBe(0);
+        // On a path of the whole merchant, the key of a site finds only payments of that site.
+        expect([
+          await results(merchantPath, merchant.keys['site 1']),
+          await results(merchantPath, merchant.keys['site 2']),
+        ]).toEqual([1, 0]);
+        expect([
+          await results(firstSitePath, merchant.keys['site 1']),
+          await results(firstSitePath, merchant.keys['site 2']),
+        ]).toEqual([1, 403]);
+        expect([
+          await results(merchantPath, merchant.keys.live),
+          await results(firstSitePath, merchant.keys.live),
+        ]).toEqual([0, 0]);
+        for (const path of [merchantPath, firstSitePath])
+          expect(await results(path, otherMerchant.keys.merchant)).toBe(403);
+        for (const path of [merchantPath, firstSitePath]) expect(await results(path, merchant.keys.revoked)).toBe(401);
+        // A merchant does not find the payments of another merchant under its own path.
+        for (const path of ownerPaths(otherMerchant)) expect(await results(path, otherMerchant.keys.merchant)).toBe(0);
+        // The site of another merchant does not exist under the caller's merchant id.
+        expect(
+          await results(`/${otherMerchant.merchantId}/sites/${merchant.sites[0]}`, otherMerchant.keys.merchant),
+        ).toBe(0);
+      }
+    },
+  );
 
   test('in live mode is found only with a live key', async () => {
     const live = await deliverPayment({ mode: 'live' });
@@ -240,7 +262,12 @@ test('a payment has the reference that its site had at the time of payment', asy
   const payment = await deliverPayment();
   await retrieval.deliver(
     anEvent(SiteChangedV1, String(merchant.sites[0]), 2, {
-      ...{ merchantId: merchant.merchantId, siteId: merchant.sites[0], merchantName: 'Karoo Books', siteReference: 'RENAMED' },
+      ...{
+        merchantId: merchant.merchantId,
+        siteId: merchant.sites[0],
+        merchantName: 'Karoo Books',
+        siteReference: 'RENAMED',
+      },
       ...{ name: 'x', requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
     }),
   );

@@ -92,7 +92,9 @@ describe('a rebuild', () => {
 
   test('from the event log corrects all rows and leaves out payments that are older than the window', async () => {
     await processor.service.startRelaying();
-    const payments = Array.from({ length: 60 }, (_, nth) => newPaymentAt(merchant, retrieval.clock.later(-nth * 86_400_000)));
+    const payments = Array.from({ length: 60 }, (_, nth) =>
+      newPaymentAt(merchant, retrieval.clock.later(-nth * 86_400_000)),
+    );
     const oldPayment = newPaymentAt(merchant, retrieval.clock.later(-93 * 86_400_000));
     for (const payment of [...payments, oldPayment]) await appendEvents(processor.service, paymentEvent(payment));
     await waitUntil('all payments', 20_000, async () => (await readRows()).length === payments.length);

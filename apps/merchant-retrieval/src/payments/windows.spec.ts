@@ -25,6 +25,8 @@ test.each([
   expect(argument.toISOString()).toBe(now);
 });
 
-test.each([last24Hours, lastThreeMonths])('the window of %p includes payments whose date is up to a day ahead', (windowOf) =>
-  expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
+test.each([last24Hours, lastThreeMonths])(
+  'the window of %p includes payments whose date is up to a day ahead',
+  (windowOf) =>
+    expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
 );

@@ -14,8 +14,8 @@ export function last24Hours(now: Date): Window {
 }
 
 /**
- * The last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the last day of that month
- * if the month is shorter. The beginning is included.
+ * The last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the last day
+ * of that month if the month is shorter. The beginning is included.
  */
 export function lastThreeMonths(now: Date): Window {
   const from = new Date(now);

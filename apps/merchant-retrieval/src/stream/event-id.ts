@@ -7,7 +7,9 @@ export interface Channel {
   readonly mode: Mode;
 }
 
-/** Creates the `id` of an event, opaque to clients. It contains the channel, so that it is invalid for another channel. */
+/**
+ * Creates the `id` of an event, opaque to clients. It contains the channel, so that it is invalid for another channel.
+ */
 export function encodeEventId({ merchantId, siteId, mode }: Channel, position: number): string {
   return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');
 }
@@ -16,6 +18,7 @@ export function encodeEventId({ merchantId, siteId, mode }: Channel, position: n
 export function decodePosition(channel: Channel, eventId: string): number | undefined {
   const position = /\.(\d{1,15})$/.exec(Buffer.from(eventId, 'base64url').toString())?.[1];
   if (position === undefined) return undefined;
-  // The checks above accept invalid characters, another channel and leading zeros. The comparison with the encoded id does not.
+  // The checks above accept invalid characters, another channel and leading zeros. The comparison with the encoded id
+  // does not.
   return encodeEventId(channel, Number(position)) === eventId ? Number(position) : undefined;
 }

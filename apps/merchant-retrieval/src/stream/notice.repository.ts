@@ -5,11 +5,14 @@ import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
 
 const DAY_MS = 86_400_000;
-/** Older events create no notice, so that a replay of the whole event log does not send years of payments to the streams. */
+/**
+ * Older events create no notice, so that a replay of the whole event log does not send years of payments to the
+ * streams.
+ */
 export const MAX_NOTICE_AGE_MS = 3 * DAY_MS;
 /**
- * A notice is deleted a day after its event is too old to create it. Therefore, even if the clocks of replicas differ, a repeated
- * event cannot create a notice that was deleted.
+ * A notice is deleted a day after its event is too old to create it. Therefore, even if the clocks of replicas differ,
+ * a repeated event cannot create a notice that was deleted.
  */
 export const RETENTION_MS = MAX_NOTICE_AGE_MS + DAY_MS;
 /** Maximum number of notices that one statement deletes. */
@@ -46,8 +49,9 @@ export interface PositionRange {
 type PaymentEvent = EventEnvelope<PaymentSnapshot>;
 
 /**
- * Writes each notice once, and reads the notices of a channel in the order of their positions. A writer locks the row of its channel
- * in `notice_positions` until it commits. So no notice becomes visible before one with a lower position, and readers miss none.
+ * Writes each notice once, and reads the notices of a channel in the order of their positions. A writer locks the row
+ * of its channel in `notice_positions` until it commits. So no notice becomes visible before one with a lower position,
+ * and readers miss none.
  */
 @Injectable()
 export class NoticeRepository {
@@ -57,8 +61,8 @@ export class NoticeRepository {
   ) {}
 
   /**
-   * Inserts notices in one statement. Replay: an existing notice is not inserted again. The statement locks channels in a fixed
-   * order, so that two of them never deadlock.
+   * Inserts notices in one statement. Replay: an existing notice is not inserted again. The statement locks channels in
+   * a fixed order, so that two of them never deadlock.
    */
   async insertNew(events: readonly PaymentEvent[]): Promise<void> {
     const oldest = this.clock.later(-MAX_NOTICE_AGE_MS);
@@ -81,7 +85,10 @@ export class NoticeRepository {
     return row ?? { newest: 0, removed: 0 };
   }
 
-  /** Reads the new notices of all cursors in one statement. Returns a map by the index of the cursor, without cursors that have none. */
+  /**
+   * Reads the new notices of all cursors in one statement. Returns a map by the index of the cursor, without cursors
+   * that have none.
+   */
   async readAfter(cursors: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
       JSON.stringify(cursors.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
@@ -90,7 +97,9 @@ export class NoticeRepository {
     const byCursor = new Map<number, ReadRow[]>();
     for (const row of rows) byCursor.set(row.nth, [...(byCursor.get(row.nth) ?? []), row]);
     return new Map(
-      [...byCursor].map(([nth, rowsOfCursor]) => [nth, buildPage(cursors[nth]!.position, rowsOfCursor, limit)] as const),
+      [...byCursor].map(
+        ([nth, rowsOfCursor]) => [nth, buildPage(cursors[nth]!.position, rowsOfCursor, limit)] as const,
+      ),
     );
   }
 
@@ -121,7 +130,11 @@ function siteKey({ merchantId, siteId }: { readonly merchantId: number; readonly
   return `${merchantId} ${siteId}`;
 }
 
-function rowFromNotice(payment: PaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
+function rowFromNotice(
+  payment: PaymentSnapshot,
+  { id, notice }: IdentifiedNotice,
+  nth: number,
+): Record<string, unknown> {
   const { merchantId: merchant_id, siteId: site_id, mode } = payment;
   return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
 }
@@ -167,7 +180,9 @@ function buildPage(after: number, rows: readonly ReadRow[], limit: number): Noti
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }
 
-/** $1: notices from before this time are expired, $2: maximum number. It skips rows that another replica is deleting. */
+/**
+ * $1: notices from before this time are expired, $2: maximum number. It skips rows that another replica is deleting.
+ */
 const DELETE_EXPIRED = `
   WITH old AS (
     SELECT notice_id FROM notices WHERE kept_since < $1 ORDER BY kept_since LIMIT $2 FOR UPDATE SKIP LOCKED

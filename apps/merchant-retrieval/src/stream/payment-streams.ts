@@ -38,9 +38,10 @@ interface Reader {
 }
 
 /**
- * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote them. Unsent notices stay
- * in the database, so a slow reader uses only the memory of one buffer. A stream ends when the process stops or the key is revoked;
- * the client can resume on any replica by `Last-Event-ID`. Payers have another stream, in hosted-gateway.
+ * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote them.
+ * Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when the
+ * process stops or the key is revoked; the client can resume on any replica by `Last-Event-ID`. Payers have another
+ * stream, in hosted-gateway.
  */
 @Injectable()
 export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
@@ -75,9 +76,10 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Opens a stream of server-sent events, from the notice after `lastEventId`, or from now on. The first bytes contain an id, so that a
-   * client can also resume if it loses its connection before the first event. Throws `request.invalid`, `event-id.expired`, and
-   * `request.rate-limited` or `service.not-ready` when too many streams are open.
+   * Opens a stream of server-sent events, from the notice after `lastEventId`, or from now on. The first bytes contain
+   * an id, so that a client can also resume if it loses its connection before the first event. Throws
+   * `request.invalid`, `event-id.expired`, and `request.rate-limited` or `service.not-ready` when too many streams are
+   * open.
    */
   async open(channel: Channel, { keyId }: AuthenticatedMerchant, lastEventId: string | undefined): Promise<Readable> {
     const after = lastEventId === undefined ? undefined : decodePosition(channel, lastEventId);
@@ -86,7 +88,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     const reader = this.addReader(channel, keyId);
     try {
       const { newest, removed } = await this.notices.getPositionRange(channel);
-      // A position beyond the newest one: the database was restored to an earlier time and will assign the position again.
+      // A position beyond the newest one: the database was restored to an earlier time and will assign the position
+      // again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
       this.write(reader, `retry: 1000\nid: ${encodeEventId(channel, begin)}\n\n`);
@@ -174,12 +177,16 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     for (const { keyId, out } of readers) if (!active.has(keyId)) out.destroy();
   }
 
-  /** Sends new notices to groups of readers; a group has the same cursor. Returns true when more can be sent immediately. */
+  /**
+   * Sends new notices to groups of readers; a group has the same cursor. Returns true when more can be sent
+   * immediately.
+   */
   private async sendPages(groups: readonly (readonly Reader[])[]): Promise<boolean> {
     const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
     const pages = await this.notices.readAfter(cursors, MAX_NOTICES);
     let hasMore = false;
-    for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendPage(reader, page) || hasMore;
+    for (const [nth, page] of pages)
+      for (const reader of groups[nth]!) hasMore = this.sendPage(reader, page) || hasMore;
     return hasMore;
   }
 

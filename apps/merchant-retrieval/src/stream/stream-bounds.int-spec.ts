@@ -4,7 +4,14 @@ import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { anEvent, paymentEvent, planOf, waitUntil } from '@svc/testing';
-import { createMerchant, getKeyId, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import {
+  createMerchant,
+  getKeyId,
+  type Merchant,
+  newPaymentAt,
+  type Retrieval,
+  startRetrieval,
+} from '../../test/retrieval.js';
 import { listenOnFreePort, readStream, type StreamReader } from '../../test/stream-reader.js';
 import { type Channel, encodeEventId } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
@@ -42,7 +49,11 @@ const siteChannel = (overrides: Partial<Channel> = {}): Channel => ({
   mode: 'test',
   ...overrides,
 });
-async function openStream(apiKey = merchant.keys.merchant, lastEventId?: string, path = sitePath()): Promise<StreamReader> {
+async function openStream(
+  apiKey = merchant.keys.merchant,
+  lastEventId?: string,
+  path = sitePath(),
+): Promise<StreamReader> {
   const headers = { 'x-api-key': apiKey, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const reader = await readStream(`${url}${path}`, headers);
   if (reader.response.statusCode === 200) openedReaders.push(reader);
@@ -51,7 +62,8 @@ async function openStream(apiKey = merchant.keys.merchant, lastEventId?: string,
 }
 const requestStatus = async (apiKey?: string, lastEventId?: string, path?: string) =>
   (await openStream(apiKey, lastEventId, path)).response.statusCode;
-const newPayments = (count: number) => Array.from({ length: count }, () => newPaymentAt(merchant, retrieval.clock.now()));
+const newPayments = (count: number) =>
+  Array.from({ length: count }, () => newPaymentAt(merchant, retrieval.clock.now()));
 const newEvent = (payment = newPayments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
 const countNotices = async () =>
   (
@@ -71,7 +83,13 @@ describe('access to a stream (A7)', () => {
     expect(await requestStatus(merchant.keys.revoked)).toBe(401);
     expect(await requestStatus('none')).toBe(401);
     // The site of another merchant does not exist under the caller's merchant id.
-    expect(await requestStatus(otherMerchant.keys.merchant, undefined, streamPath(otherMerchant.merchantId, merchant.sites[0]))).toBe(404);
+    expect(
+      await requestStatus(
+        otherMerchant.keys.merchant,
+        undefined,
+        streamPath(otherMerchant.merchantId, merchant.sites[0]),
+      ),
+    ).toBe(404);
     expect(await requestStatus(merchant.keys.merchant, undefined, streamPath('x', 'y'))).toBe(400);
   });
 
@@ -134,7 +152,9 @@ describe('a Last-Event-ID', () => {
 
   test('is only for recent events: an event creates a notice until it is exactly three days old', async () => {
     const occurred = (ago: number) => retrieval.clock.later(-ago).toISOString();
-    const [inside, outside] = newPayments(2).map((payment) => anEvent(PaymentSucceededV1, payment.reference, 2, payment));
+    const [inside, outside] = newPayments(2).map((payment) =>
+      anEvent(PaymentSucceededV1, payment.reference, 2, payment),
+    );
     await retrieval.deliver({ ...outside!, occurredAt: occurred(3 * DAY_MS + 1) });
     expect(await countNotices()).toBe(0);
     await retrieval.deliver({ ...inside!, occurredAt: occurred(3 * DAY_MS) });
@@ -172,13 +192,20 @@ describe('limits on the number of readers', () => {
     const otherMerchant = await createMerchant(retrieval);
     for (let nth = 0; nth < MAX_PER_REPLICA; nth++)
       expect(await requestStatus(nth < MAX_PER_KEY ? merchant.keys.merchant : merchant.keys['site 1'])).toBe(200);
-    const { response } = await openStream(otherMerchant.keys.merchant, undefined, streamPath(otherMerchant.merchantId, otherMerchant.sites[0]));
+    const { response } = await openStream(
+      otherMerchant.keys.merchant,
+      undefined,
+      streamPath(otherMerchant.merchantId, otherMerchant.sites[0]),
+    );
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5']);
   });
 
   test('a HEAD request and a request with a rejected id do not count as readers', async () => {
     for (let nth = 0; nth <= MAX_PER_KEY; nth++) {
-      const head = await fetch(`${url}${sitePath()}`, { method: 'HEAD', headers: { 'x-api-key': merchant.keys.merchant } });
+      const head = await fetch(`${url}${sitePath()}`, {
+        method: 'HEAD',
+        headers: { 'x-api-key': merchant.keys.merchant },
+      });
       expect(head.status).toBe(200);
       expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 7))).toBe(410);
     }
@@ -211,19 +238,19 @@ describe('a reader that does not read', () => {
   };
 
   test('uses one buffer, is disconnected after 30 seconds, can resume by id, and does not affect other readers', async () => {
-    const openStream = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
+    const openSpy = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
     const stalledSocket = await connectTo(merchant.keys.merchant);
     stalledSocket.pause();
-    const out = (await openStream.mock.results[0]!.value) as PassThrough;
-    openStream.mockRestore();
+    const out = (await openSpy.mock.results[0]!.value) as PassThrough;
+    openSpy.mockRestore();
     const reader = await openStream();
     await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
     await insertNotices(1);
     await waitUntil('all events at the other reader', 20_000, async () => reader.events.length === NOTICES);
-    const waiting = () => out.writableLength + out.readableLength;
+    const bufferedBytes = () => out.writableLength + out.readableLength;
     await waitUntil('the buffer to be full', 10_000, async () => out.writableNeedDrain);
     // Each of the two buffers of 16 KiB may exceed its size by one notice.
-    expect(waiting()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
+    expect(bufferedBytes()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
 
     retrieval.clock.advance(29_999);
     await waitUntil('the heartbeats of the other reader', 5_000, async () => reader.heartbeats > 0);
@@ -241,7 +268,9 @@ describe('a reader that does not read', () => {
 
 test('the statements for notices use index scans, also for empty tables that were never analysed', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
-  const read = await planOf(retrieval.dataSource, () => notices.readAfter([{ channel: siteChannel(), position: 0 }], 32));
+  const read = await planOf(retrieval.dataSource, () =>
+    notices.readAfter([{ channel: siteChannel(), position: 0 }], 32),
+  );
   expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
   expect(read).toMatch(
     /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,

@@ -6,8 +6,8 @@ import type { FastifyReply } from 'fastify';
 import { PaymentStreams } from './payment-streams.js';
 
 /**
- * Streams final payments and refunds of a site (M6) to callers whose key may read its payments. The number of open streams is
- * limited; the call rate is not (M4).
+ * Streams final payments and refunds of a site (M6) to callers whose key may read its payments. The number of open
+ * streams is limited; the call rate is not (M4).
  *
  * @group Payments
  */

@@ -46,7 +46,8 @@ async function openStream(apiKey = merchant.keys.merchant, lastEventId?: string,
 }
 const waitForEvents = (reader: StreamReader, count: number) =>
   waitUntil(`${count} events`, 5_000, async () => reader.events.length >= count);
-const newPayment = (overrides: Partial<PaymentSnapshot> = {}) => newPaymentAt(merchant, retrieval.clock.now(), overrides);
+const newPayment = (overrides: Partial<PaymentSnapshot> = {}) =>
+  newPaymentAt(merchant, retrieval.clock.now(), overrides);
 const reversalEvent = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
@@ -54,7 +55,9 @@ const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) =
 async function waitForMarker(reader: StreamReader): Promise<void> {
   const last = newPayment();
   await retrieval.deliver(paymentEvent(last));
-  await waitUntil('the event of the marker', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
+  await waitUntil('the event of the marker', 5_000, async () =>
+    referencesIn(reader.events).includes(last.paymentReference),
+  );
   reader.events.pop();
 }
 const startReplica = async (): Promise<{ service: RunningService; url: string }> => {
@@ -85,7 +88,10 @@ describe('the content of a stream', () => {
       'x-request-id': expect.any(String) as string,
     });
     expect(reader.events.map(({ event }) => event)).toEqual(['payment', 'payment']);
-    const [found] = await retrieval.list(`/${merchant.merchantId}/payments/${paid.paymentReference}`, merchant.keys.merchant);
+    const [found] = await retrieval.list(
+      `/${merchant.merchantId}/payments/${paid.paymentReference}`,
+      merchant.keys.merchant,
+    );
     expect(reader.events[0]!.data).toStrictEqual({ ...found, type: 'payment' });
     expect(reader.events[1]!.data).toMatchObject({ paymentReference: failed.paymentReference, status: 2 });
     expect(new Set(reader.events.map(({ id }) => id)).size).toBe(2);
@@ -195,13 +201,17 @@ describe('each notice is received once', () => {
       const url = connection % 2 === 0 ? baseUrl : replica.url;
       const expectedCount = connection * (events.length / 50);
       const receivedEnough = new Promise<void>((resolve, reject) => {
-        void readStream(`${url}${streamPath(merchant)}`, streamHeaders(merchant.keys.merchant, lastEventId), (event, { disconnect }) => {
-          receivedEvents.push(event);
-          lastEventId = event.id;
-          if (receivedEvents.length < expectedCount) return;
-          disconnect();
-          resolve();
-        }).then(
+        void readStream(
+          `${url}${streamPath(merchant)}`,
+          streamHeaders(merchant.keys.merchant, lastEventId),
+          (event, { disconnect }) => {
+            receivedEvents.push(event);
+            lastEventId = event.id;
+            if (receivedEvents.length < expectedCount) return;
+            disconnect();
+            resolve();
+          },
+        ).then(
           ({ response, text }) => response.statusCode === 200 || reject(new Error(`${response.statusCode} ${text}`)),
           reject,
         );
@@ -296,7 +306,10 @@ test('a poll executes one statement for all streams of the process, one more per
   const runOnceSpy = jest.spyOn(streams, 'runOnce');
   query.mockClear();
   for (let poll = 0; poll < 5; poll++) await streams.runOnce();
-  expect([countStatements(/notice_positions/), countStatements(/known_api_keys/)]).toEqual([runOnceSpy.mock.calls.length, 0]);
+  expect([countStatements(/notice_positions/), countStatements(/known_api_keys/)]).toEqual([
+    runOnceSpy.mock.calls.length,
+    0,
+  ]);
   retrieval.clock.advance(1_000);
   await streams.runOnce();
   expect(countStatements(/notice_positions/)).toBe(runOnceSpy.mock.calls.length);

@@ -40,11 +40,17 @@ const requestLines = async (
 
 test('each merchant and mode has its own digest, and a request without a merchant returns those of all merchants', async () => {
   const [firstMerchant, otherMerchant] = [newMerchantId(), newMerchantId()];
-  const payments = [{}, { amount: 20_000 }, { mode: 'live' as const }].map((overrides) => aPayment(randomUUID(), 'c', overrides));
+  const payments = [{}, { amount: 20_000 }, { mode: 'live' as const }].map((overrides) =>
+    aPayment(randomUUID(), 'c', overrides),
+  );
   for (const payment of payments) await history.deliver(paymentEvent({ ...payment, merchantId: firstMerchant }));
   for (const payment of payments.toReversed())
     await history.deliver(
-      paymentEvent({ ...payment, merchantId: otherMerchant, paymentReference: `${payment.paymentReference.slice(0, 17)}0` }),
+      paymentEvent({
+        ...payment,
+        merchantId: otherMerchant,
+        paymentReference: `${payment.paymentReference.slice(0, 17)}0`,
+      }),
     );
   const [live, test] = await requestDigests(firstMerchant);
   expect([live, test]).toMatchObject([
@@ -99,8 +105,8 @@ test('a payment that is not final is not part of a digest', async () => {
 
 test('the rows of one merchant and mode are listed in pages', async () => {
   const [merchant, otherMerchant] = [newMerchantId(), newMerchantId()];
-  const [first, second] = (await Promise.all([1, 2].map(() => deliverPayment({ merchantId: merchant })))).toSorted((a, b) =>
-    a.paymentReference < b.paymentReference ? -1 : 1,
+  const [first, second] = (await Promise.all([1, 2].map(() => deliverPayment({ merchantId: merchant })))).toSorted(
+    (a, b) => (a.paymentReference < b.paymentReference ? -1 : 1),
   );
   await deliverPayment({ merchantId: merchant, mode: 'live' });
   await deliverPayment({ merchantId: otherMerchant });

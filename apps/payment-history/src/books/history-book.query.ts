@@ -1,7 +1,10 @@
 import { isoTime } from '@svc/messaging';
 import { SERVING_GENERATION } from '../payments/payment.repository.js';
 
-/** Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and identities. */
+/**
+ * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
+ * identities.
+ */
 export const HISTORY_BOOK = `
   SELECT mode, coalesce(merchant_id, 0) AS merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,
          jsonb_build_object(

@@ -1,4 +1,6 @@
-/** Tests with three generations (copies) of the read model: a retired one, the serving one, and one that is being built. */
+/**
+ * Tests with three generations (copies) of the read model: a retired one, the serving one, and one that is being built.
+ */
 import type { PartnerPayment } from '@svc/contracts';
 import { Generations, ReadModelRebuild, Transport } from '@svc/messaging';
 import { aPayment, paymentEvent } from '@svc/testing';
@@ -38,7 +40,8 @@ const deliverVersion = (version: number) =>
     ...payments.map((payment) => paymentEvent({ ...payment, merchantName: `as of ${version}` }, version)),
   );
 /** Begins a new generation. No publisher handles its replay request, so the service never makes it the serving one. */
-const beginGeneration = () => generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
+const beginGeneration = () =>
+  generations.begin((tx) => history.service.app.get(Transport).scheduleReplay(tx, READ_MODEL.types));
 const readGenerations = async (table: string, where = 'true') =>
   (
     await history.dataSource.query<{ generation: number }[]>(
@@ -69,13 +72,18 @@ test('a payment that exists only in the generation being built is not found', as
   ]);
   expect((await history.get(`/v1/payments/${paymentReference}`, organisation.serviceHeaders)).status).toBe(404);
   expect(await generations.serve(BUILDING)).toBe(true);
-  expect(await history.getPayment(paymentReference, organisation.serviceHeaders)).toMatchObject({ merchantName: 'being built' });
+  expect(await history.getPayment(paymentReference, organisation.serviceHeaders)).toMatchObject({
+    merchantName: 'being built',
+  });
 });
 
 test('events are written to the serving generation and to the one being built, not to a retired one', async () => {
   const payment = aPayment(organisation.organisationId, organisation.customers[0]);
   await history.deliver(paymentEvent(payment));
-  expect(await readGenerations('payments', `payment_reference = '${payment.paymentReference}'`)).toEqual([SERVING, BUILDING]);
+  expect(await readGenerations('payments', `payment_reference = '${payment.paymentReference}'`)).toEqual([
+    SERVING,
+    BUILDING,
+  ]);
 });
 
 test('only the generation being built can become the serving one', async () => {
@@ -99,6 +107,7 @@ test.each([
     expect(await rebuild.runOnce()).toBe(false);
     history.clock.advance(1);
     while (await rebuild.runOnce());
-    for (const table of ['payments', 'payment_counts', 'generations']) expect(await readGenerations(table)).toEqual(expected);
+    for (const table of ['payments', 'payment_counts', 'generations'])
+      expect(await readGenerations(table)).toEqual(expected);
   }
 });

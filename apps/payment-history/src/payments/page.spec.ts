@@ -57,6 +57,7 @@ test.each([
   ],
   // The link contains the requested page size, although the page has at most 50 payments.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
-])('the page of the URL %s (page %d, has a next one: %p) has links to its neighbours', (address, page, hasNext, links) =>
-  expect(pageLinks(address, page, hasNext)).toEqual(links),
+])(
+  'the page of the URL %s (page %d, has a next one: %p) has links to its neighbours',
+  (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links),
 );

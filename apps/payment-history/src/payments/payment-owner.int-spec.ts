@@ -6,7 +6,10 @@ import { type History, startHistory } from '../../test/history.js';
 import { createOrganisation, type Organisation } from '../../test/organisation.js';
 
 let history: History;
-/** Three organisations. The second has the same id as the first, in mode live. All have customers with the same references. */
+/**
+ * Three organisations. The second has the same id as the first, in mode live. All have customers with the same
+ * references.
+ */
 let organisations: Readonly<Record<'first' | 'first in live mode' | 'second', Organisation>>;
 /** The payments of the two customers of each organisation. */
 const payments = new Map<Organisation, [PartnerPayment[], PartnerPayment[]]>();
@@ -20,7 +23,8 @@ beforeAll(async () => {
     'first in live mode': await createOrganisation(history, { organisationId, customers, mode: 'live' }),
     second: await createOrganisation(history, { customers }),
   };
-  // The payments of the organisations alternate, over minutes to months, so that counts of another owner would lead to a wrong page.
+  // The payments of the organisations alternate, over minutes to months, so that counts of another owner would lead to
+  // a wrong page.
   const allOrganisations = Object.values(organisations);
   for (const organisation of allOrganisations) payments.set(organisation, [[], []]);
   for (let nth = 0; nth < 60; nth++) {
@@ -55,14 +59,20 @@ describe.each(['first', 'first in live mode', 'second'] as const)('the %s organi
   test.each([1, 7])('lists its own payments and those of each customer, %d on a page', async (pageSize) => {
     const { serviceHeaders, customerHeaders, customers } = organisations[name];
     const [paymentsOfFirst, paymentsOfSecond] = payments.get(organisations[name])!;
-    expect(await listReferences(serviceHeaders, '', pageSize)).toEqual(newestFirst([...paymentsOfFirst, ...paymentsOfSecond]));
+    expect(await listReferences(serviceHeaders, '', pageSize)).toEqual(
+      newestFirst([...paymentsOfFirst, ...paymentsOfSecond]),
+    );
     for (const [customer, customerPayments] of [paymentsOfFirst, paymentsOfSecond].entries()) {
-      expect(await listReferences(serviceHeaders, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(customerPayments));
-      expect(await listReferences(customerHeaders[customer]!, '', pageSize)).toEqual(newestFirst(customerPayments));
-      expect(await listReferences(customerHeaders[customer]!, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
+      expect(await listReferences(serviceHeaders, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
         newestFirst(customerPayments),
       );
-      expect(await listReferences(customerHeaders[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
+      expect(await listReferences(customerHeaders[customer]!, '', pageSize)).toEqual(newestFirst(customerPayments));
+      expect(
+        await listReferences(customerHeaders[customer]!, `&customerReference=${customers[customer]}`, pageSize),
+      ).toEqual(newestFirst(customerPayments));
+      expect(
+        await listReferences(customerHeaders[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize),
+      ).toEqual([]);
     }
     expect(await listReferences(serviceHeaders, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
   });

@@ -11,14 +11,17 @@ export interface PaymentOwner {
   readonly customerId: string | undefined;
 }
 
-/** Returns the owner of the payments that a caller may read: the organisation, or one customer for a customer's token (P5). */
+/**
+ * Returns the owner of the payments that a caller may read: the organisation, or one customer for a customer's token
+ * (P5).
+ */
 export function getPaymentOwner({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
   return { organisationId, mode, customerId: customerReference };
 }
 
 /**
- * Narrows an owner to one customer. Returns undefined when the caller is another customer, or the reference is invalid. It must
- * reject the empty text, because payment_counts uses it for the counts of all customers together.
+ * Narrows an owner to one customer. Returns undefined when the caller is another customer, or the reference is invalid.
+ * It must reject the empty text, because payment_counts uses it for the counts of all customers together.
  */
 export function narrowToCustomer(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;

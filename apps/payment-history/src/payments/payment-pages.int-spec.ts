@@ -45,7 +45,10 @@ test('every page of every size contains the same payments as a sorted list of al
         );
         await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
         const sorted = payments.toSorted((payment, other) =>
-          `${other.paymentUTCDate} ${other.reference}`.localeCompare(`${payment.paymentUTCDate} ${payment.reference}`, 'en'),
+          `${other.paymentUTCDate} ${other.reference}`.localeCompare(
+            `${payment.paymentUTCDate} ${payment.reference}`,
+            'en',
+          ),
         );
         const expectedPage = (customer?: string) =>
           sorted
@@ -105,7 +108,8 @@ describe('the last page of a long history', () => {
     const costs = await Promise.all([1, 2, last / 2, last].map((page) => measureCost(owner, page)));
     const findReferences = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
     expect(findReferences).toHaveLength(PAGE);
-    // It reads the page, 64 counts of each level, and one bucket of the lowest level. OFFSET alone would read 20 000 rows.
+    // It reads the page, 64 counts of each level, and one bucket of the lowest level. OFFSET alone would read 20 000
+    // rows.
     for (const { rows, buffers } of costs) {
       expect(rows).toBeLessThan(PAGE + 64 * 4 + 64);
       expect(buffers).toBeLessThan(1.5 * costs[0]!.buffers + 64);

@@ -4,14 +4,17 @@ import { DataSource } from 'typeorm';
 import { PAYMENT_COLUMNS, type PaymentRow, SERVING_GENERATION, paymentViewFromRow } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
 
-/** payment_counts has 4 levels of time buckets. A bucket is 64 times as long as one of the level below; the lowest has 64 seconds. */
+/**
+ * payment_counts has 4 levels of time buckets. A bucket is 64 times as long as one of the level below; the lowest has
+ * 64 seconds.
+ */
 const FAN_OUT = 64;
 const LEVELS = 4;
 
 /**
- * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). The query finds the time bucket in which
- * the page begins by adding counts, from buckets of half a year down to buckets of a minute, at most 64 of each. It uses OFFSET
- * only within the last bucket. OFFSET alone would read all newer payments.
+ * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). The query finds the time
+ * bucket in which the page begins by adding counts, from buckets of half a year down to buckets of a minute, at most 64
+ * of each. It uses OFFSET only within the last bucket. OFFSET alone would read all newer payments.
  */
 @Injectable()
 export class PaymentPagesQuery {
@@ -31,7 +34,10 @@ export class PaymentPagesQuery {
   }
 }
 
-/** A CTE that finds the bucket of a level with the payment at the offset, and the number of payments that are newer than the bucket. */
+/**
+ * A CTE that finds the bucket of a level with the payment at the offset, and the number of payments that are newer than
+ * the bucket.
+ */
 function bucketSql(level: number): string {
   const above = level === LEVELS ? undefined : `level_${level + 1}`;
   return `level_${level} AS MATERIALIZED (

@@ -47,9 +47,9 @@ export class PaymentRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Stores rows and counts in one statement, so that they always agree. Several replicas may upsert the same payments concurrently
-   * and in any order: only the statement that inserts a payment counts it, and an older version changes nothing. The statement
-   * locks rows in a fixed order, so that two of them never deadlock.
+   * Stores rows and counts in one statement, so that they always agree. Several replicas may upsert the same payments
+   * concurrently and in any order: only the statement that inserts a payment counts it, and an older version changes
+   * nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     if (payments.length === 0) return;
@@ -73,7 +73,8 @@ export class PaymentRepository {
 
 /** Converts a row: dates become texts, and null members are left out. */
 export function paymentViewFromRow(row: PaymentRow): PaymentView {
-  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...unchanged } = row;
+  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...unchanged } =
+    row;
   return {
     ...unchanged,
     paymentUTCDate: row.paymentUTCDate.toISOString(),

@@ -17,8 +17,9 @@ import { PaymentRepository } from './payment.repository.js';
 const PARTNER_PAYMENTS = { repeatable: true, origin: { payer: 'partner' } } as const;
 
 /**
- * Updates the history from the events of payment-processor. While a partner waits for a payment, payment-processor also sends the
- * payment in a command, which arrives earlier than the event. Replay: an older or repeated version changes nothing.
+ * Updates the history from the events of payment-processor. While a partner waits for a payment, payment-processor also
+ * sends the payment in a command, which arrives earlier than the event. Replay: an older or repeated version changes
+ * nothing.
  */
 @Controller()
 export class PaymentsConsumer {

@@ -31,7 +31,8 @@ export class PaymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SinglePayment | undefined> {
     const reference = parsePaymentReference(text);
-    const payment = reference === undefined ? undefined : await this.payments.findOwned(getPaymentOwner(partner), reference);
+    const payment =
+      reference === undefined ? undefined : await this.payments.findOwned(getPaymentOwner(partner), reference);
     if (payment) return singlePaymentOf(payment);
     reply.status(404);
     return undefined;

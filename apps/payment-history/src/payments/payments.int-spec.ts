@@ -82,11 +82,7 @@ const PAYMENT_KINDS: [string, number, Partial<PartnerPayment>][] = [
   ],
   ['a payment in progress', 4, { state: 'processing', processedAmount: 0 }],
   ['an external payment', 1, { paymentMethodType: 'External', paymentMethodLabel: 'Cash' }],
-  [
-    'a payment by vouchers',
-    1,
-    { paymentMethodType: 'Voucher', vouchers: [{ merchantLiable: true, amount: 12_345 }] },
-  ],
+  ['a payment by vouchers', 1, { paymentMethodType: 'Voucher', vouchers: [{ merchantLiable: true, amount: 12_345 }] }],
   ['a payment of a customer without a name', 1, {}],
 ];
 
@@ -146,7 +142,9 @@ test('a payment is found by its reference in upper and lower case; an invalid or
   const payment = aPayment(organisation.organisationId, customer);
   await history.deliver(paymentEvent(payment));
   const { paymentReference } = payment;
-  expect(await history.getPayment(paymentReference.toLowerCase(), organisation.serviceHeaders)).toMatchObject({ paymentReference });
+  expect(await history.getPayment(paymentReference.toLowerCase(), organisation.serviceHeaders)).toMatchObject({
+    paymentReference,
+  });
   const unknown = newPaymentReference(new Date());
   const mistyped = `${paymentReference.slice(0, -1)}${paymentReference.endsWith('0') ? '1' : '0'}`;
   for (const text of [unknown, mistyped, 'x', randomUUID(), '%00', '%F0%9F%92%B8', "' OR 1=1", '..%2F..']) {
@@ -178,7 +176,10 @@ test('an invalid page number is a 400, a page without payments is a 204, and a c
   expect(await getStatusAndBody('?customerReference=', organisation.customerHeaders[0])).toEqual([204, '']);
   expect(await getStatusAndBody(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await getStatusAndBody('?customerReference=%00')).toEqual([204, '']);
-  const otherCustomer = await history.get('/v1/payments?page=0&customerReference=another', organisation.customerHeaders[0]);
+  const otherCustomer = await history.get(
+    '/v1/payments?page=0&customerReference=another',
+    organisation.customerHeaders[0],
+  );
   expect([otherCustomer.status, JSON.parse(otherCustomer.text)]).toEqual([
     400,
     expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
@@ -189,7 +190,9 @@ test('payments of anonymous payers are not in the history', async () => {
   const payment = anAnonymousPayment();
   await history.deliver(paymentEvent(payment));
   expect(await new Commands(history.broker).request(ShowPaymentV1, { payment, version: 2 })).toEqual({ shown: true });
-  expect(await history.get(`/v1/payments/${payment.paymentReference}`, organisation.serviceHeaders)).toMatchObject({ status: 404 });
+  expect(await history.get(`/v1/payments/${payment.paymentReference}`, organisation.serviceHeaders)).toMatchObject({
+    status: 404,
+  });
   expect(
     await history.dataSource.query('SELECT * FROM payments WHERE payment_reference = $1', [payment.paymentReference]),
   ).toEqual([]);

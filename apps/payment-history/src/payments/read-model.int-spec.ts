@@ -78,7 +78,10 @@ test('payments have their newest version and are counted once, whatever the orde
         const newestVersions = new Map<string, number>();
         for (const { payment, version, isReversal } of steps)
           if (!isReversal)
-            newestVersions.set(firstVersions[payment]!.reference, Math.max(version, newestVersions.get(firstVersions[payment]!.reference) ?? 0));
+            newestVersions.set(
+              firstVersions[payment]!.reference,
+              Math.max(version, newestVersions.get(firstVersions[payment]!.reference) ?? 0),
+            );
         expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newestVersions);
         for (const row of rows) {
           const payment = firstVersions.findIndex(({ reference }) => reference === row.reference);
@@ -88,12 +91,11 @@ test('payments have their newest version and are counted once, whatever the orde
         }
         expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
 
-        const payments = steps
-          .filter(({ isReversal }) => !isReversal)
-          .toSorted((a, b) => a.batch - b.batch);
+        const payments = steps.filter(({ isReversal }) => !isReversal).toSorted((a, b) => a.batch - b.batch);
         const earlierSteps = (index: number) =>
           payments.slice(0, index).filter((step) => step.payment === payments[index]!.payment);
-        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version > version))) runs.late++;
+        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version > version)))
+          runs.late++;
         if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version === version)))
           runs.repeated++;
         if (payments.length < steps.length) runs.reversal++;

@@ -69,7 +69,9 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   const page = () => history.get('/v1/payments?page=2&pageSize=20', organisation.serviceHeaders);
   const { status, body } = await requestRebuild('POST');
   expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
-  const latePayment = aPayment(organisation.organisationId, organisation.customers[0], { paymentUTCDate: '2025-12-31T00:00:00.000Z' });
+  const latePayment = aPayment(organisation.organisationId, organisation.customers[0], {
+    paymentUTCDate: '2025-12-31T00:00:00.000Z',
+  });
   await publish(latePayment);
   await waitUntil('the new generation to serve', 20_000, async () => {
     expect((await page()).status).toBe(200);
@@ -98,7 +100,11 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   // A second rebuild, of correct rows, changes nothing.
   const before = await readServingRows(history.dataSource);
   await requestRebuild('POST');
-  await waitUntil('the third generation to serve', 20_000, async () => (await requestRebuild('GET')).body?.building === null);
+  await waitUntil(
+    'the third generation to serve',
+    20_000,
+    async () => (await requestRebuild('GET')).body?.building === null,
+  );
   expect((await requestRebuild('GET')).body).toEqual({ serving: 3, building: null });
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
@@ -114,7 +120,11 @@ test('a generation whose replay was not requested before a crash does not serve,
   expect((await requestRebuild('GET')).body).toEqual({ serving, building: serving + 1 });
 
   expect((await requestRebuild('POST')).body).toEqual({ serving, building: serving + 1 });
-  await waitUntil('the generation to serve', 20_000, async () => (await requestRebuild('GET')).body?.serving === serving + 1);
+  await waitUntil(
+    'the generation to serve',
+    20_000,
+    async () => (await requestRebuild('GET')).body?.serving === serving + 1,
+  );
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 

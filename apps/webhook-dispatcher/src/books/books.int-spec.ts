@@ -40,22 +40,27 @@ const requestLines = async (book: string, merchantId: number, mode: Mode = 'test
 
 const BOOKS = ['notifications', 'webhooks'];
 
-test.each(BOOKS)('book %s has a digest for each merchant and mode, with the number of undelivered notifications', async (book) => {
-  const [site, otherSite] = [await createNotifiedSite(), await createNotifiedSite()];
-  const reference = await deliverPaymentAt(NOON, site);
-  await deliverPaymentAt(NOON, { ...site, mode: 'live', state: 'failed', processedAmount: 0 });
-  await deliverPaymentAt(NOON, otherSite);
-  expect(await requestDigests(book, site.merchantId)).toMatchObject([
-    { merchantId: site.merchantId, mode: 'live', count: 1, open: 1, amount: 0 },
-    { merchantId: site.merchantId, mode: 'test', count: 1, open: 1, amount: book === 'webhooks' ? 13_345 : 12_345 },
-  ]);
-  expect(await requestLines(book, site.merchantId)).toMatchObject([{ key: reference, line: { rowReference: reference } }]);
-  await dispatcher.test.dataSource.query(
-    `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE merchant_id = $1`,
-    [otherSite.merchantId],
-  );
-  expect(await requestDigests(book, otherSite.merchantId)).toMatchObject([{ count: 1, open: 0 }]);
-});
+test.each(BOOKS)(
+  'book %s has a digest for each merchant and mode, with the number of undelivered notifications',
+  async (book) => {
+    const [site, otherSite] = [await createNotifiedSite(), await createNotifiedSite()];
+    const reference = await deliverPaymentAt(NOON, site);
+    await deliverPaymentAt(NOON, { ...site, mode: 'live', state: 'failed', processedAmount: 0 });
+    await deliverPaymentAt(NOON, otherSite);
+    expect(await requestDigests(book, site.merchantId)).toMatchObject([
+      { merchantId: site.merchantId, mode: 'live', count: 1, open: 1, amount: 0 },
+      { merchantId: site.merchantId, mode: 'test', count: 1, open: 1, amount: book === 'webhooks' ? 13_345 : 12_345 },
+    ]);
+    expect(await requestLines(book, site.merchantId)).toMatchObject([
+      { key: reference, line: { rowReference: reference } },
+    ]);
+    await dispatcher.test.dataSource.query(
+      `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE merchant_id = $1`,
+      [otherSite.merchantId],
+    );
+    expect(await requestDigests(book, otherSite.merchantId)).toMatchObject([{ count: 1, open: 0 }]);
+  },
+);
 
 test.each(BOOKS)(
   'book %s contains a payment on the day on which it was accepted, from its first millisecond to its last',
@@ -97,10 +102,15 @@ describe('notifications of a site', () => {
     const site = await createNotifiedSite();
     await deliverPaymentAt(NOON, site);
     await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: false }, 2);
-    expect([await requestNotifiedSites(site.siteId), await requestDigests('webhooks', site.merchantId)]).toEqual([[], []]);
+    expect([await requestNotifiedSites(site.siteId), await requestDigests('webhooks', site.merchantId)]).toEqual([
+      [],
+      [],
+    ]);
     dispatcher.clock.advance(60_000);
     await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: true }, 3);
-    expect(await requestNotifiedSites(site.siteId)).toEqual([{ ...site, since: dispatcher.clock.later(60_000).toISOString() }]);
+    expect(await requestNotifiedSites(site.siteId)).toEqual([
+      { ...site, since: dispatcher.clock.later(60_000).toISOString() },
+    ]);
   });
 });
 

@@ -2,7 +2,10 @@ import { MAX_DIGESTS, type NotifiedSite } from '@svc/contracts';
 import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
-/** Every replica has read that a webhook was enabled after this time. Payments accepted from then on must have a notification. */
+/**
+ * Every replica has read that a webhook was enabled after this time. Payments accepted from then on must have a
+ * notification.
+ */
 const EXPECTED_AFTER = `interval '1 minute'`;
 
 const IN_TIME_RANGE = `n.id >= ${uuidFrom('$1')} AND n.id < ${uuidFrom('$2')}`;
@@ -10,8 +13,8 @@ const ROW_FIELDS = `'rowSiteId', n.site_id, 'rowReference', n.payment_reference,
 const OPEN_COLUMN = `n.state = 'pending' AS open`;
 
 /**
- * The notifications of sessions (E2) in all states, by the time in their id, which is paymentUTCDate. The rows do not contain the
- * message for the payer: reconciliation compares only money and identities.
+ * The notifications of sessions (E2) in all states, by the time in their id, which is paymentUTCDate. The rows do not
+ * contain the message for the payer: reconciliation compares only money and identities.
  */
 export const SESSION_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, n.payment_reference AS key, ${OPEN_COLUMN},
@@ -20,8 +23,9 @@ export const SESSION_NOTIFICATIONS_BOOK = `
     FROM notifications n WHERE ${IN_TIME_RANGE} AND n.recipient = 'session'`;
 
 /**
- * The notifications of sites (M6) by the time in their id: paymentUTCDate, or createdUTCDate of the refund. Only sites whose
- * webhook is enabled now and was enabled at that time: reconciliation cannot know which notifications other sites should have.
+ * The notifications of sites (M6) by the time in their id: paymentUTCDate, or createdUTCDate of the refund. Only sites
+ * whose webhook is enabled now and was enabled at that time: reconciliation cannot know which notifications other sites
+ * should have.
  */
 export const SITE_NOTIFICATIONS_BOOK = `
   SELECT n.mode, n.merchant_id, concat_ws('/', n.fields ->> 'paymentReference', n.fields #>> '{refund,refundReference}') AS key,
@@ -32,7 +36,9 @@ export const SITE_NOTIFICATIONS_BOOK = `
    WHERE ${IN_TIME_RANGE} AND n.recipient = 'site' AND s.webhook_enabled
      AND ${timeOfUuid('n.id')} >= s.notified_since + ${EXPECTED_AFTER}`;
 
-/** Sites whose webhook is enabled, ordered by id. From `since` on, every payment of the site must have a notification. */
+/**
+ * Sites whose webhook is enabled, ordered by id. From `since` on, every payment of the site must have a notification.
+ */
 export function listNotifiedSites(db: Pick<DataSource, 'query'>, after = 0): Promise<NotifiedSite[]> {
   return db.query<NotifiedSite[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", ${isoTime(`(notified_since + ${EXPECTED_AFTER})`)} AS since FROM sites

@@ -41,8 +41,10 @@ const OTHER_OWNERS: readonly [string, DeliveryOwner][] = [
 
 const sendCommand = <Request, Reply>(type: CommandType<Request, Reply>, request: Request): Promise<Reply> =>
   dispatcher.test.service.app.get(Commands).request(type, request);
-const requestDeliveries = (filter: { state?: DeliveryState; after?: string } = {}, owner = OWNER): Promise<DeliveryPage> =>
-  sendCommand(ListDeliveriesV1, { owner, ...filter });
+const requestDeliveries = (
+  filter: { state?: DeliveryState; after?: string } = {},
+  owner = OWNER,
+): Promise<DeliveryPage> => sendCommand(ListDeliveriesV1, { owner, ...filter });
 const resend = (id: string, owner = OWNER): Promise<unknown> => sendCommand(ResendDeliveryV1, { owner, id });
 
 /** Creates a pending notification with one attempt, which the endpoint rejected. Returns its id. */
@@ -138,21 +140,27 @@ it('a delivery does not reveal whether a host exists in our network', async () =
       [recorded],
     );
     expect(await classes()).toEqual(['address-unavailable', 'address-unavailable']);
-    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({ attempts: [{ errorClass: recorded }] });
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({
+      attempts: [{ errorClass: recorded }],
+    });
   }
 });
 
 it.each(OTHER_OWNERS)('a delivery is not found with a key of %s', async (_, otherOwner) => {
   const id = await deliverRejectedNotification();
   expect((await requestDeliveries({}, otherOwner)).deliveries).toEqual([]);
-  await expect(sendCommand(GetDeliveryV1, { owner: otherOwner, id })).rejects.toMatchObject({ code: 'resource.not-found' });
+  await expect(sendCommand(GetDeliveryV1, { owner: otherOwner, id })).rejects.toMatchObject({
+    code: 'resource.not-found',
+  });
   await expect(resend(id, otherOwner)).rejects.toMatchObject({ code: 'resource.not-found' });
   expect((await requestDeliveries()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
 });
 
 it('a delivery with an invalid or unknown id is not found', async () => {
   for (const id of ['1', '', randomUUID()]) {
-    await expect(sendCommand(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(sendCommand(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({
+      code: 'resource.not-found',
+    });
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.not-found' });
   }
 });
@@ -188,7 +196,10 @@ describe('a resend', () => {
     receiver.setBehaviours(respondWith(200));
     await dispatcher.runOnce();
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
-    expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
+    expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({
+      state: 'delivered',
+      attemptCount: 2,
+    });
 
     dispatcher.clock.advance(MIN_RESEND_INTERVAL_MS - 1_500);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });

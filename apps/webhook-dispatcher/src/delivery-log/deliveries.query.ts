@@ -36,7 +36,10 @@ const SELECT_DELIVERIES = `
     LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
-/** The newest first. Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
+/**
+ * The newest first. Every page costs the same: ids sort by the time of their payment, so the index scan begins at
+ * `after`.
+ */
 export async function listDeliveries(
   dataSource: DataSource,
   now: Date,

@@ -4,18 +4,18 @@ import { type CompletedAttempt, DeliveryAttemptRepository } from './delivery-att
 import { DueSignal } from './due-signal.js';
 
 /**
- * One statement runs at a time. It records all attempts that ended while the previous statement ran, so there are few commits.
- * An attempt waits here only after its endpoint has responded and its request slot is free. `max` is the default number of
- * requests in flight, so one statement can record all attempts that wait.
+ * One statement runs at a time. It records all attempts that ended while the previous statement ran, so there are few
+ * commits. An attempt waits here only after its endpoint has responded and its request slot is free. `max` is the
+ * default number of requests in flight, so one statement can record all attempts that wait.
  */
 const BATCH_OPTIONS = { max: 200, atOnce: 1 };
 
 /**
  * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.
  *
- * Only attempts of Success notifications share a statement, because only the holder of the lease changes such a row. Failed
- * notifications are recorded one by one: another transaction may supersede several of them at the same time, and two
- * statements that lock several rows each could deadlock.
+ * Only attempts of Success notifications share a statement, because only the holder of the lease changes such a row.
+ * Failed notifications are recorded one by one: another transaction may supersede several of them at the same time, and
+ * two statements that lock several rows each could deadlock.
  */
 @Injectable()
 export class AttemptRecorder {
@@ -24,7 +24,10 @@ export class AttemptRecorder {
     @Inject(DueSignal) private readonly due: DueSignal,
   ) {}
 
-  /** The key keeps two attempts of one notification, from an ended lease and from the next one, out of the same statement. */
+  /**
+   * The key keeps two attempts of one notification, from an ended lease and from the next one, out of the same
+   * statement.
+   */
   private readonly insertBatched = batched(
     (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),
     {
@@ -34,8 +37,8 @@ export class AttemptRecorder {
   );
 
   /**
-   * Returns false when the lease has ended and another worker has leased the notification. That worker sends it again under
-   * the same webhook-id (E8).
+   * Returns false when the lease has ended and another worker has leased the notification. That worker sends it again
+   * under the same webhook-id (E8).
    */
   async record(attempt: CompletedAttempt): Promise<boolean> {
     const { isInserted, isEndpointRecovered } =

@@ -67,14 +67,21 @@ describe('four results that arrive at the same time', () => {
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
-    expect(await Promise.all(leased.map((notification) => recordDelivered(recorder, notification)))).toEqual([true, true, true, true]);
+    expect(await Promise.all(leased.map((notification) => recordDelivered(recorder, notification)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
     expect(querySpy).toHaveBeenCalledTimes(statementCount);
   });
 
   test('lock the circuits of their endpoints in a fixed order, so that two statements cannot deadlock', async () => {
     const endpoints = ['c.example:443', 'a.example:443', 'b.example:443'];
     for (const notification of endpoints)
-      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [notification]);
+      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [
+        notification,
+      ]);
     for (let count = 0; count < 4; count++) await recordNotification();
     const [first, ...leased] = await leaseAll();
     const holder = dispatcher.test.dataSource.createQueryRunner();

@@ -24,7 +24,8 @@ const arrivedAt = new Map<string, number>();
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  for (let merchantId = 1; merchantId <= MERCHANT_WITHOUT_BACKLOG; merchantId++) await dispatcher.deliverDefaultSecrets(merchantId);
+  for (let merchantId = 1; merchantId <= MERCHANT_WITHOUT_BACKLOG; merchantId++)
+    await dispatcher.deliverDefaultSecrets(merchantId);
   servers = await Promise.all(Array.from({ length: MERCHANT_WITHOUT_BACKLOG }, startEndpoint));
 });
 afterAll(async () => {
@@ -71,7 +72,9 @@ test('each notification of a backlog is sent once, and new notifications do not 
   for (let createdCount = 0; createdCount < BACKLOG; createdCount += 500) {
     // Merchant 1 gets half of the backlog, the other merchants share the rest.
     await dispatcher.deliverPayments(
-      ...Array.from({ length: 500 }, (_, i) => paymentTo(i % 2 === 0 ? 1 : 1 + (((createdCount + i) >> 1) % BACKLOG_MERCHANTS))),
+      ...Array.from({ length: 500 }, (_, i) =>
+        paymentTo(i % 2 === 0 ? 1 : 1 + (((createdCount + i) >> 1) % BACKLOG_MERCHANTS)),
+      ),
     );
   }
   dispatcher.clock.advance(60_000);
@@ -97,7 +100,8 @@ test('each notification of a backlog is sent once, and new notifications do not 
     if (maxLeased === 0 || publishedCount % 50 === 10)
       maxLeased = Math.max(maxLeased, await countNotifications(`state = 'pending' AND lease_id IS NOT NULL`));
     // New payments, in turn of the merchant without a backlog and of one with a backlog.
-    const merchantId = publishedCount++ % 2 === 0 ? MERCHANT_WITHOUT_BACKLOG : 1 + ((publishedCount >> 1) % BACKLOG_MERCHANTS);
+    const merchantId =
+      publishedCount++ % 2 === 0 ? MERCHANT_WITHOUT_BACKLOG : 1 + ((publishedCount >> 1) % BACKLOG_MERCHANTS);
     const payment = paymentTo(merchantId);
     publishedAt.set(payment.paymentReference, { at: performance.now(), merchantId });
     await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(payment)]);

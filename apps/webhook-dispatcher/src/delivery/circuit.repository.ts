@@ -41,7 +41,9 @@ export class CircuitRepository {
     );
   }
 
-  /** Exhausts the endpoint's notifications that are too old and overdue for too long (circuit.ts). Returns their number. */
+  /**
+   * Exhausts the endpoint's notifications that are too old and overdue for too long (circuit.ts). Returns their number.
+   */
   async exhaustOverdue(tx: EntityManager, { merchantId, endpoint }: EndpointKey, now: Date): Promise<number> {
     const before = (ms: number): Date => new Date(now.getTime() - ms);
     const [, count] = await tx.query<[unknown[], number]>(

@@ -45,7 +45,9 @@ async function startReplica(env: Record<string, string> = {}, broker = new Embed
   return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
 }
 
-/** Sends ten notifications that fail: the circuit is open for ten seconds, and all ten are due again within a minute. */
+/**
+ * Sends ten notifications that fail: the circuit is open for ten seconds, and all ten are due again within a minute.
+ */
 async function openCircuit(): Promise<HostedPaymentSnapshot[]> {
   receiver.setBehaviours(respondWith(500));
   const payments = await deliverNewPayments(10);
@@ -117,11 +119,19 @@ describe('a failing endpoint', () => {
     const replica = await startReplica({ SVC_DELIVERY: 'on' }, broker);
     const newPayment = dispatcher.newPayment(receiver.url);
     await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(newPayment)]);
-    expect(await dispatcher.getNotificationRow(newPayment)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    expect(await dispatcher.getNotificationRow(newPayment)).toMatchObject({
+      state: 'pending',
+      tries: 0,
+      lease_id: null,
+    });
     expect(receiver.received).toHaveLength(10);
     receiver.setBehaviours(respondWith(200));
     dispatcher.clock.advance(20 * SECOND);
-    await waitUntil('the delivery', 10_000, async () => (await dispatcher.getNotificationRow(newPayment)).state === 'delivered');
+    await waitUntil(
+      'the delivery',
+      10_000,
+      async () => (await dispatcher.getNotificationRow(newPayment)).state === 'delivered',
+    );
     await replica.close();
   });
 

@@ -25,9 +25,9 @@ interface InsertResult {
 }
 
 /**
- * After an outage the waiting notifications become due immediately. An outage is a circuit that opened again after a failed
- * probe. A single opening is no outage: the endpoint may reject a few notifications and accept all others. If each accepted
- * one made the rejected ones due, they would use up all attempts of their schedule within minutes.
+ * After an outage the waiting notifications become due immediately. An outage is a circuit that opened again after a
+ * failed probe. A single opening is no outage: the endpoint may reject a few notifications and accept all others. If
+ * each accepted one made the rejected ones due, they would use up all attempts of their schedule within minutes.
  */
 const MIN_OUTAGE_OPENINGS = 2;
 const RESCHEDULE_BATCH_SIZE = 1_000;
@@ -40,8 +40,9 @@ export class DeliveryAttemptRepository {
   /**
    * Records attempts and their effects, and ends their leases, in one statement.
    *
-   * A Failed notification that was superseded while it was in flight stays superseded, unless the endpoint acknowledged it.
-   * In that case the merchant has received it before the Success, because the Success waits for the end of this lease.
+   * A Failed notification that was superseded while it was in flight stays superseded, unless the endpoint acknowledged
+   * it. In that case the merchant has received it before the Success, because the Success waits for the end of this
+   * lease.
    *
    * An attempt that is not a failure closes the circuit of its endpoint: it deletes the row of the circuit.
    */
@@ -100,8 +101,8 @@ export class DeliveryAttemptRepository {
   }
 
   /**
-   * Makes all waiting notifications of a recovered endpoint due now. Each batch is a separate transaction: after a crash the
-   * remaining notifications wait for their schedule.
+   * Makes all waiting notifications of a recovered endpoint due now. Each batch is a separate transaction: after a
+   * crash the remaining notifications wait for their schedule.
    */
   async makeEndpointDue({ merchantId, endpoint }: EndpointKey, now: Date): Promise<void> {
     for (let count = RESCHEDULE_BATCH_SIZE; count === RESCHEDULE_BATCH_SIZE;)

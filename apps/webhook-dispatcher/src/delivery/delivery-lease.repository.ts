@@ -27,7 +27,10 @@ export type LeasedNotification = NotificationContent & {
 
 export interface LeaseRequest {
   readonly now: Date;
-  /** New for each request. A result is recorded only while the row has this id (fencing token; delivery-attempt.repository.ts). */
+  /**
+   * New for each request. A result is recorded only while the row has this id (fencing token;
+   * delivery-attempt.repository.ts).
+   */
   readonly leaseId: string;
   /** Later than any attempt can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
@@ -50,8 +53,8 @@ export interface SigningFailure {
 const BACKLOG_AGE_MS = 30_000;
 
 /**
- * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The last subquery is not
- * a NOT EXISTS, because for that PostgreSQL plans a scan of all notifications.
+ * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The last
+ * subquery is not a NOT EXISTS, because for that PostgreSQL plans a scan of all notifications.
  */
 const selectDueOfEndpoint = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
@@ -67,8 +70,8 @@ const selectDueOfEndpoint = (condition: string): string => `
      FOR UPDATE SKIP LOCKED`;
 
 /**
- * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. It is a skip scan of the
- * index, so its cost depends on the number of endpoints, not on the number of notifications.
+ * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. It is a skip scan of
+ * the index, so its cost depends on the number of endpoints, not on the number of notifications.
  */
 const PENDING_ENDPOINTS = `endpoints AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
@@ -133,8 +136,8 @@ export class DeliveryLeaseRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Leases due notifications in one statement. The cost is the same for an endpoint with a hundred thousand due rows and for
-   * one with ten, so an endpoint with a backlog does not delay the others (E6).
+   * Leases due notifications in one statement. The cost is the same for an endpoint with a hundred thousand due rows
+   * and for one with ten, so an endpoint with a backlog does not delay the others (E6).
    *
    * - Within an endpoint: the oldest first, but backlog and new notifications in turn.
    * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared evenly.
@@ -143,9 +146,9 @@ export class DeliveryLeaseRepository {
    *
    * A leased row is due again at the end of its lease, so nothing has to be cleaned up after a crash of its worker.
    *
-   * A Success is not leased while a Failed of its session is leased: the two requests would race, and the merchant might
-   * receive Failed after Success (E2). record-notifications.ts explains why no new lease of a Failed can begin once the Success
-   * is visible, and why this statement sees every earlier lease.
+   * A Success is not leased while a Failed of its session is leased: the two requests would race, and the merchant
+   * might receive Failed after Success (E2). record-notifications.ts explains why no new lease of a Failed can begin
+   * once the Success is visible, and why this statement sees every earlier lease.
    */
   async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
     const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE_DUE, [
@@ -164,9 +167,10 @@ export class DeliveryLeaseRepository {
   }
 
   /**
-   * Ends a lease without an attempt. The notification becomes due at `nextAttemptAt`; without that time it is exhausted. Does
-   * nothing when the lease has been lost. A row that was superseded meanwhile stays superseded and only loses its lease.
-   * `unsigned` shows administrators that the merchant cannot be notified until the missing keys are created.
+   * Ends a lease without an attempt. The notification becomes due at `nextAttemptAt`; without that time it is
+   * exhausted. Does nothing when the lease has been lost. A row that was superseded meanwhile stays superseded and only
+   * loses its lease. `unsigned` shows administrators that the merchant cannot be notified until the missing keys are
+   * created.
    */
   async release(
     { id, leaseId }: Pick<LeasedNotification, 'id' | 'leaseId'>,
@@ -192,7 +196,10 @@ export class DeliveryLeaseRepository {
     return row?.since ?? undefined;
   }
 
-  /** Number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an administrator can replay them. */
+  /**
+   * Number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an administrator
+   * can replay them.
+   */
   async countUnsigned(): Promise<number> {
     const [row] = await this.dataSource.query<[{ count: number }]>(
       `SELECT count(*) AS count FROM (

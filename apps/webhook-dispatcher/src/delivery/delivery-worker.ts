@@ -15,7 +15,9 @@ const LEASE_MS = 30_000;
 const BATCH_WAIT_MS = 5;
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** Lets the code that records notifications reserve slots of the worker, so that it can insert the rows with a lease. */
+/**
+ * Lets the code that records notifications reserve slots of the worker, so that it can insert the rows with a lease.
+ */
 export interface Slots {
   readonly leaseId: string;
   readonly leasedUntil: Date;
@@ -52,7 +54,10 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.config.SVC_DELIVERY === 'on') this.loop = this.runLoop();
   }
 
-  /** Stops leasing. Requests in flight may end within the drain time. After it they are aborted and their leases released. */
+  /**
+   * Stops leasing. Requests in flight may end within the drain time. After it they are aborted and their leases
+   * released.
+   */
   async onModuleDestroy(): Promise<void> {
     this.isStopping = true;
     this.due.nudge();
@@ -98,8 +103,8 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Records notifications and sends those that have a slot immediately, without a lease request. `record` reserves slots,
-   * inserts the notifications, those with a slot under the lease of the slots, and returns the leased ones.
+   * Records notifications and sends those that have a slot immediately, without a lease request. `record` reserves
+   * slots, inserts the notifications, those with a slot under the lease of the slots, and returns the leased ones.
    */
   async recordAndSend(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
     if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return void (await record(undefined));

@@ -87,7 +87,11 @@ describe('a notification', () => {
       dispatcher.clock.advance(29 * HOUR);
     }
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'exhausted', tries: 12, next_attempt_at: null });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
+      state: 'exhausted',
+      tries: 12,
+      next_attempt_at: null,
+    });
     expect(receiver.received).toHaveLength(12);
   });
 

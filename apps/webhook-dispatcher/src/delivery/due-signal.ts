@@ -11,8 +11,8 @@ import {
 const DUE_KEY = 'svc.webhooks.due';
 
 /**
- * Wakes the worker of this process when a notification becomes due. Without this signal the worker would find the notification
- * at its next poll of the database.
+ * Wakes the worker of this process when a notification becomes due. Without this signal the worker would find the
+ * notification at its next poll of the database.
  */
 @Injectable()
 export class DueSignal extends Signal {

@@ -16,7 +16,8 @@ let receivers: Receiver[];
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  for (let merchantId = 1; merchantId <= FAILING_MERCHANT; merchantId++) await dispatcher.deliverDefaultSecrets(merchantId);
+  for (let merchantId = 1; merchantId <= FAILING_MERCHANT; merchantId++)
+    await dispatcher.deliverDefaultSecrets(merchantId);
   receivers = await Promise.all(Array.from({ length: ENDPOINTS }, () => Receiver.start()));
 });
 afterAll(async () => {
@@ -24,7 +25,10 @@ afterAll(async () => {
   await dispatcher.test.stop();
 });
 
-/** Starts the service with its worker's loop. The retry schedule uses the clock of the test, the timeouts of requests use real time. */
+/**
+ * Starts the service with its worker's loop. The retry schedule uses the clock of the test, the timeouts of requests
+ * use real time.
+ */
 async function startLoop(): Promise<{
   publishPayment: (merchantId: number, url: string) => Promise<string>;
   stop: () => Promise<void>;
@@ -51,8 +55,8 @@ async function startLoop(): Promise<{
 }
 
 /**
- * Sends notifications to a hundred working endpoints in turn, at a fixed rate. Every fifth notification is sent to one of
- * `failingUrls` instead. Returns the milliseconds from each event to its arrival at a working endpoint, sorted.
+ * Sends notifications to a hundred working endpoints in turn, at a fixed rate. Every fifth notification is sent to one
+ * of `failingUrls` instead. Returns the milliseconds from each event to its arrival at a working endpoint, sorted.
  */
 async function measureLatencies(failingUrls: readonly string[]): Promise<number[]> {
   const { publishPayment, stop } = await startLoop();
@@ -69,13 +73,21 @@ async function measureLatencies(failingUrls: readonly string[]): Promise<number[
   const startedAt = performance.now();
   let publishedCount = 0;
   await waitUntil('all events', 60_000, async () => {
-    for (; publishedCount < NOTIFICATIONS && performance.now() >= startedAt + publishedCount * INTERVAL_MS; publishedCount++) {
+    for (
+      ;
+      publishedCount < NOTIFICATIONS && performance.now() >= startedAt + publishedCount * INTERVAL_MS;
+      publishedCount++
+    ) {
       const at = performance.now();
       const failingUrl = publishedCount % 5 === 0 ? failingUrls[(publishedCount / 5) % failingUrls.length] : undefined;
       const merchantId = (publishedCount % ENDPOINTS) + 1;
       if (failingUrl !== undefined) publishing.push(publishPayment(FAILING_MERCHANT, failingUrl));
       else
-        publishing.push(publishPayment(merchantId, receivers[merchantId - 1]!.url).then((reference) => publishedAt.set(reference, at)));
+        publishing.push(
+          publishPayment(merchantId, receivers[merchantId - 1]!.url).then((reference) =>
+            publishedAt.set(reference, at),
+          ),
+        );
     }
     return publishedCount === NOTIFICATIONS;
   });
@@ -109,7 +121,9 @@ test('a merchant with dead and hanging endpoints does not slow down a hundred ot
   for (const socket of hanging) socket.destroy();
   for (const server of servers) server.close();
 
-  const figures = [alone, failingUrls].map((sorted) => [0.5, 0.99, 1].map((share) => Math.round(percentile(sorted, share))));
+  const figures = [alone, failingUrls].map((sorted) =>
+    [0.5, 0.99, 1].map((share) => Math.round(percentile(sorted, share))),
+  );
   process.stdout.write(
     `webhook p50 / p99 / most in ms: alone ${figures[0]!.join(' / ')}, beside six hanging endpoints and a dead one ${figures[1]!.join(' / ')}\n`,
   );

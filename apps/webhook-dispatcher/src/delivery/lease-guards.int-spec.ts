@@ -40,7 +40,9 @@ const leaseDue = (overrides: Partial<LeaseRequest> = {}): Promise<LeasedNotifica
   });
 const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
 
-async function recordNotification(updateNotification: Parameters<DispatcherUnderTest['newPayment']>[1] = {}): Promise<NotificationRow> {
+async function recordNotification(
+  updateNotification: Parameters<DispatcherUnderTest['newPayment']>[1] = {},
+): Promise<NotificationRow> {
   const payment = dispatcher.newPayment(ENDPOINT, updateNotification);
   await dispatcher.deliverPayments(payment);
   return dispatcher.getNotificationRow(payment);
@@ -97,14 +99,17 @@ describe.each(['success', 'failed'] as const)(
       expect(await rowOf(currentLease.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
     });
 
-    test.each([true, false])('does not release the notification (with a time of the next attempt: %s)', async (hasTime) => {
-      const { lostLease, currentLease, before } = await loseLease();
-      await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
-        lostLease,
-        hasTime ? dispatcher.clock.now() : undefined,
-      );
-      expect(await rowOf(currentLease.id)).toEqual(before);
-    });
+    test.each([true, false])(
+      'does not release the notification (with a time of the next attempt: %s)',
+      async (hasTime) => {
+        const { lostLease, currentLease, before } = await loseLease();
+        await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+          lostLease,
+          hasTime ? dispatcher.clock.now() : undefined,
+        );
+        expect(await rowOf(currentLease.id)).toEqual(before);
+      },
+    );
   },
 );
 
@@ -137,16 +142,19 @@ describe('a released notification', () => {
     expect(await rowOf(leased!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
   });
 
-  test.each([true, false])('that was superseded stays superseded and loses its lease (with a time of the next attempt: %s)', async (hasTime) => {
-    await recordNotification({ state: 'failed' });
-    const [leased] = await leaseDue();
-    await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
-    await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
-      leased!,
-      hasTime ? dispatcher.clock.now() : undefined,
-    );
-    expect(await rowOf(leased!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
-  });
+  test.each([true, false])(
+    'that was superseded stays superseded and loses its lease (with a time of the next attempt: %s)',
+    async (hasTime) => {
+      await recordNotification({ state: 'failed' });
+      const [leased] = await leaseDue();
+      await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
+      await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
+        leased!,
+        hasTime ? dispatcher.clock.now() : undefined,
+      );
+      expect(await rowOf(leased!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
+    },
+  );
 });
 
 test.each([
@@ -165,7 +173,12 @@ describe('a circuit', () => {
     [7, 'other.example:443'],
     [8, HOST],
   ] as const;
-  const insertCircuit = (merchantId: number, endpoint: string, until: Date, probe: string | null = null): Promise<unknown> =>
+  const insertCircuit = (
+    merchantId: number,
+    endpoint: string,
+    until: Date,
+    probe: string | null = null,
+  ): Promise<unknown> =>
     query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until, probe_lease_id) VALUES ($1, $2, 5, 1, $3, $4)`,
       [merchantId, endpoint, until, probe],
@@ -178,11 +191,16 @@ describe('a circuit', () => {
   };
 
   test('is closed by a response of its own endpoint and merchant, not by a failure', async () => {
-    for (const [merchantId, endpoint] of others) await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
+    for (const [merchantId, endpoint] of others)
+      await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recordNotification();
     const [succeeding, failing] = await leaseDue();
     await insertCircuit(7, HOST, dispatcher.clock.later(60_000));
-    await recordResult(failing!, { outcome: 'unanswered', state: 'pending', nextAttemptAt: dispatcher.clock.now() }, undefined);
+    await recordResult(
+      failing!,
+      { outcome: 'unanswered', state: 'pending', nextAttemptAt: dispatcher.clock.now() },
+      undefined,
+    );
     expect(await readCircuits()).toHaveLength(3);
     await recordResult(succeeding!, GONE, 410);
     expect(await readCircuits()).toEqual([
@@ -192,7 +210,8 @@ describe('a circuit', () => {
   });
 
   test('counts a failure of its own endpoint and merchant', async () => {
-    for (const [merchantId, endpoint] of others) await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
+    for (const [merchantId, endpoint] of others)
+      await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
     await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
       failure,
@@ -215,7 +234,8 @@ describe('a circuit', () => {
   });
 
   test('of another endpoint or merchant blocks no notification, and its waiting notifications use no slot', async () => {
-    for (const [merchantId, endpoint] of others) await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
+    for (const [merchantId, endpoint] of others)
+      await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.deliverPayments(dispatcher.newPayment('https://other.example/hook'));
     dispatcher.clock.advance(1);
     for (let count = 0; count < 3; count++) await recordNotification();
@@ -251,7 +271,10 @@ describe('a circuit', () => {
     test.each<[string, (id: string) => Promise<unknown>]>([
       ['of another merchant', (id) => updateNotification(id, `merchant_id = 8`)],
       ['of another endpoint', (id) => updateNotification(id, `endpoint = 'other.example:443'`)],
-      ['delivered', (id) => updateNotification(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`)],
+      [
+        'delivered',
+        (id) => updateNotification(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`),
+      ],
       ['due a millisecond too late', (id) => updateNotification(id, `next_attempt_at = $2`, ago(299_999))],
       ['created a millisecond too late', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
       ['replayed too late', (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
@@ -282,7 +305,12 @@ describe('a notification', () => {
     { title: 'that is due a millisecond later is not leased', columns: `next_attempt_at = $2`, ms: 1, count: 0 },
     { title: 'whose lease ends now is leased', columns: LEASED_UNTIL, ms: 0, count: 1 },
     { title: 'whose lease ends a millisecond later is not leased', columns: LEASED_UNTIL, ms: 1, count: 0 },
-    { title: 'that has been due for 30 seconds (backlog) is leased', columns: `next_attempt_at = $2`, ms: -30_000, count: 1 },
+    {
+      title: 'that has been due for 30 seconds (backlog) is leased',
+      columns: `next_attempt_at = $2`,
+      ms: -30_000,
+      count: 1,
+    },
   ])('$title', async ({ columns, ms, count }) => {
     const { id } = await recordNotification();
     await updateNotification(id, columns, dispatcher.clock.later(ms));

@@ -58,7 +58,10 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
 
 describe('of the backlog and the newer notifications of one endpoint', () => {
   test('the newer ones are leased first, when there is one slot', async () => {
-    const backlog = [await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2), await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1)];
+    const backlog = [
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
+    ];
     const newer = [await recordDue(7, 'a:443', 2), await recordDue(7, 'a:443', 1)];
     const order: string[][] = [];
     for (let nth = 0; nth < 4; nth++) order.push(await leaseIds({ maxPerEndpoint: 1 }));
@@ -66,7 +69,10 @@ describe('of the backlog and the newer notifications of one endpoint', () => {
   });
 
   test('one each is leased, when there are two slots', async () => {
-    const backlog = [await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2), await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1)];
+    const backlog = [
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
+    ];
     const newer = [await recordDue(7, 'a:443', 2), await recordDue(7, 'a:443', 1)];
     expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([newer[0]!, backlog[0]!].toSorted());
   });
@@ -164,7 +170,8 @@ describe('a probe', () => {
 });
 
 describe('the age of the oldest due notification', () => {
-  const readOldestDueSeconds = (): Promise<number> => dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
+  const readOldestDueSeconds = (): Promise<number> =>
+    dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
 
   test('is that of the endpoint that has waited longest, and ignores notifications that are not due', async () => {
     await recordDue(7, 'a:443', -SECOND);

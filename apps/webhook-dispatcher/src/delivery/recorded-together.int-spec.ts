@@ -8,6 +8,8 @@ import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lea
 import { DueSignal } from './due-signal.js';
 
 const LEASE_MS = 30_000;
+/** Constraint delivery_attempts_duration rejects it. */
+const INVALID_DURATION_MS = -1;
 
 let dispatcher: DispatcherUnderTest;
 let recorder: AttemptRecorder;
@@ -36,7 +38,9 @@ const leaseAll = (): Promise<LeasedNotification[]> =>
     ...{ max: 200, maxPerMerchant: 200, maxPerEndpoint: 200, usage: [] },
   });
 async function recordAndLease(count: number): Promise<LeasedNotification[]> {
-  await dispatcher.deliverPayments(...Array.from({ length: count }, () => dispatcher.newPayment('https://shop.example/hook')));
+  await dispatcher.deliverPayments(
+    ...Array.from({ length: count }, () => dispatcher.newPayment('https://shop.example/hook')),
+  );
   return leaseAll();
 }
 const recordDelivered = (notification: LeasedNotification, durationMs = 1): Promise<boolean> =>
@@ -62,9 +66,14 @@ async function readStates(notifications: readonly LeasedNotification[]): Promise
 }
 
 test('if the database rejects one of a hundred results, only that one is not recorded', async () => {
-  const [invalidIndex, notifications] = [60, await recordAndLease(100)];
+  const invalidIndex = 60;
+  const notifications = await recordAndLease(100);
   const lock = await lockRows(notifications[0]!);
-  const results = Promise.allSettled(notifications.map((notification, nth) => recordDelivered(notification, nth === invalidIndex ? -1 : nth)));
+  const results = Promise.allSettled(
+    notifications.map((notification, nth) =>
+      recordDelivered(notification, nth === invalidIndex ? INVALID_DURATION_MS : nth),
+    ),
+  );
   await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await lock.release();
   for (const [nth, result] of (await results).entries())
@@ -73,7 +82,9 @@ test('if the database rejects one of a hundred results, only that one is not rec
         ? { status: 'rejected', reason: { driverError: { code: '23514', constraint: 'delivery_attempts_duration' } } }
         : { status: 'fulfilled', value: true },
     );
-  expect(await readStates(notifications)).toEqual(notifications.map((_, nth) => (nth === invalidIndex ? 'pending 0 0' : 'delivered 1 1')));
+  expect(await readStates(notifications)).toEqual(
+    notifications.map((_, nth) => (nth === invalidIndex ? 'pending 0 0' : 'delivered 1 1')),
+  );
   const durations = await query<{ id: string; duration: number }[]>(
     `SELECT notification_id AS id, duration_ms AS duration FROM delivery_attempts`,
   );
@@ -85,38 +96,40 @@ test('if the database rejects one of a hundred results, only that one is not rec
 test('a result is not recorded if its lease was lost, also when the new lease of the notification is recorded with it', async () => {
   const [expiredLease] = await recordAndLease(1);
   dispatcher.clock.advance(LEASE_MS);
-  const [first, ...others] = await recordAndLease(5);
-  const renewed = [first!, ...others].find(({ id }) => id === expiredLease!.id)!;
-  const [first, lostLease, ...othersWithLease] = [first!, ...others].filter((notification) => notification !== renewed);
+  const leased = await recordAndLease(5);
+  const renewedLease = leased.find(({ id }) => id === expiredLease!.id)!;
+  const [first, lostLease, ...others] = leased.filter((notification) => notification !== renewedLease);
   const lock = await lockRows(first!);
   const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
-  const notifications = [first!, { ...lostLease!, leaseId: randomUUID() }, expiredLease!, renewed, ...othersWithLease];
+  const notifications = [first!, { ...lostLease!, leaseId: randomUUID() }, expiredLease!, renewedLease, ...others];
   const results = notifications.map((notification) => recordDelivered(notification));
   await waitForBlockedBackends(dispatcher.test.dataSource, 1);
   await lock.release();
-  expect(await Promise.all(results)).toEqual([true, false, false, true, ...othersWithLease.map(() => true)]);
+  expect(await Promise.all(results)).toEqual([true, false, false, true, ...others.map(() => true)]);
   // The first result alone, the others together, and the second result of the same notification alone.
   expect(querySpy.mock.calls.filter(([text]) => text.includes('INSERT INTO delivery_attempts'))).toHaveLength(1 + 2);
-  expect(await readStates([first!, lostLease!, renewed, ...othersWithLease])).toEqual([
+  expect(await readStates([first!, lostLease!, renewedLease, ...others])).toEqual([
     ...['delivered 1 1', 'pending 0 0', 'delivered 1 1'],
-    ...othersWithLease.map(() => 'delivered 1 1'),
+    ...others.map(() => 'delivered 1 1'),
   ]);
 });
 
 test('if the connection is lost, no result is recorded or retried, and all notifications are leased again later', async () => {
   const [first, blocked, ...others] = await recordAndLease(51);
-  const [first, second] = [await lockRows(first!), await lockRows(blocked!)];
+  const [lockOnFirst, lockOnBlocked] = [await lockRows(first!), await lockRows(blocked!)];
   const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
   const firstRecorded = recordDelivered(first!);
-  const recordedTogether = Promise.allSettled([blocked!, ...others].map((notification) => recordDelivered(notification)));
+  const recordedTogether = Promise.allSettled(
+    [blocked!, ...others].map((notification) => recordDelivered(notification)),
+  );
   await waitForBlockedBackends(dispatcher.test.dataSource, 1);
-  await first.release();
+  await lockOnFirst.release();
   expect(await firstRecorded).toBe(true);
   await terminateBlockedBackend(dispatcher.test.dataSource);
   for (const result of await recordedTogether)
     expect(result).toMatchObject({ status: 'rejected', reason: { driverError: { code: '57P01' } } });
   expect(querySpy.mock.calls.filter(([text]) => text.includes('INSERT INTO delivery_attempts'))).toHaveLength(2);
-  await second.release();
+  await lockOnBlocked.release();
   const notifications = [blocked!, ...others];
   expect(await readStates(notifications)).toEqual(notifications.map(() => 'pending 0 0'));
   expect(await leaseAll()).toEqual([]);

@@ -27,8 +27,9 @@ export interface SendOptions {
 }
 
 /**
- * Makes one attempt of a leased notification: signs it, posts it, and records the result. After a crash between the request and
- * the record, the lease ends and another worker sends the notification again under the same webhook-id (E8).
+ * Makes one attempt of a leased notification: signs it, posts it, and records the result. After a crash between the
+ * request and the record, the lease ends and another worker sends the notification again under the same webhook-id
+ * (E8).
  */
 @Injectable()
 export class SendNotification {
@@ -66,8 +67,8 @@ export class SendNotification {
     if (!keys) return this.waitForKeys(notification);
 
     const startedAt = this.clock.now();
-    // The process may have been suspended since it leased. Near the end of the lease it must not send a Failed any more: another
-    // worker may already lease the Success of the session.
+    // The process may have been suspended since it leased. Near the end of the lease it must not send a Failed any
+    // more: another worker may already lease the Success of the session.
     if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 

@@ -46,13 +46,18 @@ describe('the signature inside the body', () => {
 });
 
 describe('the request of a session’s notification', () => {
-  const signed = signNotification(WEBHOOK_ID, sessionContent(succeeded), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT);
+  const signed = signNotification(
+    WEBHOOK_ID,
+    sessionContent(succeeded),
+    { apiKey: API_KEY, webhookSecrets: SECRETS },
+    SENT_AT,
+  );
 
   it('has the fields in the order of the specification, regardless of their order in the database', () => {
     const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
-    expect(signNotification(WEBHOOK_ID, sessionContent(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body).toBe(
-      signed.body,
-    );
+    expect(
+      signNotification(WEBHOOK_ID, sessionContent(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body,
+    ).toBe(signed.body);
     expect(Object.keys(JSON.parse(signed.body) as object)).toEqual([
       'signature',
       'sessionId',
@@ -119,7 +124,12 @@ describe('the request of a site’s notification (M6)', () => {
     },
   };
   const keys = { apiKey: null, webhookSecrets: SECRETS };
-  const { body, headers } = signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: notice }, keys, SENT_AT);
+  const { body, headers } = signNotification(
+    WEBHOOK_ID,
+    { recipient: 'site', apiVersion: null, fields: notice },
+    keys,
+    SENT_AT,
+  );
 
   it('has the whole notice as its body, and the signature only in the headers', () => {
     expect(JSON.parse(body)).toEqual(notice);
@@ -130,7 +140,9 @@ describe('the request of a site’s notification (M6)', () => {
 
   it('has the same body regardless of the order of the fields in the database', () => {
     const stored = Object.fromEntries(Object.entries(notice).reverse()) as unknown as PaymentNotice;
-    expect(signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body).toBe(body);
+    expect(
+      signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body,
+    ).toBe(body);
   });
 
   it('throws for a session’s notification without an API key', () => {

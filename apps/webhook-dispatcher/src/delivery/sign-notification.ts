@@ -19,8 +19,8 @@ export interface SignedNotification {
 }
 
 /**
- * Builds the request of one attempt. The body of a session's notification contains the signature of E3. The headers are those
- * of Standard Webhooks (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
+ * Builds the request of one attempt. The body of a session's notification contains the signature of E3. The headers are
+ * those of Standard Webhooks (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
  */
 export function signNotification(
   id: string,
@@ -42,9 +42,9 @@ export function signNotification(
 }
 
 /**
- * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak: a bar inside a field
- * can move a limit between two fields, and the time of the request is not signed. The signature in the headers has neither
- * weakness.
+ * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak: a bar
+ * inside a field can move a limit between two fields, and the time of the request is not signed. The signature in the
+ * headers has neither weakness.
  */
 export function notificationSignature(fields: NotificationFields, apiKey: string): string {
   const parts = [
@@ -87,8 +87,8 @@ type NoticeMember =
   'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof RefundNotice;
 
 /**
- * All members of a notice and of the objects in it, in the order of the body. Only the names are used; as a Record, the list does
- * not compile when a member is missing.
+ * All members of a notice and of the objects in it, in the order of the body. Only the names are used; as a Record, the
+ * list does not compile when a member is missing.
  */
 const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   type: null,

@@ -268,7 +268,11 @@ describe('the loop of a worker', () => {
     await deliver(payment);
     await waitUntil('the first attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).tries === 1);
     dispatcher.clock.advance(6 * SECOND);
-    await waitUntil('the second attempt', 5_000, async () => (await dispatcher.getNotificationRow(payment)).state === 'delivered');
+    await waitUntil(
+      'the second attempt',
+      5_000,
+      async () => (await dispatcher.getNotificationRow(payment)).state === 'delivered',
+    );
     await service.close();
     expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ tries: 2 });
     expect(receiver.received).toHaveLength(2);

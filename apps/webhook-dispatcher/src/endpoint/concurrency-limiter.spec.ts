@@ -12,7 +12,12 @@ function tryAcquireAll(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boo
 describe('slots', () => {
   it('are limited for each endpoint of a merchant', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT, key(1, 'b.example:443'))).toEqual([true, true, false, true]);
+    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT, key(1, 'b.example:443'))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
   });
 
   it('are limited for each merchant, over all its endpoints', () => {
@@ -149,7 +154,9 @@ describe('slots', () => {
     expect(limiterWith(ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(true);
     expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(false);
     expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(otherEndpoint)).toBe(true);
-    expect(limiterWith(ENDPOINT, ENDPOINT, otherEndpoint, otherEndpoint).hasCapacityFor(key(1, 'c.example:443'))).toBe(false);
+    expect(limiterWith(ENDPOINT, ENDPOINT, otherEndpoint, otherEndpoint).hasCapacityFor(key(1, 'c.example:443'))).toBe(
+      false,
+    );
     const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
     expect(limiterWith(...six.slice(1)).hasCapacityFor(ENDPOINT)).toBe(true);
     expect(limiterWith(...six).hasCapacityFor(key(7, 'a.example:443'))).toBe(false);
@@ -214,7 +221,10 @@ describe('slots', () => {
   it('never exceed a limit and are counted correctly in any order of requests', () => {
     const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
     const step = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
-    /** How often each limit was reached, and how often a slot was released: proves that the random steps test the limits. */
+    /**
+     * How often each limit was reached, and how often a slot was released: proves that the random steps test the
+     * limits.
+     */
     const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };
     fc.assert(
       fc.property(fc.array(step, { minLength: 50, maxLength: 100 }), (steps) => {
@@ -223,7 +233,8 @@ describe('slots', () => {
         for (const { keyIndex, action } of steps) {
           if (action === 'lease') limiter.endLease(limiter.beginLease(), []);
           if (action === 'acquire' && limiter.tryAcquire(keys[keyIndex]!)) inFlightKeys.push(keys[keyIndex]!);
-          const released = action === 'release' ? inFlightKeys.splice(keyIndex % Math.max(inFlightKeys.length, 1), 1) : [];
+          const released =
+            action === 'release' ? inFlightKeys.splice(keyIndex % Math.max(inFlightKeys.length, 1), 1) : [];
           for (const endpointKey of released) {
             limiter.markRequestEnded(endpointKey);
             limiter.markRecorded();

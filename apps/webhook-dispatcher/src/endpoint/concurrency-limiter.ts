@@ -25,11 +25,11 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6), without side effects. A merchant has a limit in addition to those of its
- * endpoints: otherwise a merchant that uses many endpoints could use all slots of the process.
+ * Limits the requests in flight of this process (E6), without side effects. A merchant has a limit in addition to those
+ * of its endpoints: otherwise a merchant that uses many endpoints could use all slots of the process.
  *
- * When a notification gets no slot, later notifications get none either until the next lease request, so that they do not
- * overtake the one that waits.
+ * When a notification gets no slot, later notifications get none either until the next lease request, so that they do
+ * not overtake the one that waits.
  */
 export class ConcurrencyLimiter {
   private inFlight = 0;
@@ -45,8 +45,8 @@ export class ConcurrencyLimiter {
   constructor(private readonly limits: ConcurrencyLimits) {}
 
   /**
-   * Free slots, including those that notifications wait for. Up to `total` ended requests may wait until their results are recorded;
-   * each further one uses a slot.
+   * Free slots, including those that notifications wait for. Up to `total` ended requests may wait until their results
+   * are recorded; each further one uses a slot.
    */
   get available(): number {
     const { total } = this.limits;
@@ -112,9 +112,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Ends a lease request. Its notifications must have acquired their slots. If it leased the maximum of an endpoint, of a
-   * merchant or of the process, more notifications may be waiting there. Returns true when such a slot became free during the
-   * request: the caller must lease again, since nothing else wakes the worker.
+   * Ends a lease request. Its notifications must have acquired their slots. If it leased the maximum of an endpoint, of
+   * a merchant or of the process, more notifications may be waiting there. Returns true when such a slot became free
+   * during the request: the caller must lease again, since nothing else wakes the worker.
    */
   endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {
     this.isLeasing = false;

@@ -39,7 +39,10 @@ async function startNameServer(...parameters: Parameters<typeof NameServer.start
 }
 
 describe('a host name whose DNS record changes with each query', () => {
-  /** Starts two servers on one port of two addresses, the merchant's and an internal one. Returns the `Host` headers that they received. */
+  /**
+   * Starts two servers on one port of two addresses, the merchant's and an internal one. Returns the `Host` headers
+   * that they received.
+   */
   async function startMerchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
     const victim: string[] = [];
@@ -69,7 +72,8 @@ describe('a host name whose DNS record changes with each query', () => {
   it('is resolved and checked again at each attempt', async () => {
     const { port, merchant } = await startMerchantAndVictim();
     const dns = await startNameServer(
-      (_, queryCount) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][queryCount - 1] ?? [],
+      (_, queryCount) =>
+        [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][queryCount - 1] ?? [],
     );
     const resolve = resolveWith([dns.address]);
     const responses: WebhookResponse[] = [];
@@ -132,7 +136,11 @@ describe('an endpoint that', () => {
   }
 
   /** Starts a server that sends `firstBytes`, and then `repeatedBytes` until the connection is closed. */
-  const startEndlessResponse = (firstBytes: string, repeatedBytes: string, onSent = (_bytes: number): unknown => undefined): Promise<string> =>
+  const startEndlessResponse = (
+    firstBytes: string,
+    repeatedBytes: string,
+    onSent = (_bytes: number): unknown => undefined,
+  ): Promise<string> =>
     startEndpoint(
       createServer((socket) =>
         socket.once('data', () => {
@@ -154,7 +162,10 @@ describe('an endpoint that', () => {
     ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
     ['sends 100 Continue for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
   ])('%s is disconnected', async (_, firstBytes, errorClass, repeatedBytes) => {
-    const url = repeatedBytes === '' ? await startEndpoint(createServer()) : await startEndlessResponse(firstBytes, repeatedBytes);
+    const url =
+      repeatedBytes === ''
+        ? await startEndpoint(createServer())
+        : await startEndlessResponse(firstBytes, repeatedBytes);
     const result = await post(newClient(), url);
     expect(result.statusCode).toBeUndefined();
     expect(result.errorClass).toBe(errorClass);
@@ -164,7 +175,11 @@ describe('an endpoint that', () => {
   it.each([
     ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
-    ['with an extreme content-length', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
+    [
+      'with an extreme content-length',
+      'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n',
+      'x'.repeat(10_000),
+    ],
   ])(
     'acknowledges with an endless response %s has acknowledged, and only 64 KiB of the response are read',
     async (_, firstBytes, repeatedBytes) => {

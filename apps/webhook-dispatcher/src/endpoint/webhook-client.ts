@@ -93,7 +93,9 @@ class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
-/** Only the status decides the result of the attempt. The body is for support, so an incomplete body is not an error. */
+/**
+ * Only the status decides the result of the attempt. The body is for support, so an incomplete body is not an error.
+ */
 async function readResponse({
   statusCode,
   headers,

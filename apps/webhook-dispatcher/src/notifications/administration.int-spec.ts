@@ -110,9 +110,9 @@ describe('the administration API', () => {
       `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`,
       [sessionId],
     );
-    expect((await listNotifications('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(
-      true,
-    );
+    expect(
+      (await listNotifications('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId),
+    ).toBe(true);
   });
 
   it.each([

@@ -11,7 +11,10 @@ import {
 export const NOTIFICATION_STATES = DELIVERY_STATES;
 export type NotificationState = DeliveryState;
 
-/** The recipient of a notification, and its body. The recipient is a session's notificationUrl (E2) or a site's webhook (M6). */
+/**
+ * The recipient of a notification, and its body. The recipient is a session's notificationUrl (E2) or a site's webhook
+ * (M6).
+ */
 export type NotificationContent =
   | {
       readonly recipient: 'session';

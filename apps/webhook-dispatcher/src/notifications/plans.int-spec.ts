@@ -63,13 +63,18 @@ describe('the list reads only the rows of its page, newest first', () => {
     );
   });
 
-  test.each(['superseded', 'exhausted', 'gone'])('for %s notifications, of all merchants or of one', async (stateName) => {
-    const index = 'notifications_undelivered';
-    expect(await explainList({ state: stateName })).toMatch(backwardScan(index, state(stateName)));
-    expect(await explainList({ state: stateName, after: ID })).toMatch(backwardScan(index, state(stateName), olderThanId));
-    const planOfMerchant = await explainList({ state: stateName, merchantId: '7', after: ID });
-    expect(planOfMerchant).toMatch(backwardScan(index, state(stateName), olderThanId, merchant));
-  });
+  test.each(['superseded', 'exhausted', 'gone'])(
+    'for %s notifications, of all merchants or of one',
+    async (stateName) => {
+      const index = 'notifications_undelivered';
+      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, state(stateName)));
+      expect(await explainList({ state: stateName, after: ID })).toMatch(
+        backwardScan(index, state(stateName), olderThanId),
+      );
+      const planOfMerchant = await explainList({ state: stateName, merchantId: '7', after: ID });
+      expect(planOfMerchant).toMatch(backwardScan(index, state(stateName), olderThanId, merchant));
+    },
+  );
 });
 
 test('the waiting time of the oldest due notification is read for each endpoint, not for each notification', async () => {
@@ -77,7 +82,9 @@ test('the waiting time of the oldest due notification is read for each endpoint,
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).oldestDueSeconds());
   const indexScan = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
   expect(plan.match(new RegExp(indexScan, 'g'))).toHaveLength(2);
-  expect(plan).toMatch(new RegExp(String.raw`${indexScan} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`));
+  expect(plan).toMatch(
+    new RegExp(String.raw`${indexScan} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`),
+  );
 });
 
 test('notifications without a signing key are counted with their index', async () => {

@@ -47,8 +47,9 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
 }
 
 /**
- * Builds the notification for the webhook of a payment's site (M6). Its webhook-id may be that of the session's notification,
- * which has another URL. The id of the row is different from both, and sorts by the time of the payment or refund.
+ * Builds the notification for the webhook of a payment's site (M6). Its webhook-id may be that of the session's
+ * notification, which has another URL. The id of the row is different from both, and sorts by the time of the payment
+ * or refund.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
   const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);

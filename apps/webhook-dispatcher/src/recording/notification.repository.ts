@@ -6,7 +6,9 @@ import type { NewNotification } from './new-notification.js';
 /** Inserts notifications. */
 @Injectable()
 export class NotificationRepository {
-  /** Inserts those with a slot under `lease` where possible, the others as pending. Returns the ids of the leased ones. */
+  /**
+   * Inserts those with a slot under `lease` where possible, the others as pending. Returns the ids of the leased ones.
+   */
   async insertAll(
     db: Pick<EntityManager, 'query'>,
     notifications: readonly { readonly notification: NewNotification; readonly hasSlot: boolean }[],

@@ -10,7 +10,10 @@ beforeAll(async () => {
 afterAll(() => dispatcher.test.stop());
 
 test('payments of invoices have no notificationUrl and are skipped, and payments of sessions in the same batch are recorded', async () => {
-  const [sessionPayment, invoicePayment] = [dispatcher.newPayment('https://shop.example/hook'), dispatcher.newPayment('https://x.example')];
+  const [sessionPayment, invoicePayment] = [
+    dispatcher.newPayment('https://shop.example/hook'),
+    dispatcher.newPayment('https://x.example'),
+  ];
   const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
   const { test } = dispatcher;
   await test.deliver(

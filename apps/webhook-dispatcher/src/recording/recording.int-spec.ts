@@ -1,4 +1,6 @@
-/** Tests in which state a notification is recorded: superseded, pending, or leased to the worker that has a slot for it. */
+/**
+ * Tests in which state a notification is recorded: superseded, pending, or leased to the worker that has a slot for it.
+ */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { NotificationRepository } from './notification.repository.js';
@@ -61,7 +63,12 @@ describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
     'pending, leased',
     () => recordEarlier(randomUUID(), 'failed', 1),
   ],
-  ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'success', 1)],
+  [
+    'success',
+    'a Success of its session that is being sent',
+    'pending, leased',
+    (id) => recordEarlier(id, 'success', 1),
+  ],
 ])('a %s that is recorded after %s is %s', (state, _, expected, recordEarlierNotification) => {
   test('when the worker has a slot for it', async () => {
     const sessionId = randomUUID();

@@ -29,7 +29,8 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.getNotificationRow(payment)).state;
+const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> =>
+  (await dispatcher.getNotificationRow(payment)).state;
 
 /** Leases all due notifications, so that the test itself can make the steps of an attempt. */
 function leaseAll(): Promise<LeasedNotification[]> {
@@ -181,33 +182,36 @@ describe('when concurrent transactions record a Failed and its Success', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
-  ])('and the %s is first, the second transaction waits for the first, and only the Success is sent', async (firstStatus) => {
-    const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
-    const { dataSource } = dispatcher.test;
-    const firstTransaction = dataSource.createQueryRunner();
-    await firstTransaction.startTransaction();
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
-      { payload: first },
-    ]);
+  ])(
+    'and the %s is first, the second transaction waits for the first, and only the Success is sent',
+    async (firstStatus) => {
+      const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
+      const { dataSource } = dispatcher.test;
+      const firstTransaction = dataSource.createQueryRunner();
+      await firstTransaction.startTransaction();
+      await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
+        { payload: first },
+      ]);
 
-    let secondDone = false;
-    const secondRecording = dataSource
-      .transaction((tx) =>
-        new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
-      )
-      .then(() => {
-        secondDone = true;
-      });
-    await waitForBlockedBackend('advisory');
-    expect(secondDone).toBe(false);
-    await firstTransaction.commitTransaction();
-    await firstTransaction.release();
-    await secondRecording;
+      let secondDone = false;
+      const secondRecording = dataSource
+        .transaction((tx) =>
+          new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
+        )
+        .then(() => {
+          secondDone = true;
+        });
+      await waitForBlockedBackend('advisory');
+      expect(secondDone).toBe(false);
+      await firstTransaction.commitTransaction();
+      await firstTransaction.release();
+      await secondRecording;
 
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
-    await dispatcher.runOnce();
-    expect(receiver.paymentStatuses).toEqual(['Success']);
-  });
+      expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
+      await dispatcher.runOnce();
+      expect(receiver.paymentStatuses).toEqual(['Success']);
+    },
+  );
 
   it('the recording of the Success waits for an uncommitted lease of the Failed', async () => {
     await dispatcher.deliverPayments(failed);
@@ -262,7 +266,9 @@ describe('when concurrent transactions record a Failed and its Success', () => {
     await sending;
     while ((await dispatcher.runOnce()) > 0);
 
-    const sentNotifications = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
+    const sentNotifications = receiver.received.map(
+      ({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string },
+    );
     for (const sessionId of sessions) {
       const statuses = sentNotifications
         .filter((notification) => notification.sessionId === sessionId)

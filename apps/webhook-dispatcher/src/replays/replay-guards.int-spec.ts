@@ -34,7 +34,8 @@ const replayMany = async (body: object): Promise<unknown> => {
   return [replayed, skipped];
 };
 /** Requests a replay of one notification. Returns the HTTP status. */
-const replayOne = async (id: string): Promise<number> => (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
+const replayOne = async (id: string): Promise<number> =>
+  (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
 
 async function openCircuits(): Promise<void> {
   for (const [merchantId, endpoint] of [

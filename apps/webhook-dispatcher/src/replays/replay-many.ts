@@ -10,7 +10,9 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 export interface ReplayedPage {
   /** Number of notifications that are due now, each with the same id and a new retry schedule. */
   replayed: number;
-  /** Number of selected notifications that are not replayed: being sent, or a Failed whose session has been paid (E2). */
+  /**
+   * Number of selected notifications that are not replayed: being sent, or a Failed whose session has been paid (E2).
+   */
   skipped: number;
   /** Pass it as `after` for the next page; null on the last. */
   after: string | null;

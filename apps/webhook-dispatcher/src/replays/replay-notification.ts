@@ -7,7 +7,10 @@ import { DueSignal } from '../delivery/due-signal.js';
 import { replayConflict } from '../notifications/notification.js';
 import { ReplayRepository } from './replay.repository.js';
 
-/** Limits of a replay by a merchant: its site and mode, and one replay of a notification per interval. Administrators have none. */
+/**
+ * Limits of a replay by a merchant: its site and mode, and one replay of a notification per interval. Administrators
+ * have none.
+ */
 export interface ReplayLimits {
   readonly owner: DeliveryOwner;
   readonly minIntervalMs: number;
@@ -18,8 +21,8 @@ export interface ReplayLimits {
  * a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within the interval
  * of `limits`.
  *
- * It locks the session first. Without the lock it would not see a Success that another transaction is recording, and the merchant
- * would receive the replayed Failed after the Success (E2).
+ * It locks the session first. Without the lock it would not see a Success that another transaction is recording, and
+ * the merchant would receive the replayed Failed after the Success (E2).
  */
 @Injectable()
 export class ReplayNotification {

@@ -36,12 +36,14 @@ export class ReplayRepository {
    * Until the transaction ends, no other transaction records or replays a notification of these sessions:
    * `record_notifications` takes the same locks, by the same function of the database.
    *
-   * Reason: two concurrent transactions may record the Failed and the Success of one session. Without the lock neither would see
-   * the row of the other, the Failed would stay pending, and the merchant could receive Failed after Success (E2). The lock is a
-   * separate statement, because under READ COMMITTED only the following statements see the commit of the previous lock holder.
+   * Reason: two concurrent transactions may record the Failed and the Success of one session. Without the lock neither
+   * would see the row of the other, the Failed would stay pending, and the merchant could receive Failed after Success
+   * (E2). The lock is a separate statement, because under READ COMMITTED only the following statements see the commit
+   * of the previous lock holder.
    *
-   * Call it once in a transaction. One call acquires its locks in a fixed order; a second call could break that order and cause a
-   * deadlock. The lock key is a hash of the session id: two sessions with the same hash wait for each other, which is harmless.
+   * Call it once in a transaction. One call acquires its locks in a fixed order; a second call could break that order
+   * and cause a deadlock. The lock key is a hash of the session id: two sessions with the same hash wait for each
+   * other, which is harmless.
    */
   async lockSessions(tx: EntityManager, sessionIds: readonly string[]): Promise<void> {
     await tx.query(`SELECT lock_sessions($1)`, [sessionIds]);
@@ -82,8 +84,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Allows the notification as the probe of its endpoint. Its response decides whether the circuit closes or opens again. All
-   * sites and both modes of a merchant share the circuit.
+   * Allows the notification as the probe of its endpoint. Its response decides whether the circuit closes or opens
+   * again. All sites and both modes of a merchant share the circuit.
    */
   async halfOpenCircuit(tx: EntityManager, id: string, now: Date): Promise<void> {
     await tx.query(
@@ -129,9 +131,9 @@ export class ReplayRepository {
   }
 
   /**
-   * Does {@link makeDue} and {@link halfOpenCircuit} for those of the notifications that may be replayed, and returns their
-   * number. Of each endpoint with an open circuit, one notification becomes the probe. It locks the circuits in a fixed order, so
-   * two replays of the same endpoints cannot deadlock.
+   * Does {@link makeDue} and {@link halfOpenCircuit} for those of the notifications that may be replayed, and returns
+   * their number. Of each endpoint with an open circuit, one notification becomes the probe. It locks the circuits in a
+   * fixed order, so two replays of the same endpoints cannot deadlock.
    */
   async makeManyDue(tx: EntityManager, ids: readonly string[], now: Date): Promise<number> {
     const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(

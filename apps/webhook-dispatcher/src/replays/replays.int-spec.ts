@@ -29,7 +29,10 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-async function deliverNewPayments(count: number, change: Partial<HostedPaymentSnapshot> = {}): Promise<HostedPaymentSnapshot[]> {
+async function deliverNewPayments(
+  count: number,
+  change: Partial<HostedPaymentSnapshot> = {},
+): Promise<HostedPaymentSnapshot[]> {
   const payments = Array.from({ length: count }, () => ({ ...dispatcher.newPayment(receiver.url), ...change }));
   await dispatcher.deliverPayments(...payments);
   return payments;
@@ -62,7 +65,11 @@ describe('a replay', () => {
 
     expect(await dispatcher.requestAdmin('POST', `/${id}/replay`)).toEqual({ status: 202, body: { status: 'due' } });
     await dispatcher.runOnce();
-    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 13, schedule_position: 1 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
+      state: 'pending',
+      tries: 13,
+      schedule_position: 1,
+    });
     receiver.setBehaviours(respondWith(200));
     // The replay was a failed probe: the circuit is open for at most five minutes.
     dispatcher.clock.advance(6 * MINUTE);
@@ -166,7 +173,9 @@ describe('a replay of many notifications', () => {
     const gone = await deliverNewPayments(1);
     await setState('exhausted', exhausted);
     await setState('gone', gone);
-    expect((await dispatcher.requestReplays({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({ replayed: 3 });
+    expect((await dispatcher.requestReplays({ state: 'exhausted', merchantId: 8 })).body).toMatchObject({
+      replayed: 3,
+    });
     expect((await dispatcher.requestReplays({ state: 'exhausted' })).body).toMatchObject({ replayed: 2 });
     await sendAll();
     expect(receiver.received).toHaveLength(5);

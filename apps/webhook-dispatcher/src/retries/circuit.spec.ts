@@ -11,7 +11,10 @@ function afterFailures(times: number, circuit: Circuit = CLOSED): Circuit {
 }
 
 /** Returns the circuit after its probe was leased. */
-const withProbe = (circuit: Circuit, leaseId = 'lease of the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
+const withProbe = (circuit: Circuit, leaseId = 'lease of the probe'): Circuit => ({
+  ...circuit,
+  probeLeaseId: leaseId,
+});
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
 describe('an attempt', () => {

@@ -7,11 +7,11 @@ import { MAX_SCHEDULE_MS } from './retry-schedule.js';
  *
  * - closed: the endpoint is healthy. Without failures the circuit has no row in the database.
  * - open until `openUntil`: nothing is sent. Due notifications stay due and lose no attempt of their schedule.
- * - half-open after `openUntil`: one notification is sent as a probe. A response other than a failure closes the circuit.
- *   Another failure opens it for twice as long.
+ * - half-open after `openUntil`: one notification is sent as a probe. A response other than a failure closes the
+ *   circuit. Another failure opens it for twice as long.
  *
- * The circuit breaker only saves requests to an endpoint that is down. The concurrency limits already prevent one endpoint from
- * delaying another, so the circuit opens late and never for long.
+ * The circuit breaker only saves requests to an endpoint that is down. The concurrency limits already prevent one
+ * endpoint from delaying another, so the circuit opens late and never for long.
  */
 export interface Circuit {
   /** Consecutive failures, over all processes. */
@@ -55,8 +55,8 @@ function openDurationMs(openings: number): number {
 }
 
 /**
- * Notifications of an endpoint that never recovers must not accumulate for ever. After a failed probe, those are exhausted that
- * are older than the whole retry schedule and have been overdue for longer than a circuit stays open.
+ * Notifications of an endpoint that never recovers must not accumulate for ever. After a failed probe, those are
+ * exhausted that are older than the whole retry schedule and have been overdue for longer than a circuit stays open.
  */
 export const MAX_BACKLOG_AGE_MS = MAX_SCHEDULE_MS;
 export const MIN_OVERDUE_MS = MAX_OPEN_MS;

@@ -14,7 +14,9 @@ describe('an attempt', () => {
   });
 
   it('with status 200 acknowledges the notification even if the body is incomplete', () => {
-    expect(classifyResponse({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, firstAttempt).state).toBe('delivered');
+    expect(classifyResponse({ statusCode: 200, errorClass: 'timeout', durationMs: 5 }, firstAttempt).state).toBe(
+      'delivered',
+    );
   });
 
   it.each([199, 300, 301, 302, 307, 308, 400, 401, 403, 404, 408, 409, 425, 500, 502, 504, 599])(
@@ -46,13 +48,18 @@ describe('an attempt', () => {
     });
   });
 
-  it.each([429, 503])('with status %i is retried after Retry-After or by the schedule, whichever is later', (statusCode) => {
-    expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
-      later(60_000),
-    );
-    expect(classifyResponse({ statusCode, retryAfter: '1', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(later(5_000));
-    expect(classifyResponse({ statusCode, durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(later(5_000));
-  });
+  it.each([429, 503])(
+    'with status %i is retried after Retry-After or by the schedule, whichever is later',
+    (statusCode) => {
+      expect(classifyResponse({ statusCode, retryAfter: '60', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
+        later(60_000),
+      );
+      expect(classifyResponse({ statusCode, retryAfter: '1', durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(
+        later(5_000),
+      );
+      expect(classifyResponse({ statusCode, durationMs: 5 }, firstAttempt).nextAttemptAt).toEqual(later(5_000));
+    },
+  );
 
   it('that is the last of the schedule is not retried, regardless of Retry-After', () => {
     expect(
@@ -65,8 +72,8 @@ describe('an attempt', () => {
     expect(classifyResponse({ statusCode: 200, durationMs: 5 }, { ...firstAttempt, attemptCount: 12 }).state).toBe(
       'delivered',
     );
-    expect(classifyResponse({ statusCode: 500, durationMs: 5 }, { ...firstAttempt, attemptCount: 11 }).nextAttemptAt).toEqual(
-      later(86_400_000),
-    );
+    expect(
+      classifyResponse({ statusCode: 500, durationMs: 5 }, { ...firstAttempt, attemptCount: 11 }).nextAttemptAt,
+    ).toEqual(later(86_400_000));
   });
 });

@@ -20,9 +20,9 @@ export interface AttemptContext {
 }
 
 /**
- * Decides the result of an attempt. A 2xx acknowledges the notification (E1). After a 410 it is never sent again. Any other
- * status, no response and a rejected address lead to a retry according to the schedule. Retry-After of a 429 or 503 may make the
- * wait longer (E5).
+ * Decides the result of an attempt. A 2xx acknowledges the notification (E1). After a 410 it is never sent again. Any
+ * other status, no response and a rejected address lead to a retry according to the schedule. Retry-After of a 429 or
+ * 503 may make the wait longer (E5).
  */
 export function classifyResponse(
   response: WebhookResponse,
@@ -35,7 +35,8 @@ export function classifyResponse(
 
   const scheduledDelayMs = retryDelayMs(attemptCount, random);
   if (scheduledDelayMs === undefined) return { outcome, state: 'exhausted', nextAttemptAt: undefined };
-  const requestedDelayMs = statusCode === 429 || statusCode === 503 ? retryAfterMs(response.retryAfter, now) : undefined;
+  const requestedDelayMs =
+    statusCode === 429 || statusCode === 503 ? retryAfterMs(response.retryAfter, now) : undefined;
   const delayMs = Math.max(scheduledDelayMs, requestedDelayMs ?? 0);
   return { outcome, state: 'pending', nextAttemptAt: new Date(now.getTime() + delayMs) };
 }

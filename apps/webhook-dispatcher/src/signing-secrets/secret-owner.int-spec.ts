@@ -19,12 +19,23 @@ beforeAll(async () => {
     const { merchantId, siteId, mode } = owner;
     const apiKeyOptions = { merchantId, mode, purpose: 'api-key' } as const;
     await dispatcher.deliverSecret(`site ${ownerName(owner)}`, siteKey(owner), { ...apiKeyOptions, siteId });
-    await dispatcher.deliverSecret(`site's second ${ownerName(owner)}`, 'not the primary', { ...apiKeyOptions, siteId, primary: false });
-    await dispatcher.deliverSecret(`site's revoked ${ownerName(owner)}`, 'revoked', { ...apiKeyOptions, siteId, revoked: true });
+    await dispatcher.deliverSecret(`site's second ${ownerName(owner)}`, 'not the primary', {
+      ...apiKeyOptions,
+      siteId,
+      primary: false,
+    });
+    await dispatcher.deliverSecret(`site's revoked ${ownerName(owner)}`, 'revoked', {
+      ...apiKeyOptions,
+      siteId,
+      revoked: true,
+    });
     await dispatcher.deliverSecret(`merchant ${merchantId} ${mode}`, merchantKey(owner), apiKeyOptions);
     const webhook = { ...apiKeyOptions, siteId, purpose: 'webhook-secret' } as const;
     await dispatcher.deliverSecret(`webhook ${ownerName(owner)}`, webhookSecret(owner), webhook);
-    await dispatcher.deliverSecret(`revoked webhook ${ownerName(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
+    await dispatcher.deliverSecret(`revoked webhook ${ownerName(owner)}`, webhookSecret(owner, 1), {
+      ...webhook,
+      revoked: true,
+    });
   }
 });
 afterAll(() => dispatcher.test.stop());
@@ -37,18 +48,25 @@ const webhookSecret = (owner: Owner, nth = 0): string =>
 const findKeys = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
   dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion });
 
-test.each(OWNERS)('merchant $merchantId, site $siteId, mode $mode has its own keys for each API version', async (owner) => {
-  const webhookSecrets = [webhookSecret(owner)];
-  expect(await findKeys(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
-  expect(await findKeys(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
-});
+test.each(OWNERS)(
+  'merchant $merchantId, site $siteId, mode $mode has its own keys for each API version',
+  async (owner) => {
+    const webhookSecrets = [webhookSecret(owner)];
+    expect(await findKeys(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
+    expect(await findKeys(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
+  },
+);
 
 test('secrets with the same version are ordered by their ids', async () => {
   const owner = { merchantId: 10, siteId: 101, mode: 'test' } as const;
   await dispatcher.deliverSecret('key 10', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 110 + nth).toString('base64')}`);
   for (const [nth, id] of ['c', 'b', 'a'].entries())
-    await dispatcher.deliverSecret(`webhook 10 ${id}`, secrets[nth]!, { ...owner, purpose: 'webhook-secret', primary: false });
+    await dispatcher.deliverSecret(`webhook 10 ${id}`, secrets[nth]!, {
+      ...owner,
+      purpose: 'webhook-secret',
+      primary: false,
+    });
   const found = await dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion: 'v3.1' });
   expect(found?.webhookSecrets).toEqual(secrets.toReversed());
 });

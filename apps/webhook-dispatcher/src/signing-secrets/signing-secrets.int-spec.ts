@@ -43,7 +43,10 @@ describe('signing keys', () => {
       version: 2,
     });
     await dispatcher.deliverSecret('site-key-2', secondKey, { purpose: 'api-key', siteId: TEST_SITE.siteId });
-    await dispatcher.deliverSecret('webhook-secret-2', secondSecret, { purpose: 'webhook-secret', siteId: TEST_SITE.siteId });
+    await dispatcher.deliverSecret('webhook-secret-2', secondSecret, {
+      purpose: 'webhook-secret',
+      siteId: TEST_SITE.siteId,
+    });
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
 
@@ -65,11 +68,11 @@ describe('signing keys', () => {
     const [before, during, after] = receiver.received;
     const isSignedWith = (received: ReceivedRequest, key: string): boolean =>
       getBodySignature(received) === notificationSignature(JSON.parse(received.body), key);
-    expect([isSignedWith(before!, SITE_API_KEY), isSignedWith(during!, secondKey), isSignedWith(after!, secondKey)]).toEqual([
-      true,
-      true,
-      true,
-    ]);
+    expect([
+      isSignedWith(before!, SITE_API_KEY),
+      isSignedWith(during!, secondKey),
+      isSignedWith(after!, secondKey),
+    ]).toEqual([true, true, true]);
     expect(verifyWebhook(before!, WEBHOOK_SECRET)).toEqual(JSON.parse(before!.body));
     expect(() => verifyWebhook(before!, secondSecret)).toThrow('No matching signature');
     expect(verifyWebhook(during!, WEBHOOK_SECRET)).toEqual(JSON.parse(during!.body));
@@ -77,7 +80,11 @@ describe('signing keys', () => {
     expect(() => verifyWebhook(after!, WEBHOOK_SECRET)).toThrow('No matching signature');
     expect(verifyWebhook(after!, secondSecret)).toEqual(JSON.parse(after!.body));
 
-    await dispatcher.deliverSecret('site-key 7', SITE_API_KEY, { purpose: 'api-key', siteId: TEST_SITE.siteId, version: 3 });
+    await dispatcher.deliverSecret('site-key 7', SITE_API_KEY, {
+      purpose: 'api-key',
+      siteId: TEST_SITE.siteId,
+      version: 3,
+    });
     await dispatcher.deliverSecret('site-key-2', secondKey, {
       purpose: 'api-key',
       siteId: TEST_SITE.siteId,
@@ -134,18 +141,24 @@ describe('signing keys', () => {
     });
     dispatcher.clock.advance(1 * SECOND);
     await dispatcher.runOnce();
-    expect(verifyWebhook(receiver.received[0]!, liveSecret)).toMatchObject({ paymentReference: payment.paymentReference });
+    expect(verifyWebhook(receiver.received[0]!, liveSecret)).toMatchObject({
+      paymentReference: payment.paymentReference,
+    });
     expect(getBodySignature(receiver.received[0]!)).toBe(
       notificationSignature(JSON.parse(receiver.received[0]!.body), liveKey),
     );
-    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({ unsignedSince: null, missingKeys: null });
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({
+      unsignedSince: null,
+      missingKeys: null,
+    });
     expect((await dispatcher.requestAdmin('GET', '?unsigned=true')).body['notifications']).toEqual([]);
     expect(await countUnsigned()).toBe(0);
   });
 
   it('that are missing are shown by the number of pending and exhausted notifications that cannot be signed', async () => {
     const { countUnsigned } = countersOf(dispatcher);
-    const newPayment = (state: 'success' | 'failed', mode: Mode) => dispatcher.newPayment(receiver.url, { state, mode });
+    const newPayment = (state: 'success' | 'failed', mode: Mode) =>
+      dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));
     const [isSignedWith, exhausted, superseded] = [
       newPayment('success', 'test'),

@@ -91,7 +91,8 @@ export class SigningSecrets {
       const secret = new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
       if (purpose === 'webhook-secret' && !WEBHOOK_SECRET.test(secret))
         throw new Error('The text is not a webhook secret.');
-      if (this.decryptedSecrets.size >= MAX_CACHED_SECRETS) this.decryptedSecrets.delete(this.decryptedSecrets.keys().next().value!);
+      if (this.decryptedSecrets.size >= MAX_CACHED_SECRETS)
+        this.decryptedSecrets.delete(this.decryptedSecrets.keys().next().value!);
       this.decryptedSecrets.set(sealed, secret);
       return secret;
     } catch (error) {

@@ -133,7 +133,9 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.deliverReversal(refunds[1]!);
     await dispatcher.deliverReversal(withReversal(paid));
     await sendAll();
-    expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(refunds.map((request) => noticeOf(request).id).toSorted());
+    expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(
+      refunds.map((request) => noticeOf(request).id).toSorted(),
+    );
   });
 
   it('receives each final refund once, succeeded or failed; the session’s notificationUrl does not (M6)', async () => {
@@ -184,14 +186,19 @@ describe('the webhook of a site does not receive', () => {
     await dispatcher.deliverPayments(newHostedPayment(), newInvoicePayment());
     await dispatcher.deliverReversal(withReversal(newHostedPayment({ state: 'failed' })));
     await sendAll();
-    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([before.paymentReference]);
+    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+      before.paymentReference,
+    ]);
     expect(sessionEndpoint.received).toHaveLength(2);
   });
 
   it('payments of another site, or of another merchant with the same site id', async () => {
     const otherSite = { merchantId: site.merchantId, siteId: ++lastId };
     await dispatcher.deliverSite({ ...otherSite });
-    await dispatcher.deliverPayments({ ...newInvoicePayment(), ...otherSite }, { ...newInvoicePayment(), merchantId: ++lastId });
+    await dispatcher.deliverPayments(
+      { ...newInvoicePayment(), ...otherSite },
+      { ...newInvoicePayment(), merchantId: ++lastId },
+    );
     await sendAll();
     // No notification exists either that waits for a secret.
     const { dataSource } = dispatcher.test;
@@ -211,7 +218,9 @@ describe('the webhook of a site does not receive', () => {
     const payment = { ...newInvoicePayment(), ...oldSite };
     await dispatcher.deliverPayments(payment);
     await sendAll();
-    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([payment.paymentReference]);
+    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+      payment.paymentReference,
+    ]);
   });
 });
 
@@ -225,7 +234,10 @@ describe('the signature of a site’s notification', () => {
     const { body } = await dispatcher.requestAdmin('GET', `?merchantId=${siteWithoutKeys.merchantId}&unsigned=true`);
     expect(body['notifications']).toMatchObject([{ recipient: 'site', missingKeys: ['webhook-secret'] }]);
 
-    await dispatcher.deliverSecret(`secret ${siteWithoutKeys.siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', ...siteWithoutKeys });
+    await dispatcher.deliverSecret(`secret ${siteWithoutKeys.siteId}`, WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      ...siteWithoutKeys,
+    });
     dispatcher.clock.advance(600_000);
     await sendAll();
     expect(verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
@@ -233,7 +245,11 @@ describe('the signature of a site’s notification', () => {
 
   it("uses the webhook secret of the payment's mode (A6)", async () => {
     const liveSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-    await dispatcher.deliverSecret(`live ${site.siteId}`, liveSecret, { purpose: 'webhook-secret', mode: 'live', ...site });
+    await dispatcher.deliverSecret(`live ${site.siteId}`, liveSecret, {
+      purpose: 'webhook-secret',
+      mode: 'live',
+      ...site,
+    });
     await dispatcher.deliverPayments({ ...newInvoicePayment(), mode: 'live' });
     await sendAll();
     expect(verifyWebhook(siteEndpoint.received[0]!, liveSecret)).toMatchObject({ type: 'payment' });
