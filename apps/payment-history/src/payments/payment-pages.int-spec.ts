@@ -29,12 +29,12 @@ test('every page of every size contains the same payments as a sorted list of al
     bucketEdge.map(({ level, multiple, ms }) => new Date(multiple * 64 ** level * 1000 + ms)),
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
-  const payment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
+  const generatedPayment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
   /** The number of tested pages of each kind: proves that the random payments test all kinds. */
   const pageCounts = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
     fc.asyncProperty(
-      fc.array(payment, { minLength: 1, maxLength: 60, size: 'max' }),
+      fc.array(generatedPayment, { minLength: 1, maxLength: 60, size: 'max' }),
       fc.integer({ min: 1, max: 20 }),
       fc.nat(),
       async (generated, limit, randomOffset) => {

@@ -32,7 +32,7 @@ function versionsOf(payment: number): Partial<PartnerPayment>[] {
 }
 
 test('payments have their newest version and are counted once, whatever the order, repetition and concurrency of events', async () => {
-  const step = fc.record({
+  const generatedStep = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),
     // The event may be the reversal of a late charge, which does not change the payment (H2).
@@ -43,7 +43,7 @@ test('payments have their newest version and are counted once, whatever the orde
   const runs = { late: 0, repeated: 0, reversal: 0, concurrent: 0, inOrder: 0 };
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+      fc.array(generatedStep, { minLength: 1, maxLength: 40, size: 'max' }),
       fc.boolean(),
       async (steps, isConcurrent) => {
         const organisationId = randomUUID();

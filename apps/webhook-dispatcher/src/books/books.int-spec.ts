@@ -28,6 +28,7 @@ const createNotifiedSite = async (overrides: object = {}): Promise<{ merchantId:
   await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: true, ...overrides });
   return site;
 };
+/** Delivers the event of a payment of a session. Returns its paymentReference. */
 async function deliverPaymentAt(paymentUTCDate: string, overrides: Partial<PaymentSnapshot>): Promise<string> {
   const paymentReference = newPaymentReference(new Date());
   await dispatcher.deliverPayments({ ...anAnonymousPayment(), paymentReference, paymentUTCDate, ...overrides });
@@ -81,7 +82,7 @@ test.each(BOOKS)(
   },
 );
 
-describe('notifications of a site', () => {
+describe('the notifications of a site', () => {
   const requestNotifiedSites = async (siteId: number) =>
     (await commands.request(ListNotifiedSitesV1, { after: siteId - 1 })).sites.filter((site) => site.siteId === siteId);
 
@@ -98,7 +99,7 @@ describe('notifications of a site', () => {
     expect(await requestLines('notifications', site.merchantId)).toHaveLength(2);
   });
 
-  test('are not expected while its webhook is disabled, and are expected again after it is enabled', async () => {
+  test('are not expected while its webhook is disabled, and are expected again after the webhook is enabled', async () => {
     const site = await createNotifiedSite();
     await deliverPaymentAt(NOON, site);
     await dispatcher.deliverSite({ ...site, webhookUrl: WEBHOOK_URL, webhookEnabled: false }, 2);

@@ -110,7 +110,7 @@ it('a delivery shows the time at which its circuit allows the next attempt, and 
      ON CONFLICT (merchant_id, endpoint) DO UPDATE SET failures = 5, openings = 1, open_until = $2`,
     [id, openUntil],
   );
-  const next = async (): Promise<string | null> => (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
+  const readNextAttempt = async (): Promise<string | null> => (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
   // Deliveries of another merchant at this endpoint, and of another endpoint, have their own circuits.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
@@ -119,34 +119,34 @@ it('a delivery shows the time at which its circuit allows the next attempt, and 
     [id, dispatcher.clock.later(120_000)],
   );
   expect((await requestDeliveries()).deliveries).toHaveLength(1);
-  expect(await next()).toBe(openUntil.toISOString());
+  expect(await readNextAttempt()).toBe(openUntil.toISOString());
   await updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
-  expect(await next()).toBeNull();
+  expect(await readNextAttempt()).toBeNull();
   dispatcher.clock.advance(1);
-  expect(await next()).toBe(openUntil.toISOString());
+  expect(await readNextAttempt()).toBe(openUntil.toISOString());
   await updateNotification(id, `state = 'exhausted', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
-  expect(await next()).toBeNull();
+  expect(await readNextAttempt()).toBeNull();
 });
 
 it('a delivery does not reveal whether a host exists in our network', async () => {
   const id = await deliverRejectedNotification();
-  const classes = async (): Promise<unknown[]> => [
+  const readErrorClasses = async (): Promise<unknown[]> => [
     (await requestDeliveries()).deliveries[0]!.lastAttempt?.errorClass,
     (await sendCommand(GetDeliveryV1, { owner: OWNER, id })).attempts[0]?.errorClass,
   ];
-  for (const recorded of ['address-refused:private', 'name-not-found']) {
+  for (const recordedClass of ['address-refused:private', 'name-not-found']) {
     await dispatcher.test.superuser.query(
       `UPDATE delivery_attempts SET outcome = 'unanswered', status_code = NULL, answer = NULL, error_class = $1`,
-      [recorded],
+      [recordedClass],
     );
-    expect(await classes()).toEqual(['address-unavailable', 'address-unavailable']);
+    expect(await readErrorClasses()).toEqual(['address-unavailable', 'address-unavailable']);
     expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({
-      attempts: [{ errorClass: recorded }],
+      attempts: [{ errorClass: recordedClass }],
     });
   }
 });
 
-it.each(OTHER_OWNERS)('a delivery is not found with a key of %s', async (_, otherOwner) => {
+it.each(OTHER_OWNERS)('a delivery is not found for %s', async (_, otherOwner) => {
   const id = await deliverRejectedNotification();
   expect((await requestDeliveries({}, otherOwner)).deliveries).toEqual([]);
   await expect(sendCommand(GetDeliveryV1, { owner: otherOwner, id })).rejects.toMatchObject({

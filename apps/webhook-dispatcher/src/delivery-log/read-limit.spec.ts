@@ -2,26 +2,26 @@ import { MAX_READS, MAX_WAITING_READS, ReadLimit } from './read-limit.js';
 
 test('at most two reads run concurrently, up to 50 wait, and further reads are rejected until one ends', async () => {
   const limit = new ReadLimit();
-  const endOneRead: (() => void)[] = [];
+  const endCallbacks: (() => void)[] = [];
   let maxRunning = 0;
   let running = 0;
   const read = (): Promise<void> =>
     limit.run(async () => {
       maxRunning = Math.max(maxRunning, ++running);
-      await new Promise<void>((resolve) => endOneRead.push(resolve));
+      await new Promise<void>((resolve) => endCallbacks.push(resolve));
       running--;
     });
   const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, read);
   await expect(read()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(running).toBe(MAX_READS);
 
-  endOneRead.shift()!();
+  endCallbacks.shift()!();
   await Promise.race(reads);
   reads.push(read());
   let ended = 0;
   const all = Promise.all(reads.map((each) => each.then(() => ended++)));
   while (ended < reads.length) {
-    endOneRead.shift()?.();
+    endCallbacks.shift()?.();
     await Promise.resolve();
   }
   await all;

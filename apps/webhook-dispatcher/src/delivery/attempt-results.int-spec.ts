@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
-const endpoint = (): string => `127.0.0.1:${receiver.port}`;
+const receiverEndpoint = (): string => `127.0.0.1:${receiver.port}`;
 const later = (ms: number): Date => dispatcher.clock.later(ms);
 
 async function recordNotification(state: 'success' | 'failed' = 'success'): Promise<string> {
@@ -51,15 +51,15 @@ const recordDelivered = (recorder: AttemptRecorder, notification: LeasedNotifica
 const insertCircuit = (failures: number, openUntil: Date | null): Promise<unknown> =>
   query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, $2, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-    [endpoint(), failures, openUntil],
+    [receiverEndpoint(), failures, openUntil],
   );
 
-describe('four results that arrive at the same time', () => {
+describe('results that arrive at the same time', () => {
   test.each([
     // The first result is recorded immediately, the other three together with the next statement.
     { status: 'Success', state: 'success', statementCount: 2 },
     { status: 'Failed', state: 'failed', statementCount: 4 },
-  ] as const)('of a $status are recorded with $statementCount statements', async ({ state, statementCount }) => {
+  ] as const)('for four $status notifications are recorded with $statementCount statements', async ({ state, statementCount }) => {
     for (let count = 0; count < 4; count++) await recordNotification(state);
     const leased = await leaseAll();
     const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
@@ -78,10 +78,8 @@ describe('four results that arrive at the same time', () => {
 
   test('lock the circuits of their endpoints in a fixed order, so that two statements cannot deadlock', async () => {
     const endpoints = ['c.example:443', 'a.example:443', 'b.example:443'];
-    for (const notification of endpoints)
-      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [
-        notification,
-      ]);
+    for (const host of endpoints)
+      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [host]);
     for (let count = 0; count < 4; count++) await recordNotification();
     const [first, ...leased] = await leaseAll();
     const holder = dispatcher.test.dataSource.createQueryRunner();
@@ -170,7 +168,7 @@ describe('after an attempt', () => {
     // A Success of the session may have waited for the end of the lease.
     { status: 'Failed', state: 'failed', nudges: 1 },
     { status: 'Success', state: 'success', nudges: 0 },
-  ] as const)('of a $status the worker is woken $nudges times', async ({ state, nudges }) => {
+  ] as const)('of a $status notification, the worker is woken $nudges times', async ({ state, nudges }) => {
     receiver.setBehaviours(respondWith(200));
     await recordNotification(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');

@@ -7,9 +7,9 @@ import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
 import { webhookDispatcherService } from '../index.js';
 
-/** Run manually with a hundred thousand: `SVC_TEST_BACKLOG=100000 npx jest backlog`. */
+/** Number of notifications. A longer test, run manually: `SVC_TEST_BACKLOG=100000 npx jest backlog`. */
 const BACKLOG = Number(process.env['SVC_TEST_BACKLOG'] ?? 4_000);
-/** Slots of the worker, as by default. */
+/** The default number of slots of the worker. */
 const CONCURRENCY = 200;
 const BACKLOG_MERCHANTS = 20;
 /** The id of the only merchant without a backlog. The others have the ids 1 to 20. */
@@ -18,7 +18,7 @@ const MERCHANT_WITHOUT_BACKLOG = BACKLOG_MERCHANTS + 1;
 let dispatcher: DispatcherUnderTest;
 let servers: Server[];
 /** How often each webhook-id was received. */
-const timesReceived = new Map<string, number>();
+const receivedCounts = new Map<string, number>();
 /** Time at which each payment was received, by its paymentReference. */
 const arrivedAt = new Map<string, number>();
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 async function startEndpoint(): Promise<Server> {
   const server = createServer((request, response) => {
     const id = String(request.headers['webhook-id']);
-    timesReceived.set(id, (timesReceived.get(id) ?? 0) + 1);
+    receivedCounts.set(id, (receivedCounts.get(id) ?? 0) + 1);
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
@@ -105,7 +105,7 @@ test('each notification of a backlog is sent once, and new notifications do not 
     const payment = paymentTo(merchantId);
     publishedAt.set(payment.paymentReference, { at: performance.now(), merchantId });
     await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(payment)]);
-    return timesReceived.size >= BACKLOG + publishedAt.size - 20;
+    return receivedCounts.size >= BACKLOG + publishedAt.size - 20;
   });
   const seconds = (performance.now() - startedAt) / 1000;
   await waitUntil('the last results', 30_000, async () => (await countNotifications(`state = 'pending'`)) === 0);
@@ -116,13 +116,13 @@ test('each notification of a backlog is sent once, and new notifications do not 
       .filter(([, { merchantId }]) => (merchantId === MERCHANT_WITHOUT_BACKLOG) === withoutBacklog)
       .map(([reference, { at }]) => arrivedAt.get(reference)! - at);
   process.stdout.write(
-    `${BACKLOG} drained in ${seconds.toFixed(1)} s, ${Math.round(timesReceived.size / seconds)} a second; ` +
+    `${BACKLOG} drained in ${seconds.toFixed(1)} s, ${Math.round(receivedCounts.size / seconds)} a second; ` +
       `new ones beside it, p50 / p99 in ms: without a backlog ${percentile(latencies(true), 0.5)} / ${percentile(latencies(true), 0.99)}, ` +
       `behind their own ${percentile(latencies(false), 0.5)} / ${percentile(latencies(false), 0.99)}; ` +
       `memory ${Math.round((maxRss - rssBefore) / 2 ** 20)} MB more\n`,
   );
-  expect(timesReceived.size).toBe(BACKLOG + publishedAt.size);
-  expect(new Set(timesReceived.values())).toEqual(new Set([1]));
+  expect(receivedCounts.size).toBe(BACKLOG + publishedAt.size);
+  expect(new Set(receivedCounts.values())).toEqual(new Set([1]));
   expect(await countNotifications(`state = 'delivered' AND tries = 1`)).toBe(BACKLOG + publishedAt.size);
   // If new notifications waited for the backlog, most of them would take nearly as long as the whole backlog.
   expect(percentile([...latencies(true), ...latencies(false)], 0.99)).toBeLessThan((seconds * 1000) / 2);

@@ -99,7 +99,7 @@ describe('a failing endpoint', () => {
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('is retried by the schedule, not immediately, when its first probe succeeds', async () => {
+  it('receives its other notifications by their schedule, not immediately, when its first probe succeeds', async () => {
     const [probe] = await openCircuit();
     const { superuser } = dispatcher.test;
     await superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE payment_reference <> $2`, [
@@ -161,7 +161,7 @@ describe('a failing endpoint', () => {
     await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  it('is probed again when the worker of the probe crashed', async () => {
+  it('is probed again after the worker of the probe has crashed', async () => {
     await openCircuit();
     dispatcher.clock.advance(10 * SECOND);
     await dispatcher.test.dataSource.query(`UPDATE circuits SET open_until = $1, probe_lease_id = $2`, [

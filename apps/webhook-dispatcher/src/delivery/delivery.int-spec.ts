@@ -38,8 +38,8 @@ describe('a notification', () => {
     expect(receiver.received).toHaveLength(3);
     const row = await dispatcher.getNotificationRow(payment);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([row.id]));
-    const [firstAttempt, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
-    expect([second! - firstAttempt!, third! - second!]).toEqual([6, 36]);
+    const [first, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect([second! - first!, third! - second!]).toEqual([6, 36]);
     for (const received of receiver.received) {
       expect(verifyWebhook(received, WEBHOOK_SECRET)).toMatchObject({
         paymentReference: payment.paymentReference,
@@ -130,7 +130,7 @@ describe('a notification', () => {
     await cancelPending();
   });
 
-  it('is acknowledged by the status of a response that is too large, and reads at most 64 KiB of it', async () => {
+  it('is delivered when the status is 200 and the body is too large, and the connection is closed', async () => {
     let closed: Promise<boolean> | undefined;
     receiver.setBehaviours((response) => {
       let isOpen = true;
@@ -168,7 +168,7 @@ describe('a notification', () => {
       { outcome: 'unanswered', error_class: 'connection-reset' },
     ],
     [
-      'responds with too long headers',
+      'responds with headers that are too large',
       (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
       { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
     ],
@@ -198,7 +198,7 @@ describe('a notification', () => {
     await cancelPending();
   });
 
-  it('is not sent to a forbidden address, which counts as an attempt', async () => {
+  it('is not sent to a forbidden address, and that counts as an attempt', async () => {
     for (const [url, errorClass] of [
       ['http://10.0.0.1/hooks', 'address-refused:private'],
       ['https://169.254.169.254/latest', 'address-refused:link-local'],

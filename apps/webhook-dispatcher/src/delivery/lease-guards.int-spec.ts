@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest, type NotificationRow } from '../../test/dispatcher.js';
 import { Receiver } from '../../test/receiver.js';
+import { MIN_OVERDUE_MS } from '../retries/circuit.js';
 import type { AttemptResult } from '../retries/classify-response.js';
 import { MAX_SCHEDULE_MS } from '../retries/retry-schedule.js';
 import { AttemptRecorder } from './attempt-recorder.js';
@@ -38,16 +39,16 @@ const leaseDue = (overrides: Partial<LeaseRequest> = {}): Promise<LeasedNotifica
     usage: [],
     ...overrides,
   });
-const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
+const sortedIds = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id).sort();
 
 async function recordNotification(
-  updateNotification: Parameters<DispatcherUnderTest['newPayment']>[1] = {},
+  options: Parameters<DispatcherUnderTest['newPayment']>[1] = {},
 ): Promise<NotificationRow> {
-  const payment = dispatcher.newPayment(ENDPOINT, updateNotification);
+  const payment = dispatcher.newPayment(ENDPOINT, options);
   await dispatcher.deliverPayments(payment);
   return dispatcher.getNotificationRow(payment);
 }
-const rowOf = async (id: string): Promise<NotificationRow> =>
+const readRow = async (id: string): Promise<NotificationRow> =>
   (await query<NotificationRow[]>(`SELECT * FROM notifications WHERE id = $1`, [id]))[0]!;
 const updateNotification = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
@@ -84,7 +85,7 @@ describe.each(['success', 'failed'] as const)(
       dispatcher.clock.advance(LEASE_MS);
       const [currentLease] = await leaseDue();
       expect([lostLease!.id, currentLease!.id]).toEqual([id, id]);
-      return { lostLease: lostLease!, currentLease: currentLease!, before: await rowOf(id) };
+      return { lostLease: lostLease!, currentLease: currentLease!, before: await readRow(id) };
     }
 
     test.each([
@@ -93,10 +94,10 @@ describe.each(['success', 'failed'] as const)(
     ] as const)('does not record the result %s', async (_, result, statusCode) => {
       const { lostLease, currentLease, before } = await loseLease();
       expect(await recordResult(lostLease, result, statusCode)).toBe(false);
-      expect(await rowOf(currentLease.id)).toEqual(before);
+      expect(await readRow(currentLease.id)).toEqual(before);
       expect(await query(`SELECT * FROM delivery_attempts`)).toEqual([]);
       expect(await recordResult(currentLease, result, statusCode)).toBe(true);
-      expect(await rowOf(currentLease.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
+      expect(await readRow(currentLease.id)).toMatchObject({ state: result.state, tries: 1, lease_id: null });
     });
 
     test.each([true, false])(
@@ -107,7 +108,7 @@ describe.each(['success', 'failed'] as const)(
           lostLease,
           hasTime ? dispatcher.clock.now() : undefined,
         );
-        expect(await rowOf(currentLease.id)).toEqual(before);
+        expect(await readRow(currentLease.id)).toEqual(before);
       },
     );
   },
@@ -117,20 +118,20 @@ describe('of several notifications under the same lease', () => {
   test.each(['success', 'failed'] as const)('a result changes only its own notification (%s)', async (state) => {
     for (let count = 0; count < 3; count++) await recordNotification({ state });
     const [leased, ...others] = await leaseDue();
-    const before = await Promise.all(others.map(({ id }) => rowOf(id)));
+    const before = await Promise.all(others.map(({ id }) => readRow(id)));
     expect(await recordResult(leased!, DELIVERED, 200)).toBe(true);
-    expect(await Promise.all(others.map(({ id }) => rowOf(id)))).toEqual(before);
+    expect(await Promise.all(others.map(({ id }) => readRow(id)))).toEqual(before);
     expect(await query(`SELECT notification_id AS id FROM delivery_attempts`)).toEqual([{ id: leased!.id }]);
     await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(
       others[0]!,
       dispatcher.clock.later(7 * SECOND),
     );
-    expect(await rowOf(others[0]!.id)).toMatchObject({
+    expect(await readRow(others[0]!.id)).toMatchObject({
       state: 'pending',
       lease_id: null,
       next_attempt_at: dispatcher.clock.later(7 * SECOND),
     });
-    expect(await rowOf(others[1]!.id)).toEqual(before[1]);
+    expect(await readRow(others[1]!.id)).toEqual(before[1]);
   });
 });
 
@@ -139,7 +140,7 @@ describe('a released notification', () => {
     await recordNotification();
     const [leased] = await leaseDue();
     await new DeliveryLeaseRepository(dispatcher.test.dataSource).release(leased!, undefined);
-    expect(await rowOf(leased!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
+    expect(await readRow(leased!.id)).toMatchObject({ state: 'exhausted', next_attempt_at: null, lease_id: null });
   });
 
   test.each([true, false])(
@@ -152,7 +153,7 @@ describe('a released notification', () => {
         leased!,
         hasTime ? dispatcher.clock.now() : undefined,
       );
-      expect(await rowOf(leased!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
+      expect(await readRow(leased!.id)).toMatchObject({ state: 'superseded', next_attempt_at: null, lease_id: null });
     },
   );
 });
@@ -165,11 +166,11 @@ test.each([
   const [leased] = await leaseDue();
   await updateNotification(leased!.id, `state = 'superseded', next_attempt_at = NULL`);
   expect(await recordResult(leased!, result, statusCode)).toBe(true);
-  expect(await rowOf(leased!.id)).toMatchObject({ state, tries: 1, next_attempt_at: null });
+  expect(await readRow(leased!.id)).toMatchObject({ state, tries: 1, next_attempt_at: null });
 });
 
 describe('a circuit', () => {
-  const others = [
+  const otherKeys = [
     [7, 'other.example:443'],
     [8, HOST],
   ] as const;
@@ -191,7 +192,7 @@ describe('a circuit', () => {
   };
 
   test('is closed by a response of its own endpoint and merchant, not by a failure', async () => {
-    for (const [merchantId, endpoint] of others)
+    for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     for (let count = 0; count < 2; count++) await recordNotification();
     const [succeeding, failing] = await leaseDue();
@@ -210,7 +211,7 @@ describe('a circuit', () => {
   });
 
   test('counts a failure of its own endpoint and merchant', async () => {
-    for (const [merchantId, endpoint] of others)
+    for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     const failure = { merchantId: 7, endpoint: HOST, leaseId: randomUUID() };
     await new CountFailure(dispatcher.test.dataSource, new CircuitRepository()).execute(
@@ -234,7 +235,7 @@ describe('a circuit', () => {
   });
 
   test('of another endpoint or merchant blocks no notification, and its waiting notifications use no slot', async () => {
-    for (const [merchantId, endpoint] of others)
+    for (const [merchantId, endpoint] of otherKeys)
       await insertCircuit(merchantId, endpoint, dispatcher.clock.later(60_000));
     await dispatcher.deliverPayments(dispatcher.newPayment('https://other.example/hook'));
     dispatcher.clock.advance(1);
@@ -258,14 +259,14 @@ describe('a circuit', () => {
     /** Records a notification whose age and due time are exactly at the limits. Returns its id. */
     async function recordOverdue(): Promise<string> {
       const { id } = await recordNotification();
-      await updateNotification(id, `next_attempt_at = $2, created_at = $3`, ago(300_000), ago(MAX_SCHEDULE_MS));
+      await updateNotification(id, `next_attempt_at = $2, created_at = $3`, ago(MIN_OVERDUE_MS), ago(MAX_SCHEDULE_MS));
       return id;
     }
 
     test('if they belong to its endpoint and merchant', async () => {
       const ids = [await recordOverdue(), await recordOverdue()];
       expect(await failProbe()).toBe(2);
-      for (const id of ids) expect(await rowOf(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
+      for (const id of ids) expect(await readRow(id)).toMatchObject({ state: 'exhausted', next_attempt_at: null });
     });
 
     test.each<[string, (id: string) => Promise<unknown>]>([
@@ -275,16 +276,16 @@ describe('a circuit', () => {
         'delivered',
         (id) => updateNotification(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`),
       ],
-      ['due a millisecond too late', (id) => updateNotification(id, `next_attempt_at = $2`, ago(299_999))],
-      ['created a millisecond too late', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
-      ['replayed too late', (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
+      ['overdue for a millisecond less', (id) => updateNotification(id, `next_attempt_at = $2`, ago(MIN_OVERDUE_MS - 1))],
+      ['a millisecond younger', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
+      ['replayed a millisecond later', (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
       ['being sent', (id) => updateNotification(id, `lease_id = $2, leased_until = $3`, randomUUID(), ago(-1))],
     ])('but not a notification that is %s', async (_, changeOneCondition) => {
       const id = await recordOverdue();
       await changeOneCondition(id);
-      const before = await rowOf(id);
+      const before = await readRow(id);
       expect(await failProbe()).toBe(0);
-      expect(await rowOf(id)).toEqual(before);
+      expect(await readRow(id)).toEqual(before);
     });
 
     test('if their lease ends now, but not after a failure of an attempt that is not the probe', async () => {
@@ -331,7 +332,7 @@ describe('a notification', () => {
       dispatcher.clock.later(ms),
     );
     await updateNotification(other.id, `state = 'pending', next_attempt_at = $2`, dispatcher.clock.now());
-    expect(idsOf(await leaseDue())).toEqual(count === 1 ? [other.id] : []);
+    expect(sortedIds(await leaseDue())).toEqual(count === 1 ? [other.id] : []);
   });
 
   test('is leased regardless of leases in other sessions, and of a leased Success in its own session', async () => {
@@ -340,7 +341,7 @@ describe('a notification', () => {
     for (const { id } of [failed, success])
       await updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
     const other = await recordNotification({ sessionId });
-    expect(idsOf(await leaseDue())).toEqual([other.id]);
+    expect(sortedIds(await leaseDue())).toEqual([other.id]);
   });
 
   test('is leased only while the requests in flight to its merchant and endpoint are below the limits', async () => {

@@ -41,10 +41,10 @@ async function leaseIds(overrides: Partial<LeaseRequest> = {}): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-const openCircuit = (merchantId: number, endpoint: string, dueForMs: number): Promise<unknown> =>
+const openCircuit = (merchantId: number, endpoint: string, openForMs: number): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`,
-    [merchantId, endpoint, dispatcher.clock.later(dueForMs)],
+    [merchantId, endpoint, dispatcher.clock.later(openForMs)],
   );
 
 test('a lease request finds each endpoint of each merchant, in any order of their due times', async () => {
@@ -68,7 +68,7 @@ describe('of the backlog and the newer notifications of one endpoint', () => {
     expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('one each is leased, when there are two slots', async () => {
+  test('one of the backlog and one of the newer ones are leased, when there are two slots', async () => {
     const backlog = [
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
       await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),

@@ -10,7 +10,7 @@ import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 
 const ROWS = 100_000;
-const ROWS_AT_ONCE = 10_000;
+const ROWS_PER_INSERT = 10_000;
 
 let dispatcher: DispatcherUnderTest;
 let dataSource: DataSource;
@@ -31,8 +31,8 @@ afterAll(async () => {
 async function fillTables(): Promise<void> {
   for (const table of ['notifications', 'circuits'])
     await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
-  for (let first = 0; first < ROWS; first += ROWS_AT_ONCE) {
-    const numbers = `generate_series(${first + 1}, ${first + ROWS_AT_ONCE}) AS number`;
+  for (let first = 0; first < ROWS; first += ROWS_PER_INSERT) {
+    const numbers = `generate_series(${first + 1}, ${first + ROWS_PER_INSERT}) AS number`;
     await dataSource.query(
       `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                   url, endpoint, fields, state, next_attempt_at, created_at)
@@ -119,7 +119,7 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     expect(plan).not.toMatch(/Seq Scan|hashed SubPlan/);
   });
 
-  test.each(['a connection that planned its statements while they were empty', 'a new connection'])(
+  test.each(['a connection that planned its statements while the tables were empty', 'a new connection'])(
     'the recording of notifications by %s uses an index for sessions and circuits',
     async (connection) => {
       const runner = connection === 'a new connection' ? dataSource.createQueryRunner() : earlyConnection;

@@ -17,7 +17,7 @@ const SECOND = 1_000;
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
-/** Concurrent requests to one endpoint. */
+/** Maximum concurrent requests to one endpoint. */
 const SLOTS = 4;
 
 beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('workers', () => {
     await replica.close();
   });
 
-  it('replace a worker that crashed after its request: the webhook-id is the same, and the late result is ignored', async () => {
+  it('send a notification again after a crash of its worker, with the same webhook-id, and ignore a late result', async () => {
     const [payment] = await deliverNewPayments(1);
     const { dataSource } = dispatcher.test;
     const [leased] = await new DeliveryLeaseRepository(dataSource).leaseDue({
@@ -120,11 +120,11 @@ describe('workers', () => {
     const releases: (() => void)[] = [];
     slow.setBehaviours((response) => releases.push(() => response.writeHead(200).end()));
     await deliverNewPayments(30, slow.url);
-    const fourRequests = (async () => {
+    const allSlotsUsed = (async () => {
       while (slow.received.length < 4) await slow.nextRequest();
     })();
     const hanging = dispatcher.runOnce();
-    await fourRequests;
+    await allSlotsUsed;
 
     dispatcher.clock.advance(1);
     await deliverNewPayments(5);
@@ -149,7 +149,7 @@ describe('workers', () => {
         response.writeHead(200).end();
       });
       // Responds when four requests have arrived, or when all ten have.
-      if (waiting.length === 4 || receiver.received.length === 10) for (const answer of waiting.splice(0)) answer();
+      if (waiting.length === 4 || receiver.received.length === 10) for (const respond of waiting.splice(0)) respond();
     });
     await deliverNewPayments(10);
     while ((await dispatcher.runOnce()) > 0);
@@ -159,6 +159,7 @@ describe('workers', () => {
 });
 
 describe('the loop of a worker', () => {
+  /** Starts a process whose worker polls at this interval. With a minute, only signals wake it during a test. */
   async function startLoop(
     pollMs: string,
   ): Promise<{ service: RunningService; deliver: (...payments: HostedPaymentSnapshot[]) => Promise<void> }> {

@@ -99,7 +99,8 @@ describe('slots', () => {
 
   it('are used by results beyond the limit of waiting results, until these are recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    for (let i = 0; i < 9; i++) {
+    // Three more than the limit of waiting results, which is 6.
+    for (let i = 0; i < LIMITS.total + 3; i++) {
       limiter.acquire(ENDPOINT);
       limiter.markRequestEnded(ENDPOINT);
     }
@@ -220,14 +221,14 @@ describe('slots', () => {
 
   it('never exceed a limit and are counted correctly in any order of requests', () => {
     const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
-    const step = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
+    const generatedStep = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
     /**
      * How often each limit was reached, and how often a slot was released: proves that the random steps test the
      * limits.
      */
     const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };
     fc.assert(
-      fc.property(fc.array(step, { minLength: 50, maxLength: 100 }), (steps) => {
+      fc.property(fc.array(generatedStep, { minLength: 50, maxLength: 100 }), (steps) => {
         const limiter = new ConcurrencyLimiter(LIMITS);
         const inFlightKeys: EndpointKey[] = [];
         for (const { keyIndex, action } of steps) {

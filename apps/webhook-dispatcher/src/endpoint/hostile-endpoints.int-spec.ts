@@ -46,7 +46,7 @@ describe('a host name whose DNS record changes with each query', () => {
   async function startMerchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
     const victim: string[] = [];
-    const listening = async (host: string, port: number, receivedHosts: string[]): Promise<number> => {
+    const startServer = async (host: string, port: number, receivedHosts: string[]): Promise<number> => {
       const server = createHttpServer((request, response) => {
         receivedHosts.push(request.headers.host!);
         response.writeHead(200, { connection: 'close' }).end();
@@ -55,8 +55,8 @@ describe('a host name whose DNS record changes with each query', () => {
       cleanups.push(() => new Promise((closed) => server.close(closed)));
       return (server.address() as AddressInfo).port;
     };
-    const port = await listening('127.0.0.1', 0, merchant);
-    await listening('127.0.0.2', port, victim);
+    const port = await startServer('127.0.0.1', 0, merchant);
+    await startServer('127.0.0.2', port, victim);
     return { port, merchant, victim };
   }
 
@@ -110,18 +110,19 @@ describe('a host name whose DNS record changes with each query', () => {
 
 describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('with status %i is a response, and is not followed', async (statusCode) => {
-    const [firstBytes, second] = [await Receiver.start(), await Receiver.start()];
+    const [receiver, redirectTarget] = [await Receiver.start(), await Receiver.start()];
     cleanups.push(
-      () => firstBytes.stop(),
-      () => second.stop(),
+      () => receiver.stop(),
+      () => redirectTarget.stop(),
     );
-    firstBytes.setBehaviours(respondWith(statusCode, { location: second.url }));
-    expect(await post(newClient(), firstBytes.url)).toMatchObject({ statusCode });
-    expect([firstBytes.received.length, second.received.length]).toEqual([1, 0]);
+    receiver.setBehaviours(respondWith(statusCode, { location: redirectTarget.url }));
+    expect(await post(newClient(), receiver.url)).toMatchObject({ statusCode });
+    expect([receiver.received.length, redirectTarget.received.length]).toEqual([1, 0]);
   });
 });
 
 describe('an endpoint that', () => {
+  /** Makes the server listen. Returns its URL. */
   async function startEndpoint(server: Server): Promise<string> {
     const open = new Set<Socket>();
     server.on('connection', (socket) => {
@@ -144,12 +145,12 @@ describe('an endpoint that', () => {
     startEndpoint(
       createServer((socket) =>
         socket.once('data', () => {
-          const sent = (error?: Error | null): void => {
+          const onWritten = (error?: Error | null): void => {
             if (!error) onSent(repeatedBytes.length);
-            setImmediate(more);
+            setImmediate(writeNext);
           };
-          const more = (): void => void (socket.destroyed || socket.write(repeatedBytes, sent));
-          socket.write(firstBytes, more);
+          const writeNext = (): void => void (socket.destroyed || socket.write(repeatedBytes, onWritten));
+          socket.write(firstBytes, writeNext);
         }),
       ),
     );
@@ -181,7 +182,7 @@ describe('an endpoint that', () => {
       'x'.repeat(10_000),
     ],
   ])(
-    'acknowledges with an endless response %s has acknowledged, and only 64 KiB of the response are read',
+    'responds with status 200 and an endless body %s has acknowledged, and only 64 KiB of the body are read',
     async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
       const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
@@ -218,8 +219,8 @@ describe('an endpoint that', () => {
     const client = newClient();
     const url = await startEndpoint(createServer());
     // If requests waited for one of the two connections of a host, the last would wait for twenty attempts.
-    const all = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
-    for (const { errorClass, durationMs } of all) {
+    const results = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
+    for (const { errorClass, durationMs } of results) {
       expect(errorClass).toBe('timeout');
       expect(durationMs).toBeLessThan(MAX_ABORT_MS);
     }

@@ -32,12 +32,12 @@ test('existing notifications keep their ids after the migration, and are not cre
   await migrateService({ ...webhookDispatcherService, migrations: earlierMigrations }, env);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const reference = newPaymentReference(NOW);
+  const paymentReference = newPaymentReference(NOW);
   const sessionId = randomUUID();
-  const payment = newHostedPayment(reference, 'https://shop.example/hook', {
+  const payment = newHostedPayment(paymentReference, 'https://shop.example/hook', {
     ...{ sessionId, state: 'success', apiVersion: 'v3.1', mode: 'test' },
   });
-  const withDerivedId = { id: notificationIdOf(payment), sessionId, reference };
+  const withDerivedId = { id: notificationIdOf(payment), sessionId, reference: paymentReference };
   // Older rows have random ids: they were recorded before ids were derived from payments.
   const withRandomId = { id: randomUUID(), sessionId: randomUUID(), reference: newPaymentReference(NOW) };
   await recordAsEarlierRelease(client, withDerivedId);

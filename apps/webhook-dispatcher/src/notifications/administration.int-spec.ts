@@ -167,10 +167,11 @@ it('circuits are listed with the most failures first, each with the pending noti
     failures: number;
     pending: number;
   }[];
-  const inOrder = circuitRows.toSorted(
-    (one, other) => other[0] - one[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : 1),
+  const sortedRows = circuitRows.toSorted(
+    ([failures1, merchant1, endpoint1], [failures2, merchant2, endpoint2]) =>
+      failures2 - failures1 || merchant1 - merchant2 || (endpoint1 < endpoint2 ? -1 : 1),
   );
-  expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(inOrder);
+  expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(sortedRows);
   expect(circuits.filter(({ pending }) => pending > 0)).toMatchObject([{ endpoint: '0.example:443', pending: 1 }]);
 });
 

@@ -18,9 +18,9 @@ const explainList = (query: NotificationQuery): Promise<string> =>
   planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
 
 // Services plan a statement once, while the tables are empty.
-const merchant = String.raw`merchant_id = \S+`;
+const ofMerchant = String.raw`merchant_id = \S+`;
 const olderThanId = String.raw`id > \S+\) AND \(id < \S+`;
-const state = (stateName: string): string => `state = '${stateName}'::text`;
+const inState = (stateName: string): string => `state = '${stateName}'::text`;
 /** Matches a scan of `index` in its order that reads only the rows that it returns. */
 const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
@@ -37,12 +37,12 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', olderThanId));
   });
 
-  test('for a merchant, and its delivered notifications', async () => {
+  test('for a ofMerchant, and its delivered notifications', async () => {
     const index = 'notifications_of_merchant_by_id';
-    expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, merchant));
-    expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, merchant, olderThanId));
+    expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, ofMerchant));
+    expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, ofMerchant, olderThanId));
     const delivered = await explainList({ merchantId: '7', state: 'delivered', after: ID });
-    expect(delivered).toMatch(backwardScan(index, merchant, olderThanId, state('delivered')));
+    expect(delivered).toMatch(backwardScan(index, ofMerchant, olderThanId, inState('delivered')));
   });
 
   test('for pending notifications, of all merchants or of one', async () => {
@@ -50,7 +50,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(await explainList({ state: 'pending' })).toMatch(backwardScan(index));
     expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, olderThanId));
     expect(await explainList({ state: 'pending', merchantId: '7', after: ID })).toMatch(
-      backwardScan(index, olderThanId, merchant),
+      backwardScan(index, olderThanId, ofMerchant),
     );
   });
 
@@ -59,7 +59,7 @@ describe('the list reads only the rows of its page, newest first', () => {
     expect(await explainList({ unsigned: 'true' })).toMatch(backwardScan(index));
     expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, olderThanId));
     expect(await explainList({ unsigned: 'true', merchantId: '7', after: ID })).toMatch(
-      backwardScan(index, olderThanId, merchant),
+      backwardScan(index, olderThanId, ofMerchant),
     );
   });
 
@@ -67,12 +67,12 @@ describe('the list reads only the rows of its page, newest first', () => {
     'for %s notifications, of all merchants or of one',
     async (stateName) => {
       const index = 'notifications_undelivered';
-      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, state(stateName)));
+      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, inState(stateName)));
       expect(await explainList({ state: stateName, after: ID })).toMatch(
-        backwardScan(index, state(stateName), olderThanId),
+        backwardScan(index, inState(stateName), olderThanId),
       );
       const planOfMerchant = await explainList({ state: stateName, merchantId: '7', after: ID });
-      expect(planOfMerchant).toMatch(backwardScan(index, state(stateName), olderThanId, merchant));
+      expect(planOfMerchant).toMatch(backwardScan(index, inState(stateName), olderThanId, ofMerchant));
     },
   );
 });
@@ -99,12 +99,12 @@ test('a replay since a time skips older notifications with an index, and a repla
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
   expect(await explainReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchant}\) AND \(id > \S+\) AND \(created_at >= `,
+      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${ofMerchant}\) AND \(id > \S+\) AND \(created_at >= `,
     ),
   );
   expect(await explainReplay({ state: 'exhausted' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${state('exhausted')}\) AND \(id > `,
+      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${inState('exhausted')}\) AND \(id > `,
     ),
   );
 });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> =>
+const readState = async (payment: HostedPaymentSnapshot): Promise<string> =>
   (await dispatcher.getNotificationRow(payment)).state;
 
 /** Leases all due notifications, so that the test itself can make the steps of an attempt. */
@@ -73,7 +73,7 @@ describe('after a session was paid', () => {
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses).toEqual(['Success']);
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+    expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
   it('a Failed that waits for its next attempt is not retried', async () => {
@@ -84,7 +84,7 @@ describe('after a session was paid', () => {
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+    expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
   it('a Failed that arrives after the Success is recorded as superseded, before and after the Success is delivered', async () => {
@@ -95,7 +95,7 @@ describe('after a session was paid', () => {
     await dispatcher.deliverPayments(laterFailed);
     expect(await dispatcher.runOnce()).toBe(0);
     expect(receiver.paymentStatuses).toEqual(['Success']);
-    expect([await stateOf(failed), await stateOf(laterFailed)]).toEqual(['superseded', 'superseded']);
+    expect([await readState(failed), await readState(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
 
   it('a Failed that was acknowledged before stays delivered, and notifications of other sessions do not change', async () => {
@@ -106,20 +106,20 @@ describe('after a session was paid', () => {
     await dispatcher.deliverPayments(ofOtherSession);
     await dispatcher.runOnce();
     await dispatcher.deliverPayments(succeeded);
-    expect([await stateOf(failed), await stateOf(ofOtherSession)]).toEqual(['delivered', 'pending']);
+    expect([await readState(failed), await readState(ofOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
-  it('an exhausted Failed can no longer be replayed', async () => {
+  it('an exhausted Failed is superseded', async () => {
     await dispatcher.deliverPayments(failed);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
       [failed.paymentReference],
     );
     await dispatcher.deliverPayments(succeeded);
-    expect(await stateOf(failed)).toBe('superseded');
+    expect(await readState(failed)).toBe('superseded');
     await dispatcher.runOnce();
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
@@ -133,7 +133,7 @@ describe('while a Failed is in flight', () => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
-    expect(await stateOf(failed)).toBe('superseded');
+    expect(await readState(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
 
     expect(await recordResult(inFlight!, statusCode)).toBe(true);
@@ -144,7 +144,7 @@ describe('while a Failed is in flight', () => {
     expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
-  it('by a worker that has crashed, its Success waits only for the end of the lease, and a late result changes nothing', async () => {
+  it('and its worker crashes, its Success waits only for the end of the lease, and a late result changes nothing', async () => {
     await dispatcher.deliverPayments(failed);
     const [inFlight] = await leaseAll();
     await dispatcher.deliverPayments(succeeded);
@@ -154,10 +154,10 @@ describe('while a Failed is in flight', () => {
     expect(await dispatcher.runOnce()).toBe(1);
     expect(receiver.paymentStatuses).toEqual(['Success']);
     await recordResult(inFlight!, 500);
-    expect(await stateOf(failed)).toBe('superseded');
+    expect(await readState(failed)).toBe('superseded');
   });
 
-  it('the receiver does not receive the Success at the same time', async () => {
+  it('the receiver does not receive the Success before it has responded to the Failed', async () => {
     const statuses: string[] = [];
     let release: () => void = () => undefined;
     receiver.setBehaviours((response, { body }) => {
@@ -207,7 +207,7 @@ describe('when concurrent transactions record a Failed and its Success', () => {
       await firstTransaction.release();
       await secondRecording;
 
-      expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
+      expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'pending']);
       await dispatcher.runOnce();
       expect(receiver.paymentStatuses).toEqual(['Success']);
     },
@@ -278,9 +278,9 @@ describe('when concurrent transactions record a Failed and its Success', () => {
     }
     // Each Failed was delivered before its Success, or is superseded.
     const states = await Promise.all(
-      payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
+      payments.map(async (payment) => [payment.state, await readState(payment)].join(': ')),
     );
-    const countOf = (state: string): number => states.filter((firstTransaction) => firstTransaction === state).length;
+    const countOf = (state: string): number => states.filter((stateOfPayment) => stateOfPayment === state).length;
     expect(countOf('success: delivered')).toBe(20);
     expect(countOf('failed: delivered')).toBe(sentNotifications.length - 20);
     expect(countOf('failed: superseded')).toBe(60 - sentNotifications.length);

@@ -13,11 +13,11 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-type Change = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
+type PaymentOptions = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
 /** Records an exhausted notification, or one in state gone. Returns its id. */
-async function recordExhausted(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
-  const payment = { ...dispatcher.newPayment('https://shop.example/hook', change), merchantId };
+async function recordExhausted(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...options }: PaymentOptions = {}) {
+  const payment = { ...dispatcher.newPayment('https://shop.example/hook', options), merchantId };
   await dispatcher.deliverPayments(payment);
   const { id } = await dispatcher.getNotificationRow(payment);
   await updateNotification(id, `state = $2, next_attempt_at = NULL`, state);
@@ -60,8 +60,8 @@ const readOpenCircuits = (): Promise<unknown> =>
 
 describe('a replay of one notification', () => {
   test.each([
-    { title: 'is accepted when its lease ends now', ms: 0, status: 202 },
-    { title: 'is rejected when its lease ends a millisecond later', ms: 1, status: 409 },
+    { title: 'is accepted when the lease of the notification ends now', ms: 0, status: 202 },
+    { title: 'is rejected when the lease of the notification ends a millisecond later', ms: 1, status: 409 },
   ])('$title', async ({ ms, status }) => {
     const id = await recordExhausted();
     await leaseUntil(id, ms);

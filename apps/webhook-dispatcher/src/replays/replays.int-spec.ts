@@ -22,7 +22,7 @@ afterEach(async () => {
   await dispatcher.test.stop();
 });
 
-const endpoint = (): string => `127.0.0.1:${receiver.port}`;
+const receiverEndpoint = (): string => `127.0.0.1:${receiver.port}`;
 const receivedIds = (): string[] => receiver.received.map(({ headers }) => String(headers['webhook-id']));
 
 async function sendAll(): Promise<void> {
@@ -31,9 +31,9 @@ async function sendAll(): Promise<void> {
 
 async function deliverNewPayments(
   count: number,
-  change: Partial<HostedPaymentSnapshot> = {},
+  overrides: Partial<HostedPaymentSnapshot> = {},
 ): Promise<HostedPaymentSnapshot[]> {
-  const payments = Array.from({ length: count }, () => ({ ...dispatcher.newPayment(receiver.url), ...change }));
+  const payments = Array.from({ length: count }, () => ({ ...dispatcher.newPayment(receiver.url), ...overrides }));
   await dispatcher.deliverPayments(...payments);
   return payments;
 }
@@ -48,7 +48,7 @@ const setState = (state: 'exhausted' | 'gone', payments: HostedPaymentSnapshot[]
 const openCircuit = (ms: number): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, 20, 2, $2)`,
-    [endpoint(), dispatcher.clock.later(ms)],
+    [receiverEndpoint(), dispatcher.clock.later(ms)],
   );
 
 describe('a replay', () => {
@@ -158,7 +158,7 @@ describe('a replay of many notifications', () => {
     await setState('gone', [toOtherEndpoint]);
     const before = receivedIds().length;
 
-    const { status, body } = await dispatcher.requestReplays({ merchantId: 7, endpoint: endpoint(), since });
+    const { status, body } = await dispatcher.requestReplays({ merchantId: 7, endpoint: receiverEndpoint(), since });
     expect({ status, body }).toEqual({ status: 202, body: { replayed: 5, skipped: 0, after: null } });
     await sendAll();
     const rows = await Promise.all([...delivered, ...givenUp].map((payment) => dispatcher.getNotificationRow(payment)));

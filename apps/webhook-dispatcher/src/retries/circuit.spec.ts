@@ -67,11 +67,11 @@ describe('a circuit', () => {
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
     // Up to 60 failures in a row open the circuit often enough to reach five minutes.
-    const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
-    // The duration of each opening in milliseconds.
+    const generatedFailure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
+    // The durations of all openings in milliseconds, by their cause.
     const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
     fc.assert(
-      fc.property(fc.array(failure, { minLength: 20, maxLength: 60 }), (failures) => {
+      fc.property(fc.array(generatedFailure, { minLength: 20, maxLength: 60 }), (failures) => {
         let circuit = CLOSED;
         let now = NOW.getTime();
         for (const { isProbe, afterMs } of failures) {

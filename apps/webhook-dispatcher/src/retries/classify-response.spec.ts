@@ -1,8 +1,8 @@
 import { classifyResponse } from './classify-response.js';
 
-const now = new Date('2026-03-01T10:00:00.000Z');
-const firstAttempt = { attemptCount: 1, now, random: 0.5 };
-const later = (ms: number): Date => new Date(now.getTime() + ms);
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const firstAttempt = { attemptCount: 1, now: NOW, random: 0.5 };
+const later = (ms: number): Date => new Date(NOW.getTime() + ms);
 
 describe('an attempt', () => {
   it.each([200, 201, 202, 204, 226, 299])('with status %i acknowledges the notification', (statusCode) => {

@@ -11,7 +11,7 @@ describe('the retry schedule', () => {
     const totalMs = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
     expect(totalMs).toBeGreaterThan(70 * HOUR);
     expect(totalMs).toBeLessThan(72 * HOUR);
-    // With the maximum jitter of a fifth at each attempt.
+    // The sum with the maximum jitter of 20 % at each attempt.
     expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 

@@ -20,16 +20,14 @@ beforeEach(async () => {
 });
 afterEach(() => receiver.stop());
 
-const countersOf = ({ test }: DispatcherUnderTest): { countUnsigned: () => Promise<number> } => ({
-  countUnsigned: () => test.service.app.get(DeliveryMetrics).countUnsigned(),
-});
+const countUnsigned = (): Promise<number> => dispatcher.test.service.app.get(DeliveryMetrics).countUnsigned();
 
 describe('signing keys', () => {
   it('are encrypted for a sealing key that is published once', async () => {
     expect(await dispatcher.test.published(SealingKeyPublishedV1)).toHaveLength(1);
   });
 
-  it('that are rotated between two attempts sign the second one; during the rotation both webhook secrets sign', async () => {
+  it('that are rotated between two attempts sign the second attempt; during the rotation both webhook secrets sign', async () => {
     receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200));
     const secondSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
     const secondKey = SITE_API_KEY.replace(/A/g, 'C');
@@ -117,7 +115,6 @@ describe('signing keys', () => {
       missingKeys: ['api-key', 'webhook-secret'],
     });
     expect((await dispatcher.requestAdmin('GET', '?unsigned=true')).body['notifications']).toMatchObject([{ id }]);
-    const { countUnsigned } = countersOf(dispatcher);
     expect(await countUnsigned()).toBe(1);
     expect(error).toHaveBeenCalledTimes(1);
     expect(error).toHaveBeenCalledWith(
@@ -155,12 +152,11 @@ describe('signing keys', () => {
     expect(await countUnsigned()).toBe(0);
   });
 
-  it('that are missing are shown by the number of pending and exhausted notifications that cannot be signed', async () => {
-    const { countUnsigned } = countersOf(dispatcher);
+  it('that are missing lead to a number of unsigned notifications, which are pending or exhausted', async () => {
     const newPayment = (state: 'success' | 'failed', mode: Mode) =>
       dispatcher.newPayment(receiver.url, { state, mode });
     receiver.setBehaviours(respondWith(500));
-    const [isSignedWith, exhausted, superseded] = [
+    const [signed, exhausted, superseded] = [
       newPayment('success', 'test'),
       newPayment('success', 'live'),
       newPayment('failed', 'live'),
@@ -174,9 +170,9 @@ describe('signing keys', () => {
         [secretId, siteId],
       );
     dispatcher.clock.advance(1 * SECOND);
-    await dispatcher.deliverPayments(isSignedWith, exhausted, superseded);
+    await dispatcher.deliverPayments(signed, exhausted, superseded);
     await dispatcher.runOnce();
-    expect((await dispatcher.getNotificationRow(isSignedWith)).state).toBe('pending');
+    expect((await dispatcher.getNotificationRow(signed)).state).toBe('pending');
     expect(await countUnsigned()).toBe(2);
 
     // After this time, which is that of the whole schedule, the notification is exhausted.

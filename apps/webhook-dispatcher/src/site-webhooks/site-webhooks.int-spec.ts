@@ -134,7 +134,7 @@ describe('the webhook of a site (M6)', () => {
     await dispatcher.deliverReversal(withReversal(paid));
     await sendAll();
     expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(
-      refunds.map((request) => noticeOf(request).id).toSorted(),
+      refunds.map((payment) => noticeOf(payment).id).toSorted(),
     );
   });
 
@@ -200,7 +200,7 @@ describe('the webhook of a site does not receive', () => {
       { ...newInvoicePayment(), merchantId: ++lastId },
     );
     await sendAll();
-    // No notification exists either that waits for a secret.
+    // There is also no notification that only waits for a secret.
     const { dataSource } = dispatcher.test;
     expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
@@ -271,7 +271,7 @@ describe('a site’s notification', () => {
     expect(sessionEndpoint.received).toHaveLength(1);
   });
 
-  it('is shown to administrators and can be replayed, even a Failed after its session was paid', async () => {
+  it('is shown to administrators and can be replayed, even if it is a Failed and its session was paid', async () => {
     const sessionId = randomUUID();
     const failed = newHostedPayment({ sessionId, state: 'failed' });
     await dispatcher.deliverPayments(failed, newHostedPayment({ sessionId }));
