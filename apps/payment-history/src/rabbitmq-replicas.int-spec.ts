@@ -85,7 +85,8 @@ async function getPayment(
 const isReadable = async (replica: RunningService, payment: PartnerPayment): Promise<boolean> =>
   (await getPayment(replica, payment))?.status === SinglePaymentStatus.Success;
 
-async function requestRebuild(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
+/** POST requests a rebuild, GET reads its state. */
+async function callRebuildRoute(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
   const url = '/admin/v1/history/rebuild';
   const { body } = await replica.app.inject({ method, url, headers: { 'x-admin-key': ADMIN_KEY } });
   return JSON.parse(body) as RebuildState;
@@ -116,10 +117,10 @@ function blockUpsertOf(
   { reference }: PartnerPayment,
   replica: RunningService,
 ): { reached: Promise<void>; resume: () => void } {
-  const payments = replica.app.get(PaymentRepository);
-  const upsertAll = payments.upsertAll.bind(payments);
+  const repository = replica.app.get(PaymentRepository);
+  const upsertAll = repository.upsertAll.bind(repository);
   const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  jest.spyOn(payments, 'upsertAll').mockImplementation(async (batch) => {
+  jest.spyOn(repository, 'upsertAll').mockImplementation(async (batch) => {
     if (batch.some(({ payment }) => payment.reference === reference)) {
       reached.resolve();
       await resumed.promise;
@@ -142,8 +143,8 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
   ]);
 
   const blocked = blockUpsertOf(payments[PAYMENTS / 2]!, other);
-  const processingEvents = await Promise.all([replica, other].map((each) => requestRebuild(each, 'POST')));
-  expect(processingEvents).toEqual([
+  const rebuildStates = await Promise.all([replica, other].map((each) => callRebuildRoute(each, 'POST')));
+  expect(rebuildStates).toEqual([
     { serving: 1, building: 2 },
     { serving: 1, building: 2 },
   ]);
@@ -163,7 +164,7 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
     const newPayments = Array.from({ length: 50 }, (_, i) => newPaymentAtMinute(PAYMENTS + i));
     await publishPayments(...newPayments);
     await waitUntil('the last payment', 10_000, () => isReadable(replica, newPayments.at(-1)!));
-    expect(await requestRebuild(replica, 'POST')).toEqual({ serving: 1, building: 2 });
+    expect(await callRebuildRoute(replica, 'POST')).toEqual({ serving: 1, building: 2 });
     expect((await getPayment(replica, corrupted!))?.amount).toBe(1);
 
     const killed = killable.kill();
@@ -172,9 +173,9 @@ test('a rebuild that two replicas request begins once, does not interrupt reads,
     await waitUntil(
       'the new generation to serve',
       30_000,
-      async () => (await requestRebuild(replica, 'GET')).building === null,
+      async () => (await callRebuildRoute(replica, 'GET')).building === null,
     );
-    expect(await requestRebuild(replica, 'GET')).toEqual({ serving: 2, building: null });
+    expect(await callRebuildRoute(replica, 'GET')).toEqual({ serving: 2, building: null });
     // When the new generation serves, it already has the events that the killed replica had not stored.
     expect((await getPayment(replica, corrupted!))?.amount).toBe(corrupted!.amount);
   } finally {

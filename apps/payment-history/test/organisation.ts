@@ -22,7 +22,7 @@ export interface Organisation {
   readonly apiKey: string;
   /** The customerReferences of the two customers. */
   readonly customers: readonly [string, string];
-  createToken(type: TokenType, overrides?: Record<string, unknown>): Promise<string>;
+  createToken(type: TokenType, claims?: Record<string, unknown>): Promise<string>;
   /** Request headers with the API key and a service token. */
   readonly serviceHeaders: Record<string, string>;
   /** Request headers with the API key and the token of each customer. */
@@ -50,7 +50,7 @@ export async function createOrganisation(
     }),
     anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
   );
-  const createToken = (type: TokenType, overrides: Record<string, unknown> = {}): Promise<string> => {
+  const createToken = (type: TokenType, claims: Record<string, unknown> = {}): Promise<string> => {
     const iat = Math.floor(service.clock.now().getTime() / 1000);
     return new SignJWT({
       iss: TOKEN_ISSUER,
@@ -63,12 +63,12 @@ export async function createOrganisation(
       iat,
       exp: iat + TOKEN_SECONDS,
       jti: randomUUID(),
-      ...overrides,
+      ...claims,
     })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
       .sign(privateKey);
   };
-  const headersOf = async (type: TokenType, sub: string) => ({
+  const createHeaders = async (type: TokenType, sub: string) => ({
     'x-api-key': apiKey,
     authorization: `Bearer ${await createToken(type, { sub })}`,
   });
@@ -78,7 +78,7 @@ export async function createOrganisation(
     apiKey,
     customers,
     createToken,
-    serviceHeaders: await headersOf('service', randomUUID()),
-    customerHeaders: [await headersOf('customer', customers[0]), await headersOf('customer', customers[1])],
+    serviceHeaders: await createHeaders('service', randomUUID()),
+    customerHeaders: [await createHeaders('customer', customers[0]), await createHeaders('customer', customers[1])],
   };
 }

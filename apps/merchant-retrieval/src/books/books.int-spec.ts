@@ -1,7 +1,7 @@
 import { DigestRetrievalV1, ListRetrievalV1, type Mode, type PaymentSnapshot } from '@svc/contracts';
 import { Commands } from '@svc/messaging';
 import { paymentEvent, refundOf } from '@svc/testing';
-import { createMerchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
 let commands: Commands;
@@ -18,20 +18,17 @@ const requestDigests = (book: string, merchantId: number) =>
 const requestLines = async (book: string, merchantId: number, mode: Mode = 'test') =>
   (await commands.request(ListRetrievalV1, { book, merchantId, mode, ...DAY })).lines;
 
-async function deliverPaymentAt(
-  time: string,
-  overrides: Partial<PaymentSnapshot> = {},
-  merchant = createMerchant(retrieval),
-) {
-  const payment = newPaymentAt(await merchant, new Date(time), overrides);
+/** Delivers a payment of this merchant, or of a new one. */
+async function deliverPaymentAt(time: string, overrides: Partial<PaymentSnapshot> = {}, merchant?: Merchant) {
+  const payment = newPaymentAt(merchant ?? (await createMerchant(retrieval)), new Date(time), overrides);
   await retrieval.deliver(paymentEvent(payment));
   return payment;
 }
 
 test.each(BOOKS)('book %s has a digest and rows for each merchant and mode', async (book) => {
   const merchant = await createMerchant(retrieval);
-  const paid = await deliverPaymentAt(DAY.from, {}, Promise.resolve(merchant));
-  await deliverPaymentAt(DAY.from, { mode: 'live', state: 'failed', processedAmount: 0 }, Promise.resolve(merchant));
+  const paid = await deliverPaymentAt(DAY.from, {}, merchant);
+  await deliverPaymentAt(DAY.from, { mode: 'live', state: 'failed', processedAmount: 0 }, merchant);
   const otherPayment = await deliverPaymentAt(DAY.from);
   const { merchantId } = merchant;
   expect((await requestDigests(book, merchantId)).digests).toMatchObject([
@@ -49,7 +46,7 @@ test.each(BOOKS)(
   async (book) => {
     const merchant = await createMerchant(retrieval);
     for (const time of ['2026-02-28T23:59:59.999Z', DAY.from, '2026-03-01T23:59:59.999Z', DAY.until])
-      await deliverPaymentAt(time, {}, Promise.resolve(merchant));
+      await deliverPaymentAt(time, {}, merchant);
     const lines = await requestLines(book, merchant.merchantId);
     expect(lines.map(({ line }) => line!['paymentUTCDate']).toSorted()).toEqual([DAY.from, '2026-03-01T23:59:59.999Z']);
   },

@@ -17,7 +17,7 @@ test('a key may make 20 calls in a burst, then 5 calls a second (M4)', () => {
   for (let remaining = 19; remaining >= 0; remaining--)
     expect(limit.tryConsume('a')).toMatchObject({
       isAllowed: true,
-      remaining: remaining,
+      remaining,
       resetSeconds: Math.ceil((20 - remaining) / 5),
     });
   expect(limit.tryConsume('a')).toEqual({ isAllowed: false, remaining: 0, retryAfterSeconds: 1, resetSeconds: 4 });

@@ -3,9 +3,9 @@ import { type PaymentSnapshot, SiteChangedV1 } from '@svc/contracts';
 import { anEvent, aPayment, paymentEvent } from '@svc/testing';
 import {
   createMerchant,
-  queryPathsOf,
   type Merchant,
   newPaymentAt,
+  queryPathsOf,
   type Retrieval,
   startRetrieval,
 } from '../../test/retrieval.js';
@@ -97,36 +97,39 @@ describe('a payment of site 1', () => {
       const key = (apiKey: string) => ({ [header]: header === 'x-api-key' ? apiKey : `Bearer ${apiKey}` });
       const [merchantPath, firstSitePath, secondSitePath] = ownerPaths(merchant);
       for (const queryPath of queryPathsOf(payment)) {
-        const results = async (path: string, apiKey: string) => {
+        /** Returns the number of found payments, or the status of an error. */
+        const countOrStatus = async (path: string, apiKey: string) => {
           const { status, text } = await retrieval.get(`${path}${queryPath}`, key(apiKey));
           return status === 200 ? (JSON.parse(text) as unknown[]).length : status;
         };
         expect([
-          await results(merchantPath, merchant.keys.merchant),
-          await results(firstSitePath, merchant.keys.merchant),
+          await countOrStatus(merchantPath, merchant.keys.merchant),
+          await countOrStatus(firstSitePath, merchant.keys.merchant),
         ]).toEqual([1, 1]);
-        expect(await results(secondSitePath, merchant.keys.merchant)).toBe(0);
+        expect(await countOrStatus(secondSitePath, merchant.keys.merchant)).toBe(0);
         // On a path of the whole merchant, the key of a site finds only payments of that site.
         expect([
-          await results(merchantPath, merchant.keys['site 1']),
-          await results(merchantPath, merchant.keys['site 2']),
+          await countOrStatus(merchantPath, merchant.keys['site 1']),
+          await countOrStatus(merchantPath, merchant.keys['site 2']),
         ]).toEqual([1, 0]);
         expect([
-          await results(firstSitePath, merchant.keys['site 1']),
-          await results(firstSitePath, merchant.keys['site 2']),
+          await countOrStatus(firstSitePath, merchant.keys['site 1']),
+          await countOrStatus(firstSitePath, merchant.keys['site 2']),
         ]).toEqual([1, 403]);
         expect([
-          await results(merchantPath, merchant.keys.live),
-          await results(firstSitePath, merchant.keys.live),
+          await countOrStatus(merchantPath, merchant.keys.live),
+          await countOrStatus(firstSitePath, merchant.keys.live),
         ]).toEqual([0, 0]);
         for (const path of [merchantPath, firstSitePath])
-          expect(await results(path, otherMerchant.keys.merchant)).toBe(403);
-        for (const path of [merchantPath, firstSitePath]) expect(await results(path, merchant.keys.revoked)).toBe(401);
+          expect(await countOrStatus(path, otherMerchant.keys.merchant)).toBe(403);
+        for (const path of [merchantPath, firstSitePath])
+          expect(await countOrStatus(path, merchant.keys.revoked)).toBe(401);
         // A merchant does not find the payments of another merchant under its own path.
-        for (const path of ownerPaths(otherMerchant)) expect(await results(path, otherMerchant.keys.merchant)).toBe(0);
+        for (const path of ownerPaths(otherMerchant))
+          expect(await countOrStatus(path, otherMerchant.keys.merchant)).toBe(0);
         // The site of another merchant does not exist under the caller's merchant id.
         expect(
-          await results(`/${otherMerchant.merchantId}/sites/${merchant.sites[0]}`, otherMerchant.keys.merchant),
+          await countOrStatus(`/${otherMerchant.merchantId}/sites/${merchant.sites[0]}`, otherMerchant.keys.merchant),
         ).toBe(0);
       }
     },
@@ -184,8 +187,8 @@ describe('the input of a query (M3):', () => {
     for (const owner of ownerPaths(merchant).slice(0, 2)) {
       for (const text of ['x', '%00', 'x'.repeat(101), 'x'.repeat(9_000), randomUUID(), '%20'])
         expect([text, await get(`${owner}/invoices/${text}/payments`)]).toEqual([text, []]);
-      const other = paymentReference.slice(0, -1) + (paymentReference.endsWith('0') ? '1' : '0');
-      for (const text of ['x', '%00', 'X'.repeat(18), other, 'x'.repeat(9_000)])
+      const unknown = paymentReference.slice(0, -1) + (paymentReference.endsWith('0') ? '1' : '0');
+      for (const text of ['x', '%00', 'X'.repeat(18), unknown, 'x'.repeat(9_000)])
         expect([text, await get(`${owner}/payments/${text}`)]).toEqual([text, []]);
       expect(await get(`${owner}/payments/${paymentReference.toLowerCase()}`)).toMatchObject([{ paymentReference }]);
     }
@@ -209,8 +212,8 @@ describe('the input of a query (M3):', () => {
     expect(await listReferences(`${merchantPath}${queryPath}`, merchant.keys.merchant)).toEqual(expected);
     expect(await listReferences(`${firstSitePath}${queryPath}`, merchant.keys.merchant)).toEqual([newest]);
     expect(await listReferences(`${secondSitePath}${queryPath}`, merchant.keys.merchant)).toEqual(expected.slice(1));
-    for (const other of ['order 1/é', 'Order 1/e', 'Order 1/é ', 'Order 1'])
-      expect(await get(`${merchantPath}/payments?externalReference=${encodeURIComponent(other)}`)).toEqual([]);
+    for (const different of ['order 1/é', 'Order 1/e', 'Order 1/é ', 'Order 1'])
+      expect(await get(`${merchantPath}/payments?externalReference=${encodeURIComponent(different)}`)).toEqual([]);
   });
 });
 
@@ -234,14 +237,14 @@ describe('the windows of queries (M2):', () => {
   test('a payment is found by id for three calendar months, including its first moment', async () => {
     const from = new Date(now());
     from.setUTCMonth(from.getUTCMonth() - 3);
-    const inside = await deliverPayment({}, from);
-    const outside = await deliverPayment({}, new Date(from.getTime() + 1));
+    const oldest = await deliverPayment({}, from);
+    const newer = await deliverPayment({}, new Date(from.getTime() + 1));
     const byId = ({ paymentReference }: PaymentSnapshot) =>
       listReferences(`/${merchant.merchantId}/payments/${paymentReference}`, merchant.keys.merchant);
-    expect(await byId(inside)).toEqual([inside.paymentReference]);
+    expect(await byId(oldest)).toEqual([oldest.paymentReference]);
     retrieval.clock.advance(1);
-    expect(await byId(inside)).toEqual([]);
-    expect(await byId(outside)).toEqual([outside.paymentReference]);
+    expect(await byId(oldest)).toEqual([]);
+    expect(await byId(newer)).toEqual([newer.paymentReference]);
   });
 });
 
@@ -254,8 +257,8 @@ test('a payment of an earlier release has the site’s current reference, or non
   const unknown = newPaymentAt(merchant, now(), { siteId: otherMerchant.sites[0] });
   delete unknown.siteReference;
   await retrieval.deliver(paymentEvent(unknown));
-  const other = `/${merchant.merchantId}/payments/${unknown.paymentReference}`;
-  expect(await retrieval.list(other, merchant.keys.merchant)).toMatchObject([{ siteReference: '' }]);
+  const unknownPath = `/${merchant.merchantId}/payments/${unknown.paymentReference}`;
+  expect(await retrieval.list(unknownPath, merchant.keys.merchant)).toMatchObject([{ siteReference: '' }]);
 });
 
 test('a payment has the reference that its site had at the time of payment', async () => {

@@ -84,7 +84,8 @@ test('rows are written in the order of their references in each generation, so t
 });
 
 describe('a rebuild', () => {
-  const requestRebuild = async (method: 'GET' | 'POST', adminKey = ADMIN_KEY) => {
+  /** POST requests a rebuild, GET reads its state. */
+  const callRebuildRoute = async (method: 'GET' | 'POST', adminKey = ADMIN_KEY) => {
     const url = '/admin/v1/retrieval/rebuild';
     const response = await retrieval.service.app.inject({ method, url, headers: { 'x-admin-key': adminKey } });
     return { status: response.statusCode, body: (response.body ? JSON.parse(response.body) : {}) as RebuildState };
@@ -112,14 +113,14 @@ describe('a rebuild', () => {
     await retrieval.dataSource.query('UPDATE payments SET tip_amount = 7, version = 99 WHERE payment_reference = $1', [
       corrupted.paymentReference,
     ]);
-    expect((await requestRebuild('POST', 'another key of the same length 000')).status).toBe(401);
-    expect(await requestRebuild('POST')).toEqual({ status: 202, body: { serving: 1, building: 2 } });
+    expect((await callRebuildRoute('POST', 'another key of the same length 000')).status).toBe(401);
+    expect(await callRebuildRoute('POST')).toEqual({ status: 202, body: { serving: 1, building: 2 } });
     await waitUntil('the new generation to serve', 20_000, async () => {
       // Queries are possible meanwhile.
       expect(await listPayment(payments[2]!)).toHaveLength(1);
-      return (await requestRebuild('GET')).body.building === null;
+      return (await callRebuildRoute('GET')).body.building === null;
     });
-    expect((await requestRebuild('GET')).body).toEqual({ serving: 2, building: null });
+    expect((await callRebuildRoute('GET')).body).toEqual({ serving: 2, building: null });
     expect(await readRows('*')).toEqual(correctRows.map((row) => ({ ...row, generation: 2 })));
 
     // The streams do not send the notices again (M6).

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Channel, encodeEventId, decodePosition } from './event-id.js';
+import { type Channel, decodePosition, encodeEventId } from './event-id.js';
 
 const CHANNEL: Channel = { merchantId: 1001, siteId: 5001, mode: 'test' };
 

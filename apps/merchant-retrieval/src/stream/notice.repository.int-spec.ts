@@ -78,7 +78,7 @@ test('the notices after a position are read in order, and only those of the same
   const cursors = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
   const read = await notices.readAfter(cursors, 4);
   for (const [nth, { position }] of cursors.entries()) {
-    const expected = positionsUpTo(nth + 1).filter((one) => one > position && one <= position + 4);
+    const expected = positionsUpTo(nth + 1).filter((next) => next > position && next <= position + 4);
     const { notices: found, end } = read.get(nth) ?? { notices: [], end: position };
     expect(found.map((notice) => notice.position)).toEqual(expected);
     expect(end).toBe(Math.max(position, expected.at(-1) ?? 0));

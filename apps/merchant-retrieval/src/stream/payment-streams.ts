@@ -7,7 +7,7 @@ import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
-import { type Channel, encodeEventId, decodePosition } from './event-id.js';
+import { type Channel, decodePosition, encodeEventId } from './event-id.js';
 import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
 
 /** Interval at which new notices are read from the database, with one statement for all streams of the process. */

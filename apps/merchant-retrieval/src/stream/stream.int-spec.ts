@@ -248,8 +248,8 @@ describe('each notice is received once', () => {
   });
 });
 
-describe('the end of a stream', () => {
-  test('a shutdown ends it, and the client can resume at another replica', async () => {
+describe('a stream', () => {
+  test('is ended by a shutdown, and the client can resume at another replica', async () => {
     const replica = await startReplica();
     const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     await replica.service.close();
@@ -262,7 +262,7 @@ describe('the end of a stream', () => {
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a shutdown ends it even if the client does not read', async () => {
+  test('is ended by a shutdown even if the client does not read', async () => {
     const replica = await startReplica();
     const streams = replica.service.app.get(PaymentStreams);
     const channel = { merchantId: merchant.merchantId, siteId: merchant.sites[0], mode: 'test' as const };
@@ -274,7 +274,7 @@ describe('the end of a stream', () => {
     expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
   });
 
-  test('the revocation of its key ends it within a second, and streams of other keys continue', async () => {
+  test('is ended within a second after its key was revoked, and streams of other keys continue', async () => {
     const [reader, other] = [await openStream(merchant.keys['site 1']), await openStream()];
     const keyId = await getKeyId(retrieval, merchant.keys['site 1']);
     const { merchantId, sites } = merchant;

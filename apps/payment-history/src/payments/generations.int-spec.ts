@@ -92,13 +92,18 @@ test('only the generation being built can become the serving one', async () => {
 });
 
 test.each([
-  { retired: 'later', ms: 30_000, firstDueInMs: 30_000, first: RETIRED },
-  { retired: 'earlier, by the clock of another replica', ms: -30_000, firstDueInMs: 60_000, first: SERVING },
+  { retired: 'later', secondRetiresInMs: 30_000, firstDueInMs: 30_000, removedFirst: RETIRED },
+  {
+    retired: 'earlier, by the clock of another replica',
+    secondRetiresInMs: -30_000,
+    firstDueInMs: 60_000,
+    removedFirst: SERVING,
+  },
 ])('a generation is removed a minute after it retired; here the second one retired 30 s $retired', async (testCase) => {
   const rebuild = history.service.app.get(ReadModelRebuild);
-  history.clock.advance(testCase.ms);
+  history.clock.advance(testCase.secondRetiresInMs);
   expect(await generations.serve(BUILDING)).toBe(true);
-  const remaining = [RETIRED, SERVING, BUILDING].filter((generation) => generation !== testCase.first);
+  const remaining = [RETIRED, SERVING, BUILDING].filter((generation) => generation !== testCase.removedFirst);
   for (const [ms, expected] of [
     [testCase.firstDueInMs, remaining],
     [30_000, [BUILDING]],

@@ -25,11 +25,11 @@ test('every page of every size contains the same payments as a sorted list of al
     multiple: fc.integer({ min: 100, max: 110 }),
     ms: fc.integer({ min: -2, max: 2 }),
   });
-  const date = fc.oneof(
+  const generatedDate = fc.oneof(
     bucketEdge.map(({ level, multiple, ms }) => new Date(multiple * 64 ** level * 1000 + ms)),
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
-  const generatedPayment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
+  const generatedPayment = fc.record({ date: generatedDate, customer: fc.constantFrom('one', 'two') });
   /** The number of tested pages of each kind: proves that the random payments test all kinds. */
   const pageCounts = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
@@ -106,8 +106,8 @@ describe('the last page of a long history', () => {
   ])('%s reads no more rows than the first page', async (_, owner) => {
     const last = PAYMENTS / PAGE;
     const costs = await Promise.all([1, 2, last / 2, last].map((page) => measureCost(owner, page)));
-    const findReferences = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
-    expect(findReferences).toHaveLength(PAGE);
+    const lastPage = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
+    expect(lastPage).toHaveLength(PAGE);
     // It reads the page, 64 counts of each level, and one bucket of the lowest level. OFFSET alone would read 20 000
     // rows.
     for (const { rows, buffers } of costs) {

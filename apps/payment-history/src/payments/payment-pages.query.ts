@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentView } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { PAYMENT_COLUMNS, type PaymentRow, SERVING_GENERATION, paymentViewFromRow } from './payment.repository.js';
+import { PAYMENT_COLUMNS, type PaymentRow, paymentViewFromRow, SERVING_GENERATION } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
 
 /**

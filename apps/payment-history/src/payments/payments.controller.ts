@@ -5,7 +5,7 @@ import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
 import { PaymentRepository } from './payment.repository.js';
-import { narrowToCustomer, getPaymentOwner } from './payment-owner.js';
+import { getPaymentOwner, narrowToCustomer } from './payment-owner.js';
 import { PaymentPagesQuery } from './payment-pages.query.js';
 
 /** Status and history of payments, for partners and their customers (P2, P5). */

@@ -57,14 +57,14 @@ const HISTORY_ITEM = {
 function findDifferences(value: object, fieldTypes: Readonly<Record<string, string>>): string[] {
   const fields = new Map(Object.entries(fieldTypes).map(([name, type]) => [name.replace('?', ''), type]));
   const missing = Object.keys(fieldTypes).filter((name) => !name.endsWith('?') && !(name in value));
-  const response = Object.entries(value).filter(([name, member]) => {
+  const invalid = Object.entries(value).filter(([name, member]) => {
     const type = fields.get(name);
     if (type === 'date') return !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(member));
     if (type === 'array') return !Array.isArray(member);
     if (type === 'array or null') return member !== null && !Array.isArray(member);
     return typeof member !== type;
   });
-  return [...missing, ...response.map(([name]) => name)];
+  return [...missing, ...invalid.map(([name]) => name)];
 }
 
 /** Each kind of payment: its title, its numeric status (P2), and its fields. */
@@ -176,11 +176,11 @@ test('an invalid page number is a 400, a page without payments is a 204, and a c
   expect(await getStatusAndBody('?customerReference=', organisation.customerHeaders[0])).toEqual([204, '']);
   expect(await getStatusAndBody(`?customerReference=${'x'.repeat(5_000)}`)).toEqual([204, '']);
   expect(await getStatusAndBody('?customerReference=%00')).toEqual([204, '']);
-  const otherCustomer = await history.get(
+  const ofOtherCustomer = await history.get(
     '/v1/payments?page=0&customerReference=another',
     organisation.customerHeaders[0],
   );
-  expect([otherCustomer.status, JSON.parse(otherCustomer.text)]).toEqual([
+  expect([ofOtherCustomer.status, JSON.parse(ofOtherCustomer.text)]).toEqual([
     400,
     expect.objectContaining({ errors: [expect.objectContaining({ field: 'page' })] }),
   ]);

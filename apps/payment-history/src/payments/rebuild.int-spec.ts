@@ -31,7 +31,8 @@ afterAll(async () => {
 const publish = (payment: PaymentSnapshot, version = 2): Promise<void> =>
   appendEvents(processor.service, paymentEvent(payment, version));
 
-const requestRebuild = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
+/** POST requests a rebuild, GET reads its state. */
+const callRebuildRoute = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
   const response = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
   return {
     status: response.statusCode,
@@ -55,7 +56,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   await waitUntil('all payments in the history', 20_000, async () => (await countPayments()) === payments.length);
   const correctRows = await readServingRows(history.dataSource);
 
-  expect((await requestRebuild('POST', { 'x-admin-key': 'an invalid administration key' })).status).toBe(401);
+  expect((await callRebuildRoute('POST', { 'x-admin-key': 'an invalid administration key' })).status).toBe(401);
   // Three errors: a missing payment, a wrong payment with a higher version, and wrong counts.
   const [deleted, corrupted] = payments;
   await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [deleted!.paymentReference]);
@@ -67,7 +68,7 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
 
   // Not the first page: it does not depend on the counts.
   const page = () => history.get('/v1/payments?page=2&pageSize=20', organisation.serviceHeaders);
-  const { status, body } = await requestRebuild('POST');
+  const { status, body } = await callRebuildRoute('POST');
   expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
   const latePayment = aPayment(organisation.organisationId, organisation.customers[0], {
     paymentUTCDate: '2025-12-31T00:00:00.000Z',
@@ -75,11 +76,11 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
   await publish(latePayment);
   await waitUntil('the new generation to serve', 20_000, async () => {
     expect((await page()).status).toBe(200);
-    return (await requestRebuild('GET')).body?.building === null;
+    return (await callRebuildRoute('GET')).body?.building === null;
   });
   await waitUntil('the late payment', 20_000, async () => (await countPayments()) >= payments.length + 1);
 
-  expect((await requestRebuild('GET')).body).toEqual({ serving: 2, building: null });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: 2, building: null });
   expect((await history.getPayment(deleted!.paymentReference, organisation.serviceHeaders)).amount).toBe(12_345);
   expect((await history.getPayment(latePayment.paymentReference, organisation.serviceHeaders)).amount).toBe(12_345);
   const { payments: rows, counts } = await readServingRows(history.dataSource);
@@ -99,37 +100,37 @@ test('a rebuild from the event log corrects wrong rows and changes no others, an
 
   // A second rebuild, of correct rows, changes nothing.
   const before = await readServingRows(history.dataSource);
-  await requestRebuild('POST');
+  await callRebuildRoute('POST');
   await waitUntil(
     'the third generation to serve',
     20_000,
-    async () => (await requestRebuild('GET')).body?.building === null,
+    async () => (await callRebuildRoute('GET')).body?.building === null,
   );
-  expect((await requestRebuild('GET')).body).toEqual({ serving: 3, building: null });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: 3, building: null });
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
 test('a generation whose replay was not requested before a crash does not serve, and another rebuild request completes it', async () => {
   const before = await readServingRows(history.dataSource);
-  const { serving } = (await requestRebuild('GET')).body!;
+  const { serving } = (await callRebuildRoute('GET')).body!;
   const transport = history.service.app.get(Transport);
   await history.service.app
     .get(Generations)
     .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));
   await history.service.app.get(ReadModelRebuild).runOnce();
-  expect((await requestRebuild('GET')).body).toEqual({ serving, building: serving + 1 });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving, building: serving + 1 });
 
-  expect((await requestRebuild('POST')).body).toEqual({ serving, building: serving + 1 });
+  expect((await callRebuildRoute('POST')).body).toEqual({ serving, building: serving + 1 });
   await waitUntil(
     'the generation to serve',
     20_000,
-    async () => (await requestRebuild('GET')).body?.serving === serving + 1,
+    async () => (await callRebuildRoute('GET')).body?.serving === serving + 1,
   );
   expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
 test('several concurrent rebuild requests begin one generation, and only one replica makes it the serving one', async () => {
-  const { serving } = (await requestRebuild('GET')).body!;
+  const { serving } = (await callRebuildRoute('GET')).body!;
   const next = serving + 1;
   const generations = history.service.app.get(Generations);
   const scheduleReplay = jest.fn(() => Promise.resolve());
@@ -141,5 +142,5 @@ test('several concurrent rebuild requests begin one generation, and only one rep
   expect(results.filter((isFirst) => isFirst)).toHaveLength(1);
   // A later call does not retire the serving generation.
   expect(await generations.serve(next)).toBe(false);
-  expect((await requestRebuild('GET')).body).toEqual({ serving: next, building: null });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: next, building: null });
 });

@@ -12,7 +12,7 @@ import { Commands } from '@svc/messaging';
 import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { TEST_SITE } from '../../test/payment.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
 import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
@@ -110,7 +110,8 @@ it('a delivery shows the time at which its circuit allows the next attempt, and 
      ON CONFLICT (merchant_id, endpoint) DO UPDATE SET failures = 5, openings = 1, open_until = $2`,
     [id, openUntil],
   );
-  const readNextAttempt = async (): Promise<string | null> => (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
+  const readNextAttempt = async (): Promise<string | null> =>
+    (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
   // Deliveries of another merchant at this endpoint, and of another endpoint, have their own circuits.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)

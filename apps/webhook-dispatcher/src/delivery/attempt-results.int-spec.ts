@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
@@ -59,22 +59,25 @@ describe('results that arrive at the same time', () => {
     // The first result is recorded immediately, the other three together with the next statement.
     { status: 'Success', state: 'success', statementCount: 2 },
     { status: 'Failed', state: 'failed', statementCount: 4 },
-  ] as const)('for four $status notifications are recorded with $statementCount statements', async ({ state, statementCount }) => {
-    for (let count = 0; count < 4; count++) await recordNotification(state);
-    const leased = await leaseAll();
-    const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const recorder = new AttemptRecorder(
-      new DeliveryAttemptRepository(dispatcher.test.dataSource),
-      new DueSignal(dispatcher.test.dataSource),
-    );
-    expect(await Promise.all(leased.map((notification) => recordDelivered(recorder, notification)))).toEqual([
-      true,
-      true,
-      true,
-      true,
-    ]);
-    expect(querySpy).toHaveBeenCalledTimes(statementCount);
-  });
+  ] as const)(
+    'for four $status notifications are recorded with $statementCount statements',
+    async ({ state, statementCount }) => {
+      for (let count = 0; count < 4; count++) await recordNotification(state);
+      const leased = await leaseAll();
+      const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
+      const recorder = new AttemptRecorder(
+        new DeliveryAttemptRepository(dispatcher.test.dataSource),
+        new DueSignal(dispatcher.test.dataSource),
+      );
+      expect(await Promise.all(leased.map((notification) => recordDelivered(recorder, notification)))).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      expect(querySpy).toHaveBeenCalledTimes(statementCount);
+    },
+  );
 
   test('lock the circuits of their endpoints in a fixed order, so that two statements cannot deadlock', async () => {
     const endpoints = ['c.example:443', 'a.example:443', 'b.example:443'];

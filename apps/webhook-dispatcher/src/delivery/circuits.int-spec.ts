@@ -4,7 +4,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { DeliveryWorker } from './delivery-worker.js';
 

@@ -1,5 +1,5 @@
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
-import { respondWith, Receiver, getBodySignature, verifyWebhook } from '../../test/receiver.js';
+import { getBodySignature, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 import { notificationSignature } from './sign-notification.js';
 
 const SECOND = 1_000;

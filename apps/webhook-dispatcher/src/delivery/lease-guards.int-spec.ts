@@ -276,7 +276,10 @@ describe('a circuit', () => {
         'delivered',
         (id) => updateNotification(id, `state = 'delivered', delivered_at = now(), next_attempt_at = NULL`),
       ],
-      ['overdue for a millisecond less', (id) => updateNotification(id, `next_attempt_at = $2`, ago(MIN_OVERDUE_MS - 1))],
+      [
+        'overdue for a millisecond less',
+        (id) => updateNotification(id, `next_attempt_at = $2`, ago(MIN_OVERDUE_MS - 1)),
+      ],
       ['a millisecond younger', (id) => updateNotification(id, `created_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
       ['replayed a millisecond later', (id) => updateNotification(id, `replayed_at = $2`, ago(MAX_SCHEDULE_MS - 1))],
       ['being sent', (id) => updateNotification(id, `lease_id = $2, leased_until = $3`, randomUUID(), ago(-1))],

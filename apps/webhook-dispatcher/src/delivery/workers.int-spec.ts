@@ -4,7 +4,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { anEvent, waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 import { resolveWith } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
 
 const REQUEST = { headers: { 'content-type': 'application/json' }, body: '{}' };

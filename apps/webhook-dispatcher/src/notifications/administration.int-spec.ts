@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;

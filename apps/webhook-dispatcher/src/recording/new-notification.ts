@@ -7,7 +7,7 @@ import {
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
-import { parseEndpoint, type NotificationContent } from '../notifications/notification.js';
+import { type NotificationContent, parseEndpoint } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
 /** An event of a payment that became final, was reversed or was refunded; only the members that are used here. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';

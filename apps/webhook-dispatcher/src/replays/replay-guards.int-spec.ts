@@ -16,7 +16,10 @@ const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatche
 type PaymentOptions = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
 /** Records an exhausted notification, or one in state gone. Returns its id. */
-async function recordExhausted(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...options }: PaymentOptions = {}) {
+async function recordExhausted(
+  state: 'exhausted' | 'gone' = 'exhausted',
+  { merchantId = 7, ...options }: PaymentOptions = {},
+) {
   const payment = { ...dispatcher.newPayment('https://shop.example/hook', options), merchantId };
   await dispatcher.deliverPayments(payment);
   const { id } = await dispatcher.getNotificationRow(payment);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { notificationIdOf } from '@svc/kernel';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { respondWith, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 
 const SECOND = 1_000;
 const MINUTE = 60_000;

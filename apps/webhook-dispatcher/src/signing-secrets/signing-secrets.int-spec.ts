@@ -1,7 +1,7 @@
 import { type Mode, SealingKeyPublishedV1 } from '@svc/contracts';
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
 import { TEST_SITE } from '../../test/payment.js';
-import { respondWith, type ReceivedRequest, Receiver, getBodySignature, verifyWebhook } from '../../test/receiver.js';
+import { getBodySignature, type ReceivedRequest, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 import { DeliveryMetrics } from '../delivery/delivery-metrics.js';
 import { notificationSignature } from '../delivery/sign-notification.js';
 

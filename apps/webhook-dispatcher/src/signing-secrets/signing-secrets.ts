@@ -5,8 +5,8 @@ import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
 import { SealingKey } from '../sealing-key/sealing-key.js';
 import {
-  findSigningSecrets,
   type EncryptedSecret,
+  findSigningSecrets,
   type SigningKeysOwner,
   type SigningPurpose,
 } from './find-signing-secrets.query.js';

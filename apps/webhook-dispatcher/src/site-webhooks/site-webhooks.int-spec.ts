@@ -3,7 +3,7 @@ import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } 
 import { noticeOf } from '@svc/kernel';
 import { aPayment as newPartnerPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
-import { respondWith, type ReceivedRequest, Receiver, verifyWebhook } from '../../test/receiver.js';
+import { type ReceivedRequest, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
 let sessionEndpoint: Receiver;
