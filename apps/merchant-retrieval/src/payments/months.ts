@@ -13,7 +13,10 @@ export function requiredMonths(now: Date): { readonly first: Date; readonly coun
   return { first, count: months + 1 + MONTHS_AHEAD };
 }
 
-/** Whether all payments of a partition (`payments_2026_03`) are older than the longest window (M2). False for any other name. */
+/**
+ * Whether all payments of a partition (`payments_2026_03`) are older than the longest window (M2). False for any other
+ * name.
+ */
 export function isOlderThanWindow(partition: string, now: Date): boolean {
   const month = /^payments_(\d{4})_(\d{2})$/.exec(partition);
   if (!month) return false;

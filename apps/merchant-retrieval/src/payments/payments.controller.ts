@@ -43,7 +43,10 @@ export class PaymentsController {
     return isText(reference, MAX_IDENTIFIER_LENGTH) ? this.payments.findByExternalReference(merchant, reference) : [];
   }
 
-  /** Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is not found either (C3). */
+  /**
+   * Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is
+   * not found either (C3).
+   */
   @Get(['payments/:svcId', 'sites/:siteId/payments/:svcId'])
   @Header('cache-control', 'no-store')
   async ofServiceId(

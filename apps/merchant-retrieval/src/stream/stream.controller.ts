@@ -17,8 +17,8 @@ export class StreamController {
   constructor(@Inject(PaymentStreams) private readonly streams: PaymentStreams) {}
 
   /**
-   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and `data` is the
-   * body that the site's webhook gets.
+   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and
+   * `data` is the body that the site's webhook gets.
    *
    * @produces text/event-stream Events whose `data` is a `PaymentNotice`.
    * @throws request.invalid The `Last-Event-ID` is malformed.

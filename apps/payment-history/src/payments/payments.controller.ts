@@ -39,7 +39,8 @@ export class PaymentsController {
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's payments.
+   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the
+   * customer's payments.
    *
    * @query customerReference
    * @query page

@@ -3,8 +3,8 @@ import { isoTime, numberOr0, timeOfUuid, uuidFrom } from '@svc/messaging';
 import type { DataSource } from 'typeorm';
 
 /**
- * Every replica has read that a webhook was enabled after this time. Payments accepted from then on must have a
- * notification.
+ * This long after a webhook was enabled, every replica has read the change: payments that are accepted later must have
+ * a notification.
  */
 const EXPECTED_AFTER = `interval '1 minute'`;
 

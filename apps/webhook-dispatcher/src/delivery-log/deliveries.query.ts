@@ -37,8 +37,8 @@ const SELECT_DELIVERIES = `
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
 /**
- * The newest first. Every page costs the same: ids sort by the time of their payment, so the index scan begins at
- * `after`.
+ * Lists the deliveries of a site, the newest first. Every page costs the same: ids sort by the time of their payment,
+ * so the index scan begins at `after`.
  */
 export async function listDeliveries(
   dataSource: DataSource,
@@ -56,7 +56,10 @@ export async function listDeliveries(
   return { deliveries, hasMore, ...(hasMore ? { after: deliveries.at(-1)!.id } : {}) };
 }
 
-/** Throws `resource.not-found`, also for a delivery of another owner and for an invalid id. */
+/**
+ * Reads a delivery with its attempts. Throws `resource.not-found`, also for a delivery of another owner and for an
+ * invalid id.
+ */
 export async function getDelivery(
   dataSource: DataSource,
   now: Date,

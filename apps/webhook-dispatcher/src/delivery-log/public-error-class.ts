@@ -13,9 +13,9 @@ const URL_TEXT_ERRORS: ReadonlySet<string> = new Set(
  */
 export function withPublicErrorClass(attempt: DeliveryAttempt): DeliveryAttempt {
   const { errorClass } = attempt;
-  const revealsAddress =
+  const shouldHide =
     errorClass !== null &&
     (errorClass.startsWith('address-refused:') || errorClass.startsWith('name-')) &&
     !URL_TEXT_ERRORS.has(errorClass);
-  return revealsAddress ? { ...attempt, errorClass: 'address-unavailable' } : attempt;
+  return shouldHide ? { ...attempt, errorClass: 'address-unavailable' } : attempt;
 }

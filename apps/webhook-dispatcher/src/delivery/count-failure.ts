@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { afterFailure } from '../retries/circuit.js';
+import { circuitAfterFailure } from '../retries/circuit.js';
 import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
@@ -37,7 +37,7 @@ export class CountFailure {
       // Another attempt succeeded between the two statements and closed the circuit.
       if (!before) return { openUntil: undefined, wasOpen: false, exhausted: 0 };
 
-      const after = afterFailure(before, leaseId, now);
+      const after = circuitAfterFailure(before, leaseId, now);
       await this.circuits.update(tx, key, after);
       const hasFailedProbe = before.probeLeaseId === leaseId;
       const exhausted = hasFailedProbe ? await this.circuits.exhaustOverdue(tx, key, now) : 0;

@@ -42,7 +42,7 @@ export interface LeaseRequest {
   readonly usage: readonly EndpointUsage[];
 }
 
-/** Why a notification could not be signed. */
+/** The keys that a notification lacks, and when this was found. */
 export interface SigningFailure {
   readonly at: Date;
   /** At least one. */
@@ -85,6 +85,14 @@ const PENDING_ENDPOINTS = `endpoints AS (
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
+/**
+ * $1 now, $2 end of the leases, $3 lease id, $4 to $6 limits in total, of a merchant and of an endpoint, $7 to $9 the
+ * requests in flight (merchant ids, endpoints, numbers), $10 due times up to this one are backlog.
+ *
+ * Steps: `busy` has the requests in flight, `ready` the endpoints that may receive notifications and how many (`room`),
+ * `due` their due notifications, `of_endpoint` and `of_merchant` the order in which these are leased, `chosen` those
+ * within all limits, `probed` the circuits whose probe is among them.
+ */
 const LEASE_DUE = `
   WITH RECURSIVE ${PENDING_ENDPOINTS}, busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
@@ -140,15 +148,17 @@ export class DeliveryLeaseRepository {
    * and for one with ten, so an endpoint with a backlog does not delay the others (E6).
    *
    * - Within an endpoint: the oldest first, but backlog and new notifications in turn.
-   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared evenly.
-   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks the
-   *   probe, and a worker skips an endpoint that another worker is marking.
+   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared
+   *   evenly.
+   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks
+   *   the probe, and a worker skips an endpoint that another worker is marking.
    *
    * A leased row is due again at the end of its lease, so nothing has to be cleaned up after a crash of its worker.
    *
-   * A Success is not leased while a Failed of its session is leased: the two requests would race, and the merchant
-   * might receive Failed after Success (E2). record-notifications.ts explains why no new lease of a Failed can begin
-   * once the Success is visible, and why this statement sees every earlier lease.
+   * A Success (the notification of a successful payment) is not leased while a Failed (that of a failed payment) of its
+   * session is leased: the two requests would race, and the merchant might receive Failed after Success (E2).
+   * record-notifications.ts explains why no new lease of a Failed can begin once the Success is visible, and why this
+   * statement sees every earlier lease.
    */
   async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
     const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE_DUE, [
@@ -188,7 +198,7 @@ export class DeliveryLeaseRepository {
     );
   }
 
-  /** Due time of the oldest due notification. */
+  /** Returns the earliest due time of all pending notifications, which may be in the future. */
   async findOldestDue(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
       `WITH RECURSIVE ${PENDING_ENDPOINTS} SELECT min(first_due) AS since FROM endpoints`,
@@ -197,8 +207,8 @@ export class DeliveryLeaseRepository {
   }
 
   /**
-   * Number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an administrator
-   * can replay them.
+   * Returns the number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an
+   * administrator can replay them.
    */
   async countUnsigned(): Promise<number> {
     const [row] = await this.dataSource.query<[{ count: number }]>(

@@ -26,9 +26,10 @@ export interface Slots {
 }
 
 /**
- * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A worker
- * limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as it becomes
- * free, so a slow endpoint blocks only its own slots (E6). All state that must survive a crash is in the database.
+ * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A
+ * worker limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as
+ * it becomes free, so a slow endpoint blocks only its own slots (E6). All state that must survive a crash is in the
+ * database.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
@@ -172,7 +173,7 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
           if (this.limiter.hasWaiters(notification)) this.due.nudge();
         },
       })
-      // Probably the database is unavailable. The lease ends by its time, and then the notification is sent again.
+      // Probably the database is unavailable. After the end of the lease, the notification is sent again.
       .catch((error: unknown) =>
         this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be retried'),
       )

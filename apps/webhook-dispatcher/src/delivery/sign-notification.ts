@@ -42,9 +42,9 @@ export function signNotification(
 }
 
 /**
- * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak: a bar
- * inside a field can move a limit between two fields, and the time of the request is not signed. The signature in the
- * headers has neither weakness.
+ * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak:
+ * different fields have the same signature if one of them contains a vertical bar, and the time of the request is not
+ * signed. The signature in the headers has neither weakness.
  */
 export function notificationSignature(fields: NotificationFields, apiKey: string): string {
   const parts = [

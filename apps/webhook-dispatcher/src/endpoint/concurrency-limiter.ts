@@ -25,8 +25,9 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6), without side effects. A merchant has a limit in addition to those
- * of its endpoints: otherwise a merchant that uses many endpoints could use all slots of the process.
+ * Limits the requests in flight of this process (E6). It uses neither the database nor a clock. A merchant has a limit
+ * in addition to those of its endpoints: otherwise a merchant that uses many endpoints could use all slots of the
+ * process.
  *
  * When a notification gets no slot, later notifications get none either until the next lease request, so that they do
  * not overtake the one that waits.
@@ -122,13 +123,13 @@ export class ConcurrencyLimiter {
     for (const { inFlight, ...key } of capacity.usage) for (let i = 0; i < inFlight; i++) filled.acquire(key);
     for (const key of leased) filled.acquire(key);
     this.isFull ||= leased.length >= capacity.max;
-    let isFree = this.isFull && this.available > 0;
+    let mustLeaseAgain = this.isFull && this.available > 0;
     for (const key of filled.endpoints.values()) {
       if (filled.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
       if (filled.isMerchantFull(key.merchantId)) this.fullMerchants.add(key.merchantId);
-      isFree ||= this.hasWaiters(key) && this.hasCapacityFor(key);
+      mustLeaseAgain ||= this.hasWaiters(key) && this.hasCapacityFor(key);
     }
-    return isFree;
+    return mustLeaseAgain;
   }
 
   private isEndpointFull(key: EndpointKey): boolean {

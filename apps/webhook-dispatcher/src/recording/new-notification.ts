@@ -22,7 +22,7 @@ export type NewNotification = NotificationContent & {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  /** Absent for a site: notifications of a session supersede each other (E2), those of a site do not (M6). */
+  /** Absent for a site: only in a session does a Success supersede notifications (E2, M6). */
   readonly sessionId?: string;
   readonly paymentReference: string;
   readonly paymentStatus: PaymentStatusText;

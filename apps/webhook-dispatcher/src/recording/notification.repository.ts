@@ -7,7 +7,8 @@ import type { NewNotification } from './new-notification.js';
 @Injectable()
 export class NotificationRepository {
   /**
-   * Inserts those with a slot under `lease` where possible, the others as pending. Returns the ids of the leased ones.
+   * Inserts notifications: those with a slot under `lease` where E2 allows it, the others as pending. Returns the ids
+   * of the leased ones.
    */
   async insertAll(
     db: Pick<EntityManager, 'query'>,

@@ -19,8 +19,8 @@ export interface ReplayedPage {
 }
 
 /**
- * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications are
- * replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
+ * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications
+ * are replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
  */
 @Injectable()
 export class ReplayMany {

@@ -17,9 +17,9 @@ export interface ReplayLimits {
 }
 
 /**
- * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found`, also for
- * a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within the interval
- * of `limits`.
+ * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found`,
+ * also for a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within
+ * the interval of `limits`.
  *
  * It locks the session first. Without the lock it would not see a Success that another transaction is recording, and
  * the merchant would receive the replayed Failed after the Success (E2).

@@ -33,8 +33,8 @@ export const REPLAY_PAGE_SIZE = 1_000;
 @Injectable()
 export class ReplayRepository {
   /**
-   * Until the transaction ends, no other transaction records or replays a notification of these sessions:
-   * `record_notifications` takes the same locks, by the same function of the database.
+   * Locks sessions: until the transaction ends, no other transaction records or replays a notification of these
+   * sessions: `record_notifications` takes the same locks, by the same function of the database.
    *
    * Reason: two concurrent transactions may record the Failed and the Success of one session. Without the lock neither
    * would see the row of the other, the Failed would stay pending, and the merchant could receive Failed after Success
@@ -96,7 +96,7 @@ export class ReplayRepository {
     );
   }
 
-  /** Notifications of a merchant since a time, the oldest first. */
+  /** Finds the notifications of a merchant since a time, the oldest first. */
   findSince(
     tx: EntityManager,
     after: string,
@@ -112,8 +112,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot use its partial
-   * index with a parameter.
+   * Finds the notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot
+   * use its partial index with a parameter.
    */
   findInState(
     tx: EntityManager,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterFailure, type Circuit, isFailure } from './circuit.js';
+import { circuitAfterFailure, type Circuit, isFailure } from './circuit.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const SECOND = 1_000;
@@ -7,7 +7,7 @@ const SECOND = 1_000;
 const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
 
 function afterFailures(times: number, circuit: Circuit = CLOSED): Circuit {
-  return times === 0 ? circuit : afterFailures(times - 1, afterFailure(circuit, 'another lease', NOW));
+  return times === 0 ? circuit : afterFailures(times - 1, circuitAfterFailure(circuit, 'another lease', NOW));
 }
 
 /** Returns the circuit after its probe was leased. */
@@ -44,7 +44,7 @@ describe('a circuit', () => {
   it('is not extended by failures of attempts that were in flight when it opened', () => {
     const open = afterFailures(5);
     expect(afterFailures(9, open)).toEqual({ ...open, failures: 14 });
-    expect(afterFailure(withProbe(open), 'another lease', NOW)).toMatchObject({
+    expect(circuitAfterFailure(withProbe(open), 'another lease', NOW)).toMatchObject({
       openings: 1,
       openUntil: open.openUntil,
       probeLeaseId: 'lease of the probe',
@@ -55,14 +55,14 @@ describe('a circuit', () => {
     let circuit = afterFailures(5);
     const openDurations = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
-      circuit = afterFailure(withProbe(circuit), 'lease of the probe', NOW);
+      circuit = circuitAfterFailure(withProbe(circuit), 'lease of the probe', NOW);
       openDurations.push(openForMs(circuit));
     }
     expect(openDurations.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
   it('has no probe in flight after its probe failed', () => {
-    expect(afterFailure(withProbe(afterFailures(5)), 'lease of the probe', NOW).probeLeaseId).toBeUndefined();
+    expect(circuitAfterFailure(withProbe(afterFailures(5)), 'lease of the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
@@ -78,7 +78,7 @@ describe('a circuit', () => {
           now += afterMs;
           const before = isProbe && circuit.openUntil ? withProbe(circuit) : circuit;
           const wasProbe = before.probeLeaseId !== undefined;
-          circuit = afterFailure(before, wasProbe ? 'lease of the probe' : 'another lease', new Date(now));
+          circuit = circuitAfterFailure(before, wasProbe ? 'lease of the probe' : 'another lease', new Date(now));
           expect(circuit.failures).toBe(before.failures + 1);
           expect(circuit.openUntil !== undefined).toBe(circuit.failures >= 5);
           expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);

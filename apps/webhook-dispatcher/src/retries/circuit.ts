@@ -29,15 +29,15 @@ const FIRST_OPEN_MS = 10_000;
 const MAX_OPEN_MS = 5 * 60_000;
 
 /**
- * Whether an attempt failed because of the endpoint as a whole: no response, a server error, or 429. Any other status, a
- * 404 too, shows that the endpoint is up.
+ * Whether an attempt failed because of the endpoint as a whole: no response, a server error, or 429. Any other status,
+ * including 404, shows that the endpoint is up.
  */
 export function isFailure({ statusCode }: Pick<WebhookResponse, 'statusCode'>): boolean {
   return statusCode === undefined || statusCode >= 500 || statusCode === 429;
 }
 
 /** Returns the circuit after one more failure. `leaseId` is the lease of the failed attempt. */
-export function afterFailure(circuit: Circuit, leaseId: string, now: Date): Circuit {
+export function circuitAfterFailure(circuit: Circuit, leaseId: string, now: Date): Circuit {
   const failures = circuit.failures + 1;
   if (failures < FAILURE_THRESHOLD) return { ...circuit, failures };
   // Attempts that were in flight when the circuit opened must not extend it. Only a failed probe opens it again.

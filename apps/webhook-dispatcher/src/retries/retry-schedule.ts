@@ -52,8 +52,8 @@ const MAX_KEY_WAIT_MS = 5 * MINUTE;
 const MAX_TOTAL_KEY_WAIT_MS = 72 * HOUR;
 
 /**
- * Milliseconds until the next look for missing signing keys, by the age of the notification: at first a second, then
- * longer. Such a look is not an attempt. Undefined when the notification is as old as the whole schedule takes.
+ * Milliseconds until the next check for missing signing keys, by the age of the notification: at first a second, then
+ * longer. Such a check is not an attempt. Undefined when the notification is as old as the whole schedule takes.
  */
 export function keyRetryDelayMs(ageMs: number): number | undefined {
   if (ageMs >= MAX_TOTAL_KEY_WAIT_MS) return undefined;

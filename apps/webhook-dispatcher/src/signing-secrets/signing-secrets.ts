@@ -25,8 +25,8 @@ const MAX_CACHED_SECRETS = 1_000;
 const MAX_WEBHOOK_SECRETS = 5;
 
 /**
- * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked or
- * rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
+ * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked
+ * or rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
  */
 @Injectable()
 export class SigningSecrets {
