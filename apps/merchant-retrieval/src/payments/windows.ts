@@ -8,14 +8,14 @@ export interface Window {
   readonly until: Date;
 }
 
-/** The last 24 hours (M2); a payment of exactly 24 hours ago is included. */
+/** Returns the last 24 hours (M2); a payment of exactly 24 hours ago is included. */
 export function last24Hours(now: Date): Window {
   return windowFrom(new Date(now.getTime() - DAY_MS), now);
 }
 
 /**
- * The last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the last day
- * of that month if the month is shorter. The beginning is included.
+ * Returns the last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the
+ * last day of that month if the month is shorter. The beginning is included.
  */
 export function lastThreeMonths(now: Date): Window {
   const from = new Date(now);

@@ -12,7 +12,7 @@ import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from './notice.repository.js';
 
 /**
- * Adds notices of final refunds to the stream (M6). Automatic reversals are shown as refunds. Both do not change the
+ * Adds notices of final refunds to the stream (M6). Automatic reversals are shown as refunds. Neither changes the
  * payments (M5). Replay: an existing notice is not inserted again.
  */
 @Controller()

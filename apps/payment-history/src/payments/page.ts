@@ -35,8 +35,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
 }
 
 /**
- * Links to the previous and the next page, relative to the main API. They keep all query parameters, also unknown ones
- * (P5).
+ * Returns the links to the previous and the next page, relative to the main API. They keep all query parameters, also
+ * unknown ones (P5).
  */
 export function pageLinks(
   url: string,
