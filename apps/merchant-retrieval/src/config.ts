@@ -7,28 +7,30 @@ export class MerchantRetrievalConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** Calls that one key may make for each second, on each replica (M4). */
+  /** Calls per second that one key may make on each replica (M4). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_RETRIEVAL_CALLS_PER_SECOND: number = 5;
 
-  /** Calls that a key may make at once after a pause (M4). */
+  /** Calls that a key may make in a burst after a pause (M4). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_RETRIEVAL_BURST: number = 20;
 
-  /** Streams of payments that one key may have open at once, on each replica (M6). */
+  /** Maximum open streams of payments of one key on each replica (M6). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(100_000)
   SVC_STREAM_READERS_PER_KEY: number = 10;
 
-  /** Streams of payments that one replica holds at once (M6); each costs a connection and at most some 64 KiB. */
+  /**
+   * Maximum open streams of payments on each replica (M6). Each uses a connection and at most about 64 KiB of memory.
+   */
   @IsOptional()
   @IsInt()
   @Min(1)

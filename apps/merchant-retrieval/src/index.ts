@@ -8,14 +8,17 @@ import { Notices1763500008001 } from './migrations/1763500008001-notices.js';
 import { Books1763500008050 } from './migrations/1763500008050-books.js';
 import { DropPartitions1763500008060 } from './migrations/1763500008060-drop-partitions.js';
 
-/** Payments of merchants, by invoice, by the merchant's reference and by service payment id; and their stream. */
+/**
+ * Lets merchants find payments by invoice, by their own reference and by service payment id, and read a stream of
+ * payments.
+ */
 export const merchantRetrievalService: ServiceDefinition<MerchantRetrievalConfig> = {
   name: 'merchant-retrieval',
   // Accepts long path parameters, so that the caller is authenticated first and then gets an empty list (C5, M1).
   paramLengthMax: 16_384,
   config: MerchantRetrievalConfig,
   module: MerchantRetrievalModule,
-  // A payment must be visible within a second (M1).
+  // Events may be gathered for 20 ms only: a payment must be visible within a second (M1).
   gatherMs: 20,
   migrations: [
     Credentials1763500000010,

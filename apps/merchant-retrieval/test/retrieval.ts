@@ -15,7 +15,7 @@ import { merchantRetrievalService } from '../src/index.js';
 export const ADMIN_KEY = 'an administration key for tests 1';
 const PATH = '/business/api/v1/merchants';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -23,19 +23,19 @@ export interface Answer {
 
 export interface Retrieval extends TestService {
   /** @param path behind `/business/api/v1/merchants` */
-  get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** Throws unless it is a 200. */
+  get(path: string, headers?: Record<string, string>): Promise<HttpResponse>;
+  /** Returns the payments of a 200. Throws for another status. */
   list(path: string, apiKey: string): Promise<PaymentNotification[]>;
 }
 
-/** The service alone, whose keys may call as often as they like unless `env` says otherwise. */
+/** Starts the service. The call rate of keys is not limited unless `env` sets a limit. */
 export async function startRetrieval(env: Record<string, string> = {}): Promise<Retrieval> {
   const test = await startTestService(merchantRetrievalService, {
     env: { SVC_ADMIN_KEY: ADMIN_KEY, SVC_RETRIEVAL_BURST: '100000', ...env },
   });
   const get: Retrieval['get'] = async (path, headers = {}) => {
-    const answer = await test.service.app.inject({ method: 'GET', url: `${PATH}${path}`, headers });
-    return { status: answer.statusCode, headers: answer.headers, text: answer.body };
+    const response = await test.service.app.inject({ method: 'GET', url: `${PATH}${path}`, headers });
+    return { status: response.statusCode, headers: response.headers, text: response.body };
   };
   return {
     ...test,
@@ -48,17 +48,20 @@ export async function startRetrieval(env: Record<string, string> = {}): Promise<
   };
 }
 
-/** A merchant with two sites, as identity's events describe it. */
+/** A merchant with two sites and several keys. */
 export interface Merchant {
   readonly merchantId: number;
-  /** ids of its sites. */
+  /** The ids of its two sites. */
   readonly sites: readonly [number, number];
   readonly keys: Readonly<Record<'merchant' | 'live' | 'site 1' | 'site 2' | 'revoked', string>>;
 }
 
 let lastId = randomInt(1_000_000);
 
-export async function aMerchant(service: { deliver(...events: EventEnvelope[]): Promise<void> }): Promise<Merchant> {
+/** Creates a merchant by delivering the events that identity would publish. */
+export async function createMerchant(service: {
+  deliver(...events: EventEnvelope[]): Promise<void>;
+}): Promise<Merchant> {
   const merchantId = 1_000_000 + ++lastId;
   const sites = [5_000_000 + ++lastId, 5_000_000 + ++lastId] as const;
   const keys = {
@@ -96,8 +99,8 @@ export async function aMerchant(service: { deliver(...events: EventEnvelope[]): 
   return { merchantId, sites, keys };
 }
 
-/** As merchant-retrieval knows it. */
-export async function keyIdOf({ dataSource }: TestService, apiKey: string): Promise<string> {
+/** Returns the id under which the service has stored a key. */
+export async function getKeyId({ dataSource }: TestService, apiKey: string): Promise<string> {
   const [row] = await dataSource.query<[{ keyId: string }]>(
     `SELECT key_id AS "keyId" FROM known_api_keys WHERE hash = $1`,
     [hashApiKey(apiKey)],
@@ -105,11 +108,11 @@ export async function keyIdOf({ dataSource }: TestService, apiKey: string): Prom
   return row.keyId;
 }
 
-/** A hosted payment at the merchant's first site at this moment, unless told otherwise. */
-export function paymentAt(
+/** Creates a hosted payment at this time, by default at the merchant's first site. */
+export function newPaymentAt(
   { merchantId, sites }: Merchant,
   at: Date,
-  over: Partial<PaymentSnapshot> = {},
+  overrides: Partial<PaymentSnapshot> = {},
 ): PaymentSnapshot {
   return {
     ...anAnonymousPayment(),
@@ -118,13 +121,13 @@ export function paymentAt(
     merchantId,
     siteId: sites[0],
     siteReference: 'SITE-1',
-    ...over,
+    ...overrides,
   };
 }
 
-/** The three look-ups that find a payment, behind the path of its merchant or site. */
-export function lookUpsOf(payment: PaymentSnapshot): readonly string[] {
-  if (payment.source.kind !== 'session') throw new Error('It is no hosted payment.');
+/** Returns the paths of the three queries that find a payment, behind the path of its merchant or site. */
+export function queryPathsOf(payment: PaymentSnapshot): readonly string[] {
+  if (payment.source.kind !== 'session') throw new Error('The payment is not hosted.');
   const { sessionId, merchantOrderId } = payment.source;
   return [
     `/invoices/${sessionId}/payments`,

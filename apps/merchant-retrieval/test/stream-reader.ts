@@ -9,29 +9,29 @@ export interface StreamEvent {
   readonly data: PaymentNotice;
 }
 
-/** A client of a stream, as the standard of server-sent events has it. */
+/** A client of a stream of server-sent events. */
 export interface StreamReader {
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
   readonly events: StreamEvent[];
-  /** Of the last event, or the one that the stream began with. */
+  /** Id of the last event; before the first event, the id at the beginning of the stream. */
   readonly lastEventId: string | undefined;
-  /** Comments received. */
+  /** Number of received comments. */
   readonly heartbeats: number;
-  /** The body of what is no stream. */
+  /** The received text: for a rejected request, the body of the error. */
   readonly text: string;
   readonly closed: Promise<void>;
-  /** Closes the connection, wherever in an event it is. */
-  readonly leave: () => void;
+  /** Closes the connection immediately, even within an event. */
+  readonly disconnect: () => void;
 }
 
-/** Listens on a port of its own. Returns the address behind which merchants are. */
-export async function listen(service: RunningService): Promise<string> {
+/** Makes the service listen on a free port. Returns the URL before the merchant id. */
+export async function listenOnFreePort(service: RunningService): Promise<string> {
   await service.app.listen(0, '127.0.0.1');
   const { port } = service.app.getHttpServer().address() as AddressInfo;
   return `http://127.0.0.1:${port}/business/api/v1/merchants`;
 }
 
-/** Resolves with the head of the answer. `onEvent` may leave. */
+/** Requests a stream. Resolves when the response headers have arrived. `onEvent` may call `disconnect`. */
 export function readStream(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -39,22 +39,22 @@ export function readStream(
 ): Promise<StreamReader> {
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: false, headers }).on('error', reject);
-    request.once('response', (answer) => {
-      let rest = '';
+    request.once('response', (response) => {
+      let incompleteBlock = '';
       const reader = {
-        answer,
+        response,
         events: [] as StreamEvent[],
         lastEventId: undefined as string | undefined,
         heartbeats: 0,
         text: '',
-        closed: new Promise<void>((closed) => answer.once('close', closed)),
-        leave: () => void request.destroy(),
+        closed: new Promise<void>((closed) => response.once('close', closed)),
+        disconnect: () => void request.destroy(),
       };
-      answer.on('error', () => undefined);
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
+      response.on('error', () => undefined);
+      response.setEncoding('utf8').on('data', (chunk: string) => {
         reader.text += chunk;
-        const blocks = (rest + chunk).split('\n\n');
-        rest = blocks.pop()!;
+        const blocks = (incompleteBlock + chunk).split('\n\n');
+        incompleteBlock = blocks.pop()!;
         for (const block of blocks) {
           // A client that has disconnected ignores later data of its socket.
           if (request.destroyed) return;

@@ -3,8 +3,8 @@ import { waitUntil } from '@svc/testing';
 import { NoticeRepository } from '../src/stream/notice.repository.js';
 import type { Retrieval } from './retrieval.js';
 
-/** Writes the notices of events in a transaction that is open until `commit`. */
-export async function uncommitted(
+/** Writes the notices of events in a transaction that stays open until `commit` is called. */
+export async function insertWithoutCommit(
   { dataSource, clock }: Retrieval,
   events: readonly EventEnvelope<PaymentSnapshot>[],
 ): Promise<{ readonly commit: () => Promise<void> }> {
@@ -20,8 +20,8 @@ export async function uncommitted(
   };
 }
 
-/** Resolves when a writer waits for another one, or `isOver` says that it does not have to. */
-export function writerWaits({ dataSource }: Retrieval, isOver: () => boolean = () => false): Promise<unknown> {
+/** Resolves when a writer waits for a lock, or when `isOver` returns true. */
+export function waitForBlockedWriter({ dataSource }: Retrieval, isOver: () => boolean = () => false): Promise<unknown> {
   return waitUntil('the second writer to wait', 10_000, async () => {
     const [row] = await dataSource.query<[{ waits: boolean }]>(
       `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits`,

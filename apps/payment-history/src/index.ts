@@ -18,7 +18,7 @@ export const paymentHistoryService: ServiceDefinition<PaymentHistoryConfig> = {
   paramLengthMax: 16_384,
   config: PaymentHistoryConfig,
   module: PaymentHistoryModule,
-  // A command (show-payment) delivers a payment that a partner waits for; its events have the same content.
+  // Events may be gathered for 20 ms: a payment that a partner waits for arrives earlier, by the command show-payment.
   gatherMs: 20,
   migrations: [
     PartnerCredentials1763500000020,

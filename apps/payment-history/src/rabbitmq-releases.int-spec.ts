@@ -8,13 +8,16 @@ import { ADMIN_KEY } from '../test/history.js';
 import type { PaymentHistoryConfig } from './config.js';
 import { paymentHistoryService } from './index.js';
 
-// A rollout of this service, forward and back: the release as it is, and the same with one more event type.
+// Tests a rollout and a rollback of this service: the newer release handles one more event type than the current one.
 
 const AddedV1 = eventType<{ nr: number }>('added.v1');
 
 @Controller()
 class AddedConsumer {
-  /** Replay: the inbox marks it; the table would show a second effect. */
+  /**
+   * Replay: the inbox skips an event that was handled before. The table has no unique key, so it would show a second
+   * effect.
+   */
   @EventPattern(AddedV1)
   async record(events: EventEnvelope<{ nr: number }>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload } of events) await tx.query(`INSERT INTO added (nr) VALUES ($1)`, [payload.nr]);
@@ -42,52 +45,54 @@ const newerRelease: ServiceDefinition<PaymentHistoryConfig> = {
 const processor = stubService('payment-processor');
 let services: DistributedServices;
 let env: Readonly<Record<string, string>>;
-let paying: RunningService;
+let processorService: RunningService;
 let older: RunningService;
 
 beforeAll(async () => {
   services = await DistributedServices.start();
   env = await services.environment(newerRelease, { SVC_ADMIN_KEY: ADMIN_KEY });
   older = await services.start(paymentHistoryService, env);
-  paying = await services.start(processor, await services.environment(processor));
+  processorService = await services.start(processor, await services.environment(processor));
 });
 afterAll(() => services.close());
 
-let published = 0;
+let publishedCount = 0;
 async function publish(count: number): Promise<void> {
-  const events = Array.from({ length: count }, () => anEvent(AddedV1, `${published}`, 1, { nr: published++ }));
-  await appendEvents(paying, ...events);
+  const events = Array.from({ length: count }, () =>
+    anEvent(AddedV1, `${publishedCount}`, 1, { nr: publishedCount++ }),
+  );
+  await appendEvents(processorService, ...events);
 }
 
-async function recorded(): Promise<number[]> {
+async function readHandledEvents(): Promise<number[]> {
   const rows = await older.app.get(DataSource).query<{ nr: number }[]>(`SELECT nr FROM added ORDER BY nr`);
   return rows.map(({ nr }) => nr);
 }
 
-async function expectAllOnce(): Promise<void> {
-  await waitUntil('all effects', 20_000, async () => (await recorded()).length >= published);
-  expect(await recorded()).toEqual(Array.from({ length: published }, (_, nr) => nr));
+async function expectEachHandledOnce(): Promise<void> {
+  await waitUntil('all events', 20_000, async () => (await readHandledEvents()).length >= publishedCount);
+  expect(await readHandledEvents()).toEqual(Array.from({ length: publishedCount }, (_, nr) => nr));
 }
 
-test('rollout, two releases side by side, rollback and rollout again: each event of the new type is handled once', async () => {
-  // Published before the newer release is there: it requests them, and the older one reads replays.
+test('each event of a new type is handled once during a rollout, a rollback and a second rollout', async () => {
+  // Published before the newer release starts: the newer release requests a replay of them.
   await publish(150);
   const newer = await services.start(newerRelease, env);
   await waitUntil('the newer release to be ready', 20_000, () => isReady(newer));
-  await expectAllOnce();
+  await expectEachHandledOnce();
 
   for (let i = 0; i < 20; i++) await publish(5);
-  await expectAllOnce();
+  await expectEachHandledOnce();
   // A replica of the older release that is started during the rollout changes nothing.
   const restarted = await services.start(paymentHistoryService, env);
   await publish(50);
-  await expectAllOnce();
+  await expectEachHandledOnce();
 
   await services.stop(newer);
   await publish(50);
   await services.stop(restarted);
-  const again = await services.start(newerRelease, env);
-  await waitUntil('the newer release to be ready again', 20_000, () => isReady(again));
+  const newerAgain = await services.start(newerRelease, env);
+  await waitUntil('the newer release to be ready again', 20_000, () => isReady(newerAgain));
   await publish(50);
-  await expectAllOnce();
+  await expectEachHandledOnce();
 });

@@ -20,171 +20,181 @@ import {
 } from '@svc/testing';
 import { DataSource } from 'typeorm';
 import { ADMIN_KEY } from '../test/history.js';
-import { anOrganisation, type Organisation } from '../test/organisation.js';
-import { readModel } from '../test/read-model.js';
+import { createOrganisation, type Organisation } from '../test/organisation.js';
+import { readServingRows } from '../test/read-model.js';
 import { paymentHistoryService } from './index.js';
 import { PaymentRepository } from './payments/payment.repository.js';
 
 const identity = stubService('identity');
 const processor = stubService('payment-processor');
 const SETTINGS = { SVC_ADMIN_KEY: ADMIN_KEY };
-/** More than the broker gives one replica at once. */
+/** More than the prefetch of one replica. */
 const PAYMENTS = 600;
 
 let services: DistributedServices;
 let payments: PartnerPayment[];
-let ours: Organisation;
-/** Of payment-processor, which is stopped and started again. */
+let organisation: Organisation;
+/** Environment of payment-processor, which tests stop and start again. */
 let processorEnv: Readonly<Record<string, string>>;
-let paying: RunningService;
+let processorService: RunningService;
 let historyEnv: Readonly<Record<string, string>>;
-/** A replica that is there from the beginning. */
+/** A replica of payment-history that runs from the beginning. */
 let first: RunningService;
 
 beforeAll(async () => {
   services = await DistributedServices.start();
   historyEnv = await services.environment(paymentHistoryService, SETTINGS);
   first = await services.start(paymentHistoryService, historyEnv);
-  const who = await services.start(identity, await services.environment(identity));
+  const identityService = await services.start(identity, await services.environment(identity));
   processorEnv = await services.environment(processor);
-  paying = await services.start(processor, processorEnv);
+  processorService = await services.start(processor, processorEnv);
 
-  const deliver = (...events: EventEnvelope[]): Promise<void> => appendEvents(who, ...events);
-  ours = await anOrganisation({ clock: new SystemClock(), deliver });
-  payments = Array.from({ length: PAYMENTS }, (_, i) => aPaymentOfOurs(i));
-  for (let i = 0; i < PAYMENTS; i += 100) await pay(...payments.slice(i, i + 100));
+  const deliver = (...events: EventEnvelope[]): Promise<void> => appendEvents(identityService, ...events);
+  organisation = await createOrganisation({ clock: new SystemClock(), deliver });
+  payments = Array.from({ length: PAYMENTS }, (_, i) => newPaymentAtMinute(i));
+  for (let i = 0; i < PAYMENTS; i += 100) await publishPayments(...payments.slice(i, i + 100));
   const [last] = payments.slice(-1);
-  await waitUntil('the first to know them', 20_000, () => isReadable(first, last!));
+  await waitUntil('the payments at the first replica', 20_000, () => isReadable(first, last!));
 });
 afterAll(() => services.close());
 
-const aPaymentOfOurs = (minute: number): PartnerPayment =>
-  aPayment(ours.organisationId, ours.customers[minute % 2]!, {
+const newPaymentAtMinute = (minute: number): PartnerPayment =>
+  aPayment(organisation.organisationId, organisation.customers[minute % 2]!, {
     paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + minute * 60_000).toISOString(),
   });
 
-function pay(...made: readonly PaymentSnapshot[]): Promise<void> {
-  const begun = made.map((payment) => paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1));
-  return appendEvents(paying, ...begun, ...made.map((payment) => paymentEvent(payment, 2)));
+function publishPayments(...newPayments: readonly PaymentSnapshot[]): Promise<void> {
+  const processingEvents = newPayments.map((payment) =>
+    paymentEvent({ ...payment, state: 'processing', processedAmount: 0 }, 1),
+  );
+  return appendEvents(processorService, ...processingEvents, ...newPayments.map((payment) => paymentEvent(payment, 2)));
 }
 
 const statusAt = (replica: RunningService, { paymentReference }: PartnerPayment): Promise<number> =>
-  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, ours.server);
+  statusOf(replica, 'GET', `/v1/payments/${paymentReference}`, organisation.serviceHeaders);
 
-async function read(replica: RunningService, { paymentReference }: PartnerPayment): Promise<SinglePayment | undefined> {
+async function getPayment(
+  replica: RunningService,
+  { paymentReference }: PartnerPayment,
+): Promise<SinglePayment | undefined> {
   const url = `/v1/payments/${paymentReference}`;
-  const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: ours.server });
+  const { statusCode, body } = await replica.app.inject({ method: 'GET', url, headers: organisation.serviceHeaders });
   return statusCode === 200 ? (JSON.parse(body) as SinglePayment) : undefined;
 }
 
 const isReadable = async (replica: RunningService, payment: PartnerPayment): Promise<boolean> =>
-  (await read(replica, payment))?.status === SinglePaymentStatus.Success;
+  (await getPayment(replica, payment))?.status === SinglePaymentStatus.Success;
 
-async function rebuild(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
+/** POST requests a rebuild, GET reads its state. */
+async function callRebuildRoute(replica: RunningService, method: 'GET' | 'POST'): Promise<RebuildState> {
   const url = '/admin/v1/history/rebuild';
   const { body } = await replica.app.inject({ method, url, headers: { 'x-admin-key': ADMIN_KEY } });
   return JSON.parse(body) as RebuildState;
 }
 
-const readBy = (replica: RunningService) => readModel(replica.app.get(DataSource));
+const readRows = (replica: RunningService) => readServingRows(replica.app.get(DataSource));
 
-/** On a database of its own, as a service that others do not know. */
-async function startAnew(name: 'payment-history-late' | 'payment-history-anew'): Promise<RunningService> {
-  const anew = { ...paymentHistoryService, name };
-  return services.start(anew, await services.environment(anew, SETTINGS));
+/** Starts payment-history under another name with an empty database. */
+async function startNewService(name: 'payment-history-late' | 'payment-history-new'): Promise<RunningService> {
+  const newService = { ...paymentHistoryService, name };
+  return services.start(newService, await services.environment(newService, SETTINGS));
 }
 
-test('on a new database a replica is ready only when it has all earlier payments', async () => {
-  await services.stop(paying);
-  const late = await startAnew('payment-history-late');
-  expect(await isReady(late)).toBe(false);
-  paying = await services.start(processor, processorEnv);
-  await waitUntil('the late one to be ready', 20_000, () => isReady(late));
-  // At once, with nothing waited for.
-  expect(await readBy(late)).toEqual(await readBy(first));
-  expect(await Promise.all([0, 300, 599].map((i) => statusAt(late, payments[i]!)))).toEqual([200, 200, 200]);
-  await services.stop(late);
+test('a replica with an empty database is ready only when it has all earlier payments', async () => {
+  await services.stop(processorService);
+  const newReplica = await startNewService('payment-history-late');
+  expect(await isReady(newReplica)).toBe(false);
+  processorService = await services.start(processor, processorEnv);
+  await waitUntil('the new replica to be ready', 20_000, () => isReady(newReplica));
+  // It must have all rows when it is ready, so the test does not wait for them.
+  expect(await readRows(newReplica)).toEqual(await readRows(first));
+  expect(await Promise.all([0, 300, 599].map((i) => statusAt(newReplica, payments[i]!)))).toEqual([200, 200, 200]);
+  await services.stop(newReplica);
 });
 
-/** In this replica, events of that payment block before the database; all others continue. */
-function stopAt(
+/** Makes this replica wait before it stores a batch with this payment, until `resume`. Other batches continue. */
+function blockUpsertOf(
   { reference }: PartnerPayment,
   replica: RunningService,
 ): { reached: Promise<void>; resume: () => void } {
-  const payments = replica.app.get(PaymentRepository);
-  const keep = payments.upsertAll.bind(payments);
-  const [reached, door] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  jest.spyOn(payments, 'upsertAll').mockImplementation(async (batch) => {
+  const repository = replica.app.get(PaymentRepository);
+  const upsertAll = repository.upsertAll.bind(repository);
+  const [reached, resumed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  jest.spyOn(repository, 'upsertAll').mockImplementation(async (batch) => {
     if (batch.some(({ payment }) => payment.reference === reference)) {
       reached.resolve();
-      await door.promise;
+      await resumed.promise;
     }
-    await keep(batch);
+    await upsertAll(batch);
   });
-  return { reached: reached.promise, resume: door.resolve };
+  return { reached: reached.promise, resume: resumed.resolve };
 }
 
-test('a rebuild by two replicas during payments: reads continue, it begins once, and the surviving replica finishes it', async () => {
-  // Restarted, so that the replica that crashes is the one that receives the replay.
+test('a rebuild that two replicas request begins once, does not interrupt reads, and survives a killed replica', async () => {
+  // The killable replica starts before the other one, so that it receives the replay.
   await services.stop(first);
-  const dying = await services.startKillable(paymentHistoryService, historyEnv);
+  const killable = await services.startKillable(paymentHistoryService, historyEnv);
   first = await services.start(paymentHistoryService, historyEnv);
-  const [replica, other] = [first, dying.service];
+  const [replica, other] = [first, killable.service];
   const dataSource = replica.app.get(DataSource);
-  const [wrong] = payments;
+  const [corrupted] = payments;
   await dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
-    wrong!.paymentReference,
+    corrupted!.paymentReference,
   ]);
 
-  const middle = stopAt(payments[PAYMENTS / 2]!, other);
-  const begun = await Promise.all([replica, other].map((one) => rebuild(one, 'POST')));
-  expect(begun).toEqual([
+  const blocked = blockUpsertOf(payments[PAYMENTS / 2]!, other);
+  const rebuildStates = await Promise.all([replica, other].map((each) => callRebuildRoute(each, 'POST')));
+  expect(rebuildStates).toEqual([
     { serving: 1, building: 2 },
     { serving: 1, building: 2 },
   ]);
 
-  // Reads of existing payments, on any running replica, until the new copy serves.
-  const seen = new Map<number, number>();
-  let isOver = false;
+  // Existing payments are read until the new generation serves.
+  const statusCounts = new Map<number, number>();
+  let isDone = false;
   const reader = (async () => {
-    for (let i = 1; !isOver; i++) {
+    for (let i = 1; !isDone; i++) {
       const status = await statusAt(replica, payments[1 + (i % (PAYMENTS - 1))]!);
-      seen.set(status, (seen.get(status) ?? 0) + 1);
+      statusCounts.set(status, (statusCounts.get(status) ?? 0) + 1);
     }
   })();
   try {
-    await middle.reached;
-    // Payments continue, and none of them waits for the replay.
-    const meanwhile = Array.from({ length: 50 }, (_, i) => aPaymentOfOurs(PAYMENTS + i));
-    await pay(...meanwhile);
-    await waitUntil('the last of them', 10_000, () => isReadable(replica, meanwhile.at(-1)!));
-    expect(await rebuild(replica, 'POST')).toEqual({ serving: 1, building: 2 });
-    expect((await read(replica, wrong!))?.amount).toBe(1);
+    await blocked.reached;
+    // New payments are stored without waiting for the replay.
+    const newPayments = Array.from({ length: 50 }, (_, i) => newPaymentAtMinute(PAYMENTS + i));
+    await publishPayments(...newPayments);
+    await waitUntil('the last payment', 10_000, () => isReadable(replica, newPayments.at(-1)!));
+    expect(await callRebuildRoute(replica, 'POST')).toEqual({ serving: 1, building: 2 });
+    expect((await getPayment(replica, corrupted!))?.amount).toBe(1);
 
-    const killed = dying.kill();
-    middle.resume();
+    const killed = killable.kill();
+    blocked.resume();
     await killed;
-    await waitUntil('the new copy to serve', 30_000, async () => (await rebuild(replica, 'GET')).building === null);
-    expect(await rebuild(replica, 'GET')).toEqual({ serving: 2, building: null });
-    // At once: the other replica received the crashed one's events before the new copy served.
-    expect((await read(replica, wrong!))?.amount).toBe(wrong!.amount);
+    await waitUntil(
+      'the new generation to serve',
+      30_000,
+      async () => (await callRebuildRoute(replica, 'GET')).building === null,
+    );
+    expect(await callRebuildRoute(replica, 'GET')).toEqual({ serving: 2, building: null });
+    // When the new generation serves, it already has the events that the killed replica had not stored.
+    expect((await getPayment(replica, corrupted!))?.amount).toBe(corrupted!.amount);
   } finally {
-    isOver = true;
-    middle.resume();
+    isDone = true;
+    blocked.resume();
     await reader;
   }
-  expect([...seen.keys()]).toEqual([200]);
-  expect(seen.get(200)).toBeGreaterThan(50);
+  expect([...statusCounts.keys()]).toEqual([200]);
+  expect(statusCounts.get(200)).toBeGreaterThan(50);
 
-  // A replay of each of the two published types was requested once.
-  const asked = await paying.app
+  // A replay of each of the two published event types was requested once.
+  const requestedReplays = await processorService.app
     .get(DataSource)
     .query<unknown[]>(`SELECT 1 FROM replays WHERE service = $1`, [paymentHistoryService.name]);
-  expect(asked).toHaveLength(2);
+  expect(requestedReplays).toHaveLength(2);
   // A new service with an empty database gets the same result from the log.
-  const late = await startAnew('payment-history-anew');
-  await waitUntil('another one to be ready', 20_000, () => isReady(late));
-  const rebuilt = await readBy(replica);
+  const newReplica = await startNewService('payment-history-new');
+  await waitUntil('the new service to be ready', 20_000, () => isReady(newReplica));
+  const rebuilt = await readRows(replica);
   expect(rebuilt.payments).toHaveLength(PAYMENTS + 50);
-  expect(rebuilt).toEqual(await readBy(late));
+  expect(rebuilt).toEqual(await readRows(newReplica));
 });

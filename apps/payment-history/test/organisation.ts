@@ -15,18 +15,18 @@ import type { Clock } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** A partner with two customers, with the credentials that identity publishes. */
+/** An organisation (a partner) with two customers, and its credentials. */
 export interface Organisation {
   readonly organisationId: string;
   readonly mode: Mode;
   readonly apiKey: string;
-  /** customerReferences. */
+  /** The customerReferences of the two customers. */
   readonly customers: readonly [string, string];
-  token(type: TokenType, over?: Record<string, unknown>): Promise<string>;
-  /** Key and service token. */
-  readonly server: Record<string, string>;
-  /** Key and the token of each customer. */
-  readonly apps: readonly [Record<string, string>, Record<string, string>];
+  createToken(type: TokenType, claims?: Record<string, unknown>): Promise<string>;
+  /** Request headers with the API key and a service token. */
+  readonly serviceHeaders: Record<string, string>;
+  /** Request headers with the API key and the token of each customer. */
+  readonly customerHeaders: readonly [Record<string, string>, Record<string, string>];
 }
 
 /**
@@ -34,11 +34,11 @@ export interface Organisation {
  *
  * @param service receives its events, and its clock sets the times of the tokens
  */
-export async function anOrganisation(
+export async function createOrganisation(
   service: { readonly clock: Clock; deliver(...events: EventEnvelope[]): Promise<void> },
-  over: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
+  overrides: Partial<Pick<Organisation, 'organisationId' | 'mode' | 'customers'>> = {},
 ): Promise<Organisation> {
-  const { mode = 'test', organisationId = randomUUID(), customers = [randomUUID(), randomUUID()] } = over;
+  const { mode = 'test', organisationId = randomUUID(), customers = [randomUUID(), randomUUID()] } = overrides;
   const [kid, keyId] = [randomUUID(), randomUUID()];
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const { x, y } = await exportJWK(publicKey);
@@ -50,7 +50,7 @@ export async function anOrganisation(
     }),
     anEvent(PartnerKeyChangedV1, keyId, 1, { keyId, organisationId, mode, hash: hashApiKey(apiKey), revoked: false }),
   );
-  const token = (type: TokenType, over: Record<string, unknown> = {}): Promise<string> => {
+  const createToken = (type: TokenType, claims: Record<string, unknown> = {}): Promise<string> => {
     const iat = Math.floor(service.clock.now().getTime() / 1000);
     return new SignJWT({
       iss: TOKEN_ISSUER,
@@ -63,22 +63,22 @@ export async function anOrganisation(
       iat,
       exp: iat + TOKEN_SECONDS,
       jti: randomUUID(),
-      ...over,
+      ...claims,
     })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
       .sign(privateKey);
   };
-  const headersOf = async (type: TokenType, sub: string) => ({
+  const createHeaders = async (type: TokenType, sub: string) => ({
     'x-api-key': apiKey,
-    authorization: `Bearer ${await token(type, { sub })}`,
+    authorization: `Bearer ${await createToken(type, { sub })}`,
   });
   return {
     organisationId,
     mode,
     apiKey,
     customers,
-    token,
-    server: await headersOf('service', randomUUID()),
-    apps: [await headersOf('customer', customers[0]), await headersOf('customer', customers[1])],
+    createToken,
+    serviceHeaders: await createHeaders('service', randomUUID()),
+    customerHeaders: [await createHeaders('customer', customers[0]), await createHeaders('customer', customers[1])],
   };
 }

@@ -4,8 +4,8 @@ import { IsIn, IsInt, IsOptional, Matches, Max, Min } from 'class-validator';
 /** Environment variables of webhook-dispatcher. */
 export class WebhookDispatcherConfig extends ServiceConfig {
   /**
-   * Encrypts the private key of the key pair that signing secrets are encrypted for: 32 bytes as base64url; a secret.
-   * With another value than at the first start, the stored key cannot be decrypted and the start fails.
+   * Encrypts the private key of this service, which decrypts the signing secrets: 32 bytes as base64url; a secret. It
+   * must never change: with another value the stored private key cannot be decrypted, and the service does not start.
    */
   @Matches(/^[A-Za-z0-9_-]{43}$/, { message: '$property must be 32 bytes as base64url' })
   SVC_SEALING_KEY: string;
@@ -14,7 +14,10 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @IsAdminKey()
   SVC_ADMIN_KEY: string;
 
-  /** `off`: this process serves requests and consumes events but sends nothing; another one on the same database does. */
+  /**
+   * `off`: this process serves requests and consumes events, but another process on the same database sends the
+   * notifications.
+   */
   @IsOptional()
   @IsIn(['on', 'off'])
   SVC_DELIVERY: 'on' | 'off' = 'on';
@@ -26,21 +29,23 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Max(1_000)
   SVC_DELIVERY_CONCURRENCY: number = 200;
 
-  /** The same for one merchant, over all its endpoints (E6). */
+  /** Maximum notifications that this process sends to one merchant at the same time, over all its endpoints (E6). */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(1_000)
   SVC_DELIVERY_CONCURRENCY_PER_MERCHANT: number = 20;
 
-  /** The same for one endpoint (host and port) of one merchant, so that a slow one leaves slots for the others (E6). */
+  /**
+   * Maximum notifications that this process sends to one endpoint (host and port) of a merchant at the same time (E6).
+   */
   @IsOptional()
   @IsInt()
   @Min(1)
   @Max(1_000)
   SVC_DELIVERY_CONCURRENCY_PER_ENDPOINT: number = 10;
 
-  /** How often the worker looks for due notifications, in milliseconds. New notifications wake it at once. */
+  /** How often the worker looks for due notifications, in milliseconds. New notifications wake it immediately. */
   @IsOptional()
   @IsInt()
   @Min(10)
@@ -61,7 +66,10 @@ export class WebhookDispatcherConfig extends ServiceConfig {
   @Max(10_000)
   SVC_DELIVERY_TIMEOUT_MS: number = 10_000;
 
-  /** On shutdown, how long attempts in flight may still take before they are aborted and their leases released, in milliseconds. */
+  /**
+   * On shutdown, attempts in flight may take this long, in milliseconds. Then they are aborted and their leases
+   * released.
+   */
   @IsOptional()
   @IsInt()
   @Min(0)

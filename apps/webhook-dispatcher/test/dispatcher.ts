@@ -18,7 +18,7 @@ import { anEvent, startTestService, type TestService } from '@svc/testing';
 import { CompactEncrypt } from 'jose';
 import { DeliveryWorker } from '../src/delivery/delivery-worker.js';
 import { webhookDispatcherService } from '../src/index.js';
-import { aPayment, MERCHANT } from './payment.js';
+import { newHostedPayment, TEST_SITE } from './payment.js';
 
 export const SITE_API_KEY = 'svc_test_site_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 export const MERCHANT_API_KEY = 'svc_test_merchant_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB';
@@ -28,7 +28,7 @@ const ADMIN_KEY = 'an administration key for tests 1';
 export const DISPATCHER_ENV = {
   SVC_SEALING_KEY: randomBytes(32).toString('base64url'),
   SVC_ADMIN_KEY: ADMIN_KEY,
-  // The loop is stepped with runOnce().
+  // The worker's loop does not run: tests call runOnce().
   SVC_DELIVERY: 'off',
 };
 
@@ -53,7 +53,7 @@ export interface AttemptRow {
   duration_ms: number;
 }
 
-/** The real service, with a worker that tests step, and events of identity and payment-processor. */
+/** The real service. Tests deliver the events of identity and payment-processor, and run the worker step by step. */
 export class DispatcherUnderTest {
   private constructor(readonly test: TestService) {}
 
@@ -75,11 +75,11 @@ export class DispatcherUnderTest {
     return this.worker.runOnce();
   }
 
-  /** Delivers a secret of identity, encrypted for the key of this service. */
-  async secret(
+  /** Delivers the event of a signing secret, encrypted for the key of this service. */
+  async deliverSecret(
     secretId: string,
     plaintext: string,
-    change: {
+    options: {
       purpose: 'api-key' | 'webhook-secret';
       siteId?: number;
       mode?: Mode;
@@ -94,8 +94,8 @@ export class DispatcherUnderTest {
     const sealed = await new CompactEncrypt(new TextEncoder().encode(plaintext))
       .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: publicJwk.kid })
       .encrypt(createPublicKey({ key: { ...publicJwk }, format: 'jwk' }));
-    const { version = 1, purpose, siteId, mode = MERCHANT.mode, primary = true, revoked = false } = change;
-    const { merchantId = MERCHANT.merchantId } = change;
+    const { version = 1, purpose, siteId, mode = TEST_SITE.mode, primary = true, revoked = false } = options;
+    const { merchantId = TEST_SITE.merchantId } = options;
     await this.test.deliver(
       anEvent(SigningSecretChangedV1, secretId, version, {
         secretId,
@@ -110,57 +110,62 @@ export class DispatcherUnderTest {
     );
   }
 
-  /** Delivers the secrets of a merchant; all merchants have the same. */
-  async usualSecrets(merchantId = MERCHANT.merchantId): Promise<void> {
-    const { siteId } = MERCHANT;
-    await this.secret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
-    await this.secret(`merchant-key ${merchantId}`, MERCHANT_API_KEY, { purpose: 'api-key', merchantId });
-    await this.secret(`webhook-secret ${merchantId}`, WEBHOOK_SECRET, {
+  /**
+   * Delivers an API key of the site, one of the merchant, and a webhook secret. Their values are the same for all
+   * merchants.
+   */
+  async deliverDefaultSecrets(merchantId = TEST_SITE.merchantId): Promise<void> {
+    const { siteId } = TEST_SITE;
+    await this.deliverSecret(`site-key ${merchantId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
+    await this.deliverSecret(`merchant-key ${merchantId}`, MERCHANT_API_KEY, { purpose: 'api-key', merchantId });
+    await this.deliverSecret(`webhook-secret ${merchantId}`, WEBHOOK_SECRET, {
       purpose: 'webhook-secret',
       siteId,
       merchantId,
     });
   }
 
-  payment(
+  /** Creates a final payment of a hosted session whose notificationUrl is `url`. */
+  newPayment(
     url: string,
-    change: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {},
+    options: { state?: 'success' | 'failed'; sessionId?: string; apiVersion?: HostedApiVersion; mode?: Mode } = {},
   ): HostedPaymentSnapshot {
-    const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = MERCHANT.mode } = change;
-    return aPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
+    const { state = 'success', sessionId = randomUUID(), apiVersion = 'v3.1', mode = TEST_SITE.mode } = options;
+    return newHostedPayment(newPaymentReference(this.clock.now()), url, { state, sessionId, apiVersion, mode });
   }
 
-  /** Delivers a site of identity, by default without a webhook. */
-  async site(change: Partial<SiteChanged>, version = 1): Promise<void> {
+  /** Delivers the event of a site, by default without a webhook. */
+  async deliverSite(overrides: Partial<SiteChanged>, version = 1): Promise<void> {
     const site: SiteChanged = {
       ...{
-        merchantId: MERCHANT.merchantId,
+        merchantId: TEST_SITE.merchantId,
         merchantName: 'Merchant',
-        siteId: MERCHANT.siteId,
+        siteId: TEST_SITE.siteId,
         siteReference: 'SHOP-1',
       },
       ...{ name: 'Shop', requireApiKey: true, allowedHosts: [], keylessMode: 'test' },
-      ...change,
+      ...overrides,
     };
     await this.test.deliver(anEvent(SiteChangedV1, String(site.siteId), version, site));
   }
 
-  /** The event of a final payment. */
-  paidEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
+  /** Creates the event of a final payment. */
+  finalPaymentEvent(payment: PaymentSnapshot): EventEnvelope<PaymentSnapshot> {
     const type = payment.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1;
     return anEvent(type, payment.paymentReference, 2, payment);
   }
 
-  async paid(...payments: PaymentSnapshot[]): Promise<void> {
-    await this.test.deliver(...payments.map((payment) => this.paidEvent(payment)));
+  /** Delivers the events of final payments; the service records their notifications. */
+  async deliverPayments(...payments: PaymentSnapshot[]): Promise<void> {
+    await this.test.deliver(...payments.map((payment) => this.finalPaymentEvent(payment)));
   }
 
-  /** Delivers a reversal of the charge. */
-  async reversed(payment: PaymentSnapshot): Promise<void> {
+  /** Delivers the event of a reversed charge. */
+  async deliverReversal(payment: PaymentSnapshot): Promise<void> {
     await this.test.deliver(anEvent(PaymentReversedV1, payment.reference, 1, payment));
   }
 
-  async rowOf({ paymentReference }: HostedPaymentSnapshot): Promise<NotificationRow> {
+  async getNotificationRow({ paymentReference }: HostedPaymentSnapshot): Promise<NotificationRow> {
     const [row] = await this.test.dataSource.query<NotificationRow[]>(
       `SELECT * FROM notifications WHERE payment_reference = $1`,
       [paymentReference],
@@ -169,29 +174,31 @@ export class DispatcherUnderTest {
     return row;
   }
 
-  async attemptsOf({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
+  async getAttemptRows({ paymentReference }: HostedPaymentSnapshot): Promise<AttemptRow[]> {
     return this.test.dataSource.query(
       `SELECT a.* FROM delivery_attempts a JOIN notifications n ON n.id = a.notification_id WHERE n.payment_reference = $1 ORDER BY a.try`,
       [paymentReference],
     );
   }
 
-  replay(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
-    return this.admin('POST', '/replays', ADMIN_KEY, body);
+  /** Requests a replay of many notifications. */
+  requestReplays(body: object): Promise<{ status: number; body: Record<string, unknown> }> {
+    return this.requestAdmin('POST', '/replays', ADMIN_KEY, body);
   }
 
-  async admin(
+  /** @param path behind `/admin/v1/notifications` */
+  async requestAdmin(
     method: 'GET' | 'POST',
     path: string,
     key: string | null = ADMIN_KEY,
     body?: object,
   ): Promise<{ status: number; body: Record<string, unknown> }> {
-    const answer = await this.test.service.app.inject({
+    const response = await this.test.service.app.inject({
       method,
       url: `/admin/v1/notifications${path}`,
       headers: key === null ? {} : { 'x-admin-key': key },
       ...(body === undefined ? {} : { payload: body }),
     });
-    return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json<Record<string, unknown>>() };
+    return { status: response.statusCode, body: response.body === '' ? {} : response.json<Record<string, unknown>>() };
   }
 }

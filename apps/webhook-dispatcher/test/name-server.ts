@@ -1,26 +1,28 @@
 import { createSocket } from 'node:dgram';
 
-/** The answer to a query for A records: addresses, or silence like a server that is down. */
-export type NameAnswer = readonly string[] | 'silence';
+/** The answer to a query for A records: addresses, or `silence` for no answer, like a server that is down. */
+export type DnsAnswer = readonly string[] | 'silence';
 
 const HEADER_BYTES = 12;
 const TYPE_A = 1;
 
-/** A real DNS server on loopback, controlled by the test like an attacker's. It counts queries. */
+/**
+ * A real DNS server on loopback. The test decides its answers, like an attacker who controls the name server of a host.
+ */
 export class NameServer {
-  /** Queried names, A records only, in order. */
-  readonly asked: string[] = [];
+  /** Names whose A records were queried, in order. */
+  readonly queriedNames: string[] = [];
   private readonly socket = createSocket('udp4');
 
-  private constructor(private readonly answer: (name: string, timesAsked: number) => NameAnswer) {
+  private constructor(private readonly answerQuery: (name: string, queryCount: number) => DnsAnswer) {
     this.socket.on('message', (query, { address, port }) => {
-      const reply = this.replyTo(query);
+      const reply = this.createReply(query);
       if (reply) this.socket.send(reply, port, address);
     });
   }
 
-  static async start(answer: (name: string, timesAsked: number) => NameAnswer): Promise<NameServer> {
-    const server = new NameServer(answer);
+  static async start(answerQuery: (name: string, queryCount: number) => DnsAnswer): Promise<NameServer> {
+    const server = new NameServer(answerQuery);
     await new Promise<void>((bound) => server.socket.bind(0, '127.0.0.1', bound));
     return server;
   }
@@ -33,35 +35,35 @@ export class NameServer {
     await new Promise<void>((closed) => this.socket.close(closed));
   }
 
-  private replyTo(query: Buffer): Buffer | undefined {
+  private createReply(query: Buffer): Buffer | undefined {
     const labels: string[] = [];
-    let at = HEADER_BYTES;
-    for (let length = query[at]!; length > 0; length = query[at]!) {
-      labels.push(query.toString('latin1', at + 1, at + 1 + length));
-      at += 1 + length;
+    let offset = HEADER_BYTES;
+    for (let length = query[offset]!; length > 0; length = query[offset]!) {
+      labels.push(query.toString('latin1', offset + 1, offset + 1 + length));
+      offset += 1 + length;
     }
-    const type = query.readUInt16BE(at + 1);
-    const question = query.subarray(HEADER_BYTES, at + 5);
+    const type = query.readUInt16BE(offset + 1);
+    const question = query.subarray(HEADER_BYTES, offset + 5);
     const name = labels.join('.').toLowerCase();
     let addresses: readonly string[] = [];
     if (type === TYPE_A) {
-      this.asked.push(name);
-      const answer = this.answer(name, this.asked.filter((asked) => asked === name).length);
+      this.queriedNames.push(name);
+      const answer = this.answerQuery(name, this.queriedNames.filter((queriedName) => queriedName === name).length);
       if (answer === 'silence') return undefined;
       addresses = answer;
-    } else if (this.answer(name, 0) === 'silence') return undefined;
+    } else if (this.answerQuery(name, 0) === 'silence') return undefined;
 
     const header = Buffer.alloc(HEADER_BYTES);
     query.copy(header, 0, 0, 2);
     header.writeUInt16BE(0x8580, 2); // an answer, authoritative, no error
     header.writeUInt16BE(1, 4);
     header.writeUInt16BE(addresses.length, 6);
-    return Buffer.concat([header, question, ...addresses.map(record)]);
+    return Buffer.concat([header, question, ...addresses.map(createARecord)]);
   }
 }
 
 /** An A record of the queried name that may not be cached (TTL 0). */
-function record(address: string): Buffer {
+function createARecord(address: string): Buffer {
   const fixed = [0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, 4];
   return Buffer.from([...fixed, ...address.split('.').map(Number)]);
 }

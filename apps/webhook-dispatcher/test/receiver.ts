@@ -2,25 +2,30 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 
-export interface Received {
+export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-export type Behaviour = (response: ServerResponse, received: Received) => void;
+/** How the endpoint responds to a request. */
+export type Behaviour = (response: ServerResponse, received: ReceivedRequest) => void;
 
-export const answers =
+/** Creates a behaviour that responds with this status. */
+export const respondWith =
   (statusCode: number, headers: Record<string, string> = {}, body = ''): Behaviour =>
   (response) => {
     response.writeHead(statusCode, headers).end(body);
   };
 
-/** A merchant's endpoint: real HTTP on loopback. Uses one behaviour for each request, and repeats the last one. */
+/**
+ * A merchant's endpoint: a real HTTP server on loopback. Each request uses the next behaviour; the last one is
+ * repeated.
+ */
 export class Receiver {
-  readonly received: Received[] = [];
-  private behaviours: Behaviour[] = [answers(200)];
-  private arrived: (() => void)[] = [];
+  readonly received: ReceivedRequest[] = [];
+  private behaviours: Behaviour[] = [respondWith(200)];
+  private requestWaiters: (() => void)[] = [];
 
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -30,7 +35,7 @@ export class Receiver {
       this.received.push(received);
       const behave = this.behaviours.length > 1 ? this.behaviours.shift()! : this.behaviours[0]!;
       behave(response, received);
-      for (const resolve of this.arrived.splice(0)) resolve();
+      for (const resolve of this.requestWaiters.splice(0)) resolve();
     });
   });
 
@@ -48,17 +53,17 @@ export class Receiver {
     return `http://127.0.0.1:${this.port}/hooks?shop=1`;
   }
 
-  behaves(...behaviours: Behaviour[]): void {
+  setBehaviours(...behaviours: Behaviour[]): void {
     this.behaviours = behaviours;
   }
 
-  /** Resolves at the next request, after its behaviour has run. */
+  /** Resolves when the next request has arrived and its behaviour has run. */
   nextRequest(): Promise<void> {
-    return new Promise((resolve) => this.arrived.push(resolve));
+    return new Promise((resolve) => this.requestWaiters.push(resolve));
   }
 
   /** The paymentStatus of each received body, in order. */
-  get statuses(): string[] {
+  get paymentStatuses(): string[] {
     return this.received.map(({ body }) => (JSON.parse(body) as { paymentStatus: string }).paymentStatus);
   }
 
@@ -68,10 +73,13 @@ export class Receiver {
   }
 }
 
-/** Verifies a request like a merchant, at the time of the request. */
-export function verify({ body, headers }: Received, secret: string): unknown {
-  const at = Number(headers['webhook-timestamp']) * 1000;
-  const now = jest.spyOn(Date, 'now').mockReturnValue(at);
+/**
+ * Verifies the header signature like a merchant, at the time of the request. Returns the body; throws when it is
+ * invalid.
+ */
+export function verifyWebhook({ body, headers }: ReceivedRequest, secret: string): unknown {
+  const sentAtMs = Number(headers['webhook-timestamp']) * 1000;
+  const now = jest.spyOn(Date, 'now').mockReturnValue(sentAtMs);
   try {
     return new Webhook(secret).verify(body, headers as Record<string, string>);
   } finally {
@@ -79,5 +87,6 @@ export function verify({ body, headers }: Received, secret: string): unknown {
   }
 }
 
-/** The signature inside the body (E3). */
-export const signatureIn = ({ body }: Received): string => (JSON.parse(body) as { signature: string }).signature;
+/** Returns the signature that the body contains (E3). */
+export const getBodySignature = ({ body }: ReceivedRequest): string =>
+  (JSON.parse(body) as { signature: string }).signature;

@@ -10,19 +10,24 @@ import {
 import { Clock, invalidField } from '@svc/kernel';
 import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
-import { threeMonths } from '../payments/windows.js';
+import { lastThreeMonths } from '../payments/windows.js';
 import { RETENTION_MS } from '../stream/notice.repository.js';
 import { RETRIEVAL_BOOK, STREAM_BOOK } from './retrieval-books.query.js';
 
-/** Another process deletes an expired row, or rejects it, by its own clock. */
-const SLACK_MS = 300_000;
+/** Another process may delete an expired row earlier than the clock of this process says. */
+const MAX_CLOCK_SKEW_MS = 300_000;
 
 interface Book {
   readonly reader: BookReader;
+  /** Returns the time since which the book is complete: older rows may be deleted. */
   readonly keptSince: () => Date;
 }
 
-/** Digests and lists the data that merchants read, for reconciliation: payments (`retrieval`) and notices of streams (`stream`). */
+/**
+ * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
+ * payments of a day (docs/reconciliation.md). This service has two: `retrieval` contains payments, `stream` contains
+ * the notices of streams. `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
+ */
 @Controller()
 export class BooksConsumer {
   private readonly books: ReadonlyMap<string, Book>;
@@ -31,7 +36,7 @@ export class BooksConsumer {
     this.books = new Map<string, Book>([
       [
         'retrieval',
-        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => threeMonths(clock.now()).from },
+        { reader: new BookReader(dataSource, RETRIEVAL_BOOK), keptSince: () => lastThreeMonths(clock.now()).from },
       ],
       ['stream', { reader: new BookReader(dataSource, STREAM_BOOK), keptSince: () => clock.later(-RETENTION_MS) }],
     ]);
@@ -40,7 +45,7 @@ export class BooksConsumer {
   @MessagePattern(DigestRetrievalV1)
   async digest(request: DigestRequest): Promise<DigestPage> {
     const { reader, keptSince } = this.getBook(request.book);
-    const oldest = new Date(keptSince().getTime() + SLACK_MS);
+    const oldest = new Date(keptSince().getTime() + MAX_CLOCK_SKEW_MS);
     return { ...(await reader.digests(request, request)), keptSince: oldest.toISOString() };
   }
 

@@ -5,17 +5,17 @@ import type { FastifyReply } from 'fastify';
 import { KeyLimit } from './key-limit.js';
 
 /**
- * Limits the call rate of a key (M4): 429 with `Retry-After`. Every response has the headers of the IETF draft "RateLimit header
- * fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
+ * Limits the call rate of a key (M4). A rejected call gets a 429 with `Retry-After`. Every response has the headers of
+ * the IETF draft "RateLimit header fields for HTTP". Use it after MerchantKeyGuard, which authenticates the key.
  *
- * @throws request.rate-limited 5 calls a second of one key, and 20 at once, unless configured otherwise (M4).
+ * @throws request.rate-limited More than 5 calls a second of one key after a burst of 20, unless configured otherwise (M4).
  */
 @Injectable()
 export class KeyLimitGuard implements CanActivate {
   constructor(@Inject(KeyLimit) private readonly limit: KeyLimit) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.take(
+    const { isAllowed, remaining, retryAfterSeconds, resetSeconds } = this.limit.tryConsume(
       getAuthenticatedMerchant(context).keyId,
     );
     context

@@ -1,11 +1,11 @@
-import { aMerchant, type Merchant, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { createMerchant, type Merchant, type Retrieval, startRetrieval } from '../../test/retrieval.js';
 
 let retrieval: Retrieval;
-let ours: Merchant;
+let merchant: Merchant;
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '3', SVC_RETRIEVAL_CALLS_PER_SECOND: '1' });
-  ours = await aMerchant(retrieval);
-  // The limit uses the clock of the process, which is stopped in this test.
+  merchant = await createMerchant(retrieval);
+  // The limit uses performance.now(). In this test that clock does not advance.
   const started = performance.now();
   jest.spyOn(performance, 'now').mockReturnValue(started);
 });
@@ -14,21 +14,21 @@ afterAll(async () => {
   await retrieval.stop();
 });
 
-test('a key that calls too often gets a 429 with Retry-After and RateLimit; other keys are not affected (M4)', async () => {
-  const paths = [`/${ours.merchantId}/payments/X`, `/${ours.merchantId}/payments?externalReference=x`];
+test('a key with too many calls gets a 429 with Retry-After and RateLimit headers; other keys are not affected (M4)', async () => {
+  const paths = [`/${merchant.merchantId}/payments/X`, `/${merchant.merchantId}/payments?externalReference=x`];
   const get = (nth: number, key: string) => retrieval.get(paths[nth % paths.length]!, { 'x-api-key': key });
   for (let call = 0; call < 3; call++) {
-    const { status, headers } = await get(call, ours.keys.merchant);
+    const { status, headers } = await get(call, merchant.keys.merchant);
     expect([status, headers['ratelimit-policy']]).toEqual([200, '"key";q=3;w=3']);
     expect(headers['ratelimit']).toBe(`"key";r=${2 - call};t=${call + 1}`);
   }
-  const { status, headers, text } = await get(3, ours.keys.merchant);
+  const { status, headers, text } = await get(3, merchant.keys.merchant);
   expect([status, headers['retry-after'], headers['ratelimit']]).toEqual([429, '1', '"key";r=0;t=3']);
   expect(JSON.parse(text)).toMatchObject({ status: 429 });
-  // The same key, in either header.
-  const bearer = { authorization: `Bearer ${ours.keys.merchant}` };
+  // The limit is the same for both headers that may contain the key.
+  const bearer = { authorization: `Bearer ${merchant.keys.merchant}` };
   expect((await retrieval.get(paths[0]!, bearer)).status).toBe(429);
-  expect((await get(0, ours.keys['site 1'])).status).toBe(200);
+  expect((await get(0, merchant.keys['site 1'])).status).toBe(200);
   // A caller without a valid key gets a 401 and uses up no calls of a key.
-  for (let call = 0; call < 5; call++) expect((await get(call, ours.keys.revoked)).status).toBe(401);
+  for (let call = 0; call < 5; call++) expect((await get(call, merchant.keys.revoked)).status).toBe(401);
 });

@@ -8,39 +8,39 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const newLimit = (over: Partial<MerchantRetrievalConfig> = {}) =>
-  new KeyLimit(Object.assign(new MerchantRetrievalConfig(), over));
+const newLimit = (overrides: Partial<MerchantRetrievalConfig> = {}) =>
+  new KeyLimit(Object.assign(new MerchantRetrievalConfig(), overrides));
 
-test('a key may call 20 times at once, then 5 times a second (M4)', () => {
+test('a key may make 20 calls in a burst, then 5 calls a second (M4)', () => {
   const limit = newLimit();
   expect(limit.policy).toBe('"key";q=20;w=4');
-  for (let left = 19; left >= 0; left--)
-    expect(limit.take('a')).toMatchObject({
+  for (let remaining = 19; remaining >= 0; remaining--)
+    expect(limit.tryConsume('a')).toMatchObject({
       isAllowed: true,
-      remaining: left,
-      resetSeconds: Math.ceil((20 - left) / 5),
+      remaining,
+      resetSeconds: Math.ceil((20 - remaining) / 5),
     });
-  expect(limit.take('a')).toEqual({ isAllowed: false, remaining: 0, retryAfterSeconds: 1, resetSeconds: 4 });
+  expect(limit.tryConsume('a')).toEqual({ isAllowed: false, remaining: 0, retryAfterSeconds: 1, resetSeconds: 4 });
   now += 199;
-  expect(limit.take('a').isAllowed).toBe(false);
+  expect(limit.tryConsume('a').isAllowed).toBe(false);
   now += 1;
-  expect(limit.take('a').isAllowed).toBe(true);
-  expect(limit.take('a').isAllowed).toBe(false);
+  expect(limit.tryConsume('a').isAllowed).toBe(true);
+  expect(limit.tryConsume('a').isAllowed).toBe(false);
   now += 60_000;
-  const allowed = Array.from({ length: 25 }, () => limit.take('a').isAllowed);
+  const allowed = Array.from({ length: 25 }, () => limit.tryConsume('a').isAllowed);
   expect(allowed.filter(Boolean)).toHaveLength(20);
 });
 
 test('each key has its own limit', () => {
   const limit = newLimit();
-  for (let call = 0; call < 21; call++) limit.take('a');
-  expect(limit.take('b')).toMatchObject({ isAllowed: true, remaining: 19 });
+  for (let call = 0; call < 21; call++) limit.tryConsume('a');
+  expect(limit.tryConsume('b')).toMatchObject({ isAllowed: true, remaining: 19 });
 });
 
-test('rate and burst are configurable', () => {
+test('the rate and the burst of a key are configurable', () => {
   const limit = newLimit({ SVC_RETRIEVAL_CALLS_PER_SECOND: 1, SVC_RETRIEVAL_BURST: 3 });
   expect(limit.policy).toBe('"key";q=3;w=3');
-  const allowed = Array.from({ length: 4 }, () => limit.take('a'));
+  const allowed = Array.from({ length: 4 }, () => limit.tryConsume('a'));
   expect(allowed.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, false]);
   expect(allowed[3]).toMatchObject({ retryAfterSeconds: 1, resetSeconds: 3 });
 });

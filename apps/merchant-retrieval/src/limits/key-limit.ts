@@ -3,13 +3,16 @@ import { TokenBucket } from 'limiter';
 import { LRUCache } from 'lru-cache';
 import { MerchantRetrievalConfig } from '../config.js';
 
-/** Maximum keys with a count; beyond it, the least recently used key starts again with a full bucket. */
+/**
+ * Maximum number of token buckets. Beyond it, the bucket of the least recently used key is dropped: that key starts
+ * with a full one.
+ */
 const MAX_KEYS = 10_000;
 
 /** Whether a call is allowed, and the remaining allowance of the key. */
 export interface Allowance {
   readonly isAllowed: boolean;
-  /** Calls that are allowed at once. */
+  /** Number of calls that are allowed now. */
   readonly remaining: number;
   /** Seconds until the next call is allowed; 0 when one is allowed now. */
   readonly retryAfterSeconds: number;
@@ -18,8 +21,8 @@ export interface Allowance {
 }
 
 /**
- * A token bucket for each key, on this replica only (M4). The library uses the monotonic time of the process: a rate limit does
- * not depend on other clocks.
+ * A token bucket for each key, on this replica only (M4). The library uses the monotonic clock of the process, so the
+ * limit does not depend on corrections of the system clock.
  */
 @Injectable()
 export class KeyLimit {
@@ -27,9 +30,10 @@ export class KeyLimit {
 
   constructor(@Inject(MerchantRetrievalConfig) private readonly config: MerchantRetrievalConfig) {}
 
-  take(keyId: string): Allowance {
+  /** Consumes one call of the key if it has one left. */
+  tryConsume(keyId: string): Allowance {
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
-    const bucket = this.bucketOf(keyId);
+    const bucket = this.getBucket(keyId);
     const isAllowed = bucket.tryRemoveTokens(1);
     return {
       isAllowed,
@@ -39,13 +43,13 @@ export class KeyLimit {
     };
   }
 
-  /** In the format of `RateLimit-Policy`: number of calls, and seconds. */
+  /** The value of the header `RateLimit-Policy`: the burst, and the seconds in which an empty bucket becomes full. */
   get policy(): string {
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;
     return `"key";q=${burst};w=${Math.ceil(burst / rate)}`;
   }
 
-  private bucketOf(keyId: string): TokenBucket {
+  private getBucket(keyId: string): TokenBucket {
     const existing = this.buckets.get(keyId);
     if (existing) return existing;
     const { SVC_RETRIEVAL_CALLS_PER_SECOND: rate, SVC_RETRIEVAL_BURST: burst } = this.config;

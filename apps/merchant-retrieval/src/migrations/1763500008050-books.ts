@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** For reconciliation: an index for the payments of a day, and a function that parses a notice's body as JSON, also an invalid one. */
+/**
+ * For reconciliation: an index for the payments of a day, and a function that parses the body of a notice without
+ * failing on invalid JSON.
+ */
 export class Books1763500008050 implements MigrationInterface {
   readonly name = 'Books1763500008050';
 

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Only the owner may drop tables (ADR 45). This function lets the service drop partitions of payments, whose rows it may delete anyway, and no other table. */
+/**
+ * Only the owner of a table may drop it (ADR 45). This function lets the service drop the partitions of payments, and
+ * no other table.
+ */
 export class DropPartitions1763500008060 implements MigrationInterface {
   readonly name = 'DropPartitions1763500008060';
 

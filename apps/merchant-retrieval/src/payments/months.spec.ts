@@ -1,16 +1,17 @@
-import { isPastWindow, neededMonths } from './months.js';
+import { isOlderThanWindow, requiredMonths } from './months.js';
 
 test.each([
   ['2026-06-15T10:00:00.000Z', '2026-03-01', 6],
   ['2026-01-31T10:00:00.000Z', '2025-10-01', 6],
   ['2026-05-31T23:59:59.999Z', '2026-02-01', 6],
   ['2026-03-01T00:00:00.000Z', '2025-12-01', 6],
-])('at %s partitions are needed from %s on, %d of them', (now, first, count) =>
-  expect(neededMonths(new Date(now))).toEqual({ first: new Date(first), count }),
+])('at %s the first required partition is that of %s, and %d partitions are required', (now, first, count) =>
+  expect(requiredMonths(new Date(now))).toEqual({ first: new Date(first), count }),
 );
 
 test.each([
-  // The last day of March is outside from the first of July on; another day for clocks that differ.
+  // On 1 July all of March is older than three months. The partition is needed for one day longer, because clocks may
+  // differ.
   ['payments_2026_03', '2026-07-01T23:59:59.999Z', false],
   ['payments_2026_03', '2026-07-02T00:00:00.000Z', true],
   ['payments_2026_02', '2026-07-01T00:00:00.000Z', true],
@@ -21,6 +22,6 @@ test.each([
   ['payments_default', '2026-07-02T00:00:00.000Z', false],
   ['payments_2026_03_old', '2026-07-02T00:00:00.000Z', false],
   ['old_payments_2026_03', '2026-07-02T00:00:00.000Z', false],
-])('the month %s is outside the window at %s: %p', (partition, now, expected) =>
-  expect(isPastWindow(partition, new Date(now))).toBe(expected),
+])('the partition %s is older than the window at %s: %p', (partition, now, expected) =>
+  expect(isOlderThanWindow(partition, new Date(now))).toBe(expected),
 );

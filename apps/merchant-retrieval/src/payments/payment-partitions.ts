@@ -10,14 +10,14 @@ import { PeriodicJob } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
-import { isPastWindow, neededMonths } from './months.js';
+import { isOlderThanWindow, requiredMonths } from './months.js';
 import { PaymentPartitionRepository } from './payment-partition.repository.js';
 
 const INTERVAL_MS = 3_600_000;
 
 /**
- * Creates the partitions of the payments in advance, and drops those older than all windows (M2). Any number of replicas may run
- * it at once: a lock serialises them, and the second one finds nothing to do.
+ * Creates the partitions of the payments in advance, and drops those that are older than the longest window (M2).
+ * Replicas may run it concurrently: a lock serialises them, and the later ones find nothing to do.
  */
 @Injectable()
 export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
@@ -35,7 +35,7 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
     });
   }
 
-  /** Before the first event, which needs a partition. */
+  /** Runs before the service consumes events, because a payment needs its partition. */
   async onModuleInit(): Promise<void> {
     await this.runOnce();
   }
@@ -50,12 +50,12 @@ export class PaymentPartitions implements OnModuleInit, OnApplicationBootstrap, 
 
   async runOnce(): Promise<void> {
     const now = this.clock.now();
-    const { first, count } = neededMonths(now);
+    const { first, count } = requiredMonths(now);
     await inTransaction(this.dataSource, async (tx) => {
       await this.partitions.lock(tx);
       await this.partitions.ensure(tx, first, count);
       for (const name of await this.partitions.list(tx)) {
-        if (!isPastWindow(name, now)) continue;
+        if (!isOlderThanWindow(name, now)) continue;
         await this.partitions.drop(tx, name);
         this.log.info({ partition: name }, 'payments past the window were dropped');
       }

@@ -3,7 +3,7 @@ import type { AuthenticatedMerchant } from '@svc/auth';
 import { type PaymentNotification, paymentNotificationOf, type PaymentSnapshot } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { rollingDay, threeMonths, type Window } from './windows.js';
+import { last24Hours, lastThreeMonths, type Window } from './windows.js';
 
 /** A final payment, and the version of its event. */
 export interface VersionedPayment {
@@ -11,7 +11,7 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** Owner of payments; without a site, all sites of the merchant. */
+/** The owner of payments: one site, or without `siteId` all sites of a merchant; in one mode. */
 export type PaymentOwner = Pick<AuthenticatedMerchant, 'merchantId' | 'siteId' | 'mode'>;
 
 /** Stores the newest version of payments, and finds them in the windows of M2. */
@@ -23,30 +23,31 @@ export class PaymentRepository {
   ) {}
 
   /**
-   * One statement. Several replicas may upsert the same payments concurrently, in any order: an older version changes nothing.
-   * It locks rows in one order, so that two of these statements never deadlock. It ignores payments older than the longest
-   * window: no query finds them, and their partition may be dropped (M2).
+   * Stores payments in one statement. Several replicas may upsert the same payments concurrently and in any order: an
+   * older version changes nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
+   * Payments that are older than the longest window are ignored: no query finds them, and their partition may be
+   * dropped (M2).
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
-    const { from } = threeMonths(this.clock.now());
+    const { from } = lastThreeMonths(this.clock.now());
     const recent = payments.filter(({ payment }) => new Date(payment.paymentUTCDate) >= from);
     if (recent.length === 0) return;
-    await this.dataSource.query(UPSERT, [JSON.stringify(recent.map(rowOf))]);
+    await this.dataSource.query(UPSERT, [JSON.stringify(recent.map(rowFromPayment))]);
   }
 
-  /** By the invoice reference of the service, in the last 24 hours. */
+  /** Finds payments by the invoice reference of the service, in the last 24 hours. */
   findByInvoice(owner: PaymentOwner, invoiceReference: string): Promise<PaymentNotification[]> {
-    return this.find(BY_INVOICE, owner, rollingDay(this.clock.now()), invoiceReference);
+    return this.find(BY_INVOICE, owner, last24Hours(this.clock.now()), invoiceReference);
   }
 
-  /** By the reference of the merchant, in the last 24 hours. */
+  /** Finds payments by the reference of the merchant, in the last 24 hours. */
   findByExternalReference(owner: PaymentOwner, externalReference: string): Promise<PaymentNotification[]> {
-    return this.find(BY_EXTERNAL_REFERENCE, owner, rollingDay(this.clock.now()), externalReference);
+    return this.find(BY_EXTERNAL_REFERENCE, owner, last24Hours(this.clock.now()), externalReference);
   }
 
-  /** By service payment id, in the last three months. */
+  /** Finds a payment by its service payment id, in the last three months. */
   findByPaymentReference(owner: PaymentOwner, paymentReference: string): Promise<PaymentNotification[]> {
-    return this.find(BY_PAYMENT_REFERENCE, owner, threeMonths(this.clock.now()), paymentReference);
+    return this.find(BY_PAYMENT_REFERENCE, owner, lastThreeMonths(this.clock.now()), paymentReference);
   }
 
   private async find(
@@ -63,12 +64,12 @@ export class PaymentRepository {
       until,
       value,
     ]);
-    return rows.map(notificationOf);
+    return rows.map(notificationFromRow);
   }
 }
 
 /** $1 merchant, $2 mode, $3 site or NULL, $4 and $5 window, $6 value of the column. */
-const statementBy = (column: string): string => `
+const selectByColumn = (column: string): string => `
   SELECT p.invoice_reference AS "invoiceReference", p.external_reference AS "invoiceExternalReference",
          p.currency AS "currencyISOCode", p.invoiced_amount AS "invoicedAmount", p.payment_reference AS "paymentReference",
          p.payment_utc_date AS "paymentUTCDate", p.tip_amount AS "tipAmount", p.tendered_amount AS "tenderedAmount",
@@ -82,9 +83,9 @@ const statementBy = (column: string): string => `
      AND p.payment_utc_date >= $4 AND p.payment_utc_date < $5 AND p.${column} = $6
    ORDER BY p.payment_utc_date DESC, p.payment_reference DESC`;
 
-const BY_INVOICE = statementBy('invoice_reference');
-const BY_EXTERNAL_REFERENCE = statementBy('external_reference');
-const BY_PAYMENT_REFERENCE = statementBy('payment_reference');
+const BY_INVOICE = selectByColumn('invoice_reference');
+const BY_EXTERNAL_REFERENCE = selectByColumn('external_reference');
+const BY_PAYMENT_REFERENCE = selectByColumn('payment_reference');
 
 type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> & {
   readonly paymentUTCDate: Date;
@@ -92,11 +93,17 @@ type NotificationRow = Omit<PaymentNotification, 'paymentUTCDate' | 'customer'> 
   readonly lastName: string;
 };
 
-function notificationOf({ paymentUTCDate, firstName, lastName, siteId, ...row }: NotificationRow): PaymentNotification {
+function notificationFromRow({
+  paymentUTCDate,
+  firstName,
+  lastName,
+  siteId,
+  ...row
+}: NotificationRow): PaymentNotification {
   return { ...row, paymentUTCDate: paymentUTCDate.toISOString(), customer: { firstName, lastName }, siteId };
 }
 
-/** Columns that never change: queries search by them. */
+/** Columns of a payment that never change, with their types: queries search by them. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   payment_utc_date: 'timestamptz',
@@ -104,6 +111,7 @@ const FIXED_COLUMNS = {
   site_id: 'bigint',
   mode: 'text',
 };
+/** Columns that a newer version of a payment may change. */
 const CHANGING_COLUMNS = {
   version: 'bigint',
   status: 'smallint',
@@ -120,7 +128,7 @@ const CHANGING_COLUMNS = {
 };
 const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
-function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
+function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const notification = paymentNotificationOf(payment);
   return {
     payment_reference: notification.paymentReference,
@@ -143,12 +151,12 @@ function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLU
   };
 }
 
-const names = Object.keys(COLUMNS).join(', ');
+const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
 /** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
 const UPSERT = `
-  INSERT INTO payments (generation, ${names})
-  SELECT g.generation, ${names.replaceAll(/\w+/g, 'p.$&')}
+  INSERT INTO payments (generation, ${COLUMN_NAMES})
+  SELECT g.generation, ${COLUMN_NAMES.replaceAll(/\w+/g, 'p.$&')}
     FROM (SELECT DISTINCT ON (payment_reference) * FROM jsonb_to_recordset($1::jsonb)
               AS p (${Object.entries(COLUMNS)
                 .map(([name, type]) => `${name} ${type}`)

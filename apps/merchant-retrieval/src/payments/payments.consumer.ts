@@ -5,8 +5,8 @@ import { NoticeRepository } from '../stream/notice.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Stores all final payments of merchants, hosted and of partners (M1), and their notices for the stream (M6). Replay: each
- * payment stays at its newest version, and an existing notice is not inserted again.
+ * Stores all final payments of merchants, hosted and of partners (M1), and their notices for the stream (M6). Replay:
+ * an older or repeated version of a payment changes nothing, and an existing notice is not inserted again.
  */
 @Controller()
 export class PaymentsConsumer {
@@ -25,7 +25,7 @@ export class PaymentsConsumer {
     return this.store(events);
   }
 
-  /** The payment first: a reader of its notice must find it. */
+  /** Stores the payment before its notice, so that a client that has received the notice can find the payment. */
   private async store(events: EventEnvelope<PaymentSnapshot>[]): Promise<void> {
     await this.payments.upsertAll(
       events.map(({ payload, aggregateVersion }) => ({ payment: payload, version: aggregateVersion })),

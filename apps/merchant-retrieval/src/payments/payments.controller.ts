@@ -6,8 +6,8 @@ import { KeyLimitGuard } from '../limits/key-limit.guard.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Merchant payment retrieval: three queries, each for one site or all sites of the merchant. The list is empty for an unknown
- * payment and for a payment of another merchant (M1).
+ * Lets merchants find their payments by three queries, each for one site or for all sites of the merchant. The list is
+ * empty for an unknown payment and for a payment of another merchant (M1).
  */
 @Controller('business/api/v1/merchants/:merchantId')
 @UseGuards(MerchantKeyGuard, KeyLimitGuard)
@@ -39,11 +39,14 @@ export class PaymentsController {
       const message = `externalReference must be given once, with 1 to ${MAX_IDENTIFIER_LENGTH} characters`;
       throw invalidField('externalReference', message);
     }
-    // No invoice can have an invalid text as its reference: no query is necessary.
+    // An invoice cannot have an invalid text as its reference, so the database is not queried.
     return isText(reference, MAX_IDENTIFIER_LENGTH) ? this.payments.findByExternalReference(merchant, reference) : [];
   }
 
-  /** Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is not found either (C3). */
+  /**
+   * Finds a payment of the last three months by its service payment id (M2): a list of one, or `[]`. A malformed id is
+   * not found either (C3).
+   */
   @Get(['payments/:svcId', 'sites/:siteId/payments/:svcId'])
   @Header('cache-control', 'no-store')
   async ofServiceId(

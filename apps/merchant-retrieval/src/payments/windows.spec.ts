@@ -1,31 +1,32 @@
-import { rollingDay, threeMonths } from './windows.js';
+import { last24Hours, lastThreeMonths } from './windows.js';
 
 test.each([
   ['2026-03-02T10:00:00.123Z', '2026-03-01T10:00:00.123Z'],
   ['2026-03-01T00:00:00.000Z', '2026-02-28T00:00:00.000Z'],
-  // Some time zones have daylight saving time; UTC does not.
+  // A change to daylight saving time does not matter, because all times are UTC.
   ['2026-03-29T12:00:00.000Z', '2026-03-28T12:00:00.000Z'],
-])('at %s the rolling day begins at %s', (now, from) =>
-  expect(rollingDay(new Date(now)).from.toISOString()).toBe(from),
+])('at %s the last 24 hours began at %s', (now, from) =>
+  expect(last24Hours(new Date(now)).from.toISOString()).toBe(from),
 );
 
 test.each([
-  ['2026-06-15T10:00:00.123Z', '2026-03-15T10:00:00.123Z'],
-  ['a year back', '2026-02-15T10:00:00.000Z', '2025-11-15T10:00:00.000Z'],
-  ['December', '2026-03-31T23:59:59.999Z', '2025-12-31T23:59:59.999Z'],
-  ['a shorter month', '2026-05-31T10:00:00.000Z', '2026-02-28T10:00:00.000Z'],
-  ['a leap day is the last of its month', '2028-05-31T10:00:00.000Z', '2028-02-29T10:00:00.000Z'],
-  ['a leap day is inside its own year', '2028-05-29T10:00:00.000Z', '2028-02-29T10:00:00.000Z'],
-  ['from a leap day', '2028-02-29T10:00:00.000Z', '2027-11-29T10:00:00.000Z'],
-  ['a month of thirty days', '2026-07-31T00:00:00.000Z', '2026-04-30T00:00:00.000Z'],
-  ['the first of a month', '2026-04-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
-])('the window of three months: %s %s', (...texts) => {
-  const [now, from] = texts.slice(-2) as [string, string];
-  const given = new Date(now);
-  expect(threeMonths(given).from.toISOString()).toBe(from);
-  expect(given.toISOString()).toBe(now);
+  ['the same day three months earlier', '2026-06-15T10:00:00.123Z', '2026-03-15T10:00:00.123Z'],
+  ['the day in the previous year', '2026-02-15T10:00:00.000Z', '2025-11-15T10:00:00.000Z'],
+  ['31 December', '2026-03-31T23:59:59.999Z', '2025-12-31T23:59:59.999Z'],
+  ['the last day of a shorter month', '2026-05-31T10:00:00.000Z', '2026-02-28T10:00:00.000Z'],
+  ['the leap day as the last day of February', '2028-05-31T10:00:00.000Z', '2028-02-29T10:00:00.000Z'],
+  ['the leap day of the year', '2028-05-29T10:00:00.000Z', '2028-02-29T10:00:00.000Z'],
+  ['the day three months before a leap day', '2028-02-29T10:00:00.000Z', '2027-11-29T10:00:00.000Z'],
+  ['the last day of a month of thirty days', '2026-07-31T00:00:00.000Z', '2026-04-30T00:00:00.000Z'],
+  ['the first day of a month', '2026-04-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+])('the window of three months begins with %s: at %s it begins at %s', (_, now, from) => {
+  const argument = new Date(now);
+  expect(lastThreeMonths(argument).from.toISOString()).toBe(from);
+  expect(argument.toISOString()).toBe(now);
 });
 
-test.each([rollingDay, threeMonths])('a payment of a clock that is a little ahead is inside', (windowOf) =>
-  expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
+test.each([last24Hours, lastThreeMonths])(
+  'the window of %p includes payments whose date is up to a day ahead',
+  (windowOf) =>
+    expect(windowOf(new Date('2026-03-31T10:00:00.000Z')).until.toISOString()).toBe('2026-04-01T10:00:00.000Z'),
 );

@@ -1,23 +1,23 @@
-/** The date of a payment comes from another machine, whose clock may be ahead by less than this. */
+/** The date of a payment is set by another machine, whose clock may be ahead by less than this. */
 const MAX_CLOCK_SKEW_MS = 86_400_000;
 const DAY_MS = 86_400_000;
 
-/** Dates of a query: `from` is inclusive, `until` is exclusive. */
+/** The dates of the payments that a query finds: `from` is inclusive, `until` is exclusive. */
 export interface Window {
   readonly from: Date;
   readonly until: Date;
 }
 
-/** The last 24 hours (M2); a payment of exactly 24 hours ago is included. */
-export function rollingDay(now: Date): Window {
+/** Returns the last 24 hours (M2); a payment of exactly 24 hours ago is included. */
+export function last24Hours(now: Date): Window {
   return windowFrom(new Date(now.getTime() - DAY_MS), now);
 }
 
 /**
- * The last three calendar months in UTC (M2): from the same day and time three months ago, or from the last day of that month
- * where it is shorter; exactly that time is included.
+ * Returns the last three calendar months in UTC (M2). They begin at the same day and time three months ago, or on the
+ * last day of that month if the month is shorter. The beginning is included.
  */
-export function threeMonths(now: Date): Window {
+export function lastThreeMonths(now: Date): Window {
   const from = new Date(now);
   from.setUTCDate(1);
   from.setUTCMonth(from.getUTCMonth() - 3);

@@ -1,21 +1,24 @@
 import type { Mode } from '@svc/contracts';
 
-/** A stream sends the notices of one channel: of one site in one mode. */
+/** A stream sends the notices of one channel, that is, of one site in one mode. */
 export interface Channel {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
 }
 
-/** The `id` of an event, opaque to clients. It contains the channel, so that it is invalid for another channel. */
-export function eventIdOf({ merchantId, siteId, mode }: Channel, position: number): string {
+/**
+ * Creates the `id` of an event, opaque to clients. It contains the channel, so that it is invalid for another channel.
+ */
+export function encodeEventId({ merchantId, siteId, mode }: Channel, position: number): string {
   return Buffer.from(`1.${merchantId}.${siteId}.${mode}.${position}`).toString('base64url');
 }
 
-/** The position of an id that {@link eventIdOf} created for this channel; undefined for any other text. */
-export function positionOf(channel: Channel, eventId: string): number | undefined {
+/** Returns the position of an id that {@link encodeEventId} created for this channel; undefined for any other text. */
+export function decodePosition(channel: Channel, eventId: string): number | undefined {
   const position = /\.(\d{1,15})$/.exec(Buffer.from(eventId, 'base64url').toString())?.[1];
   if (position === undefined) return undefined;
-  // The decoder skips invalid characters, and the expression accepts any channel and leading zeros.
-  return eventIdOf(channel, Number(position)) === eventId ? Number(position) : undefined;
+  // The checks above accept invalid characters, another channel and leading zeros. The comparison with the encoded id
+  // does not.
+  return encodeEventId(channel, Number(position)) === eventId ? Number(position) : undefined;
 }

@@ -1,7 +1,7 @@
-/** Tests the positions of notices, and reads and deletes notices by position. */
+/** Tests how notices get their positions, and how they are read and deleted by position. */
 import { paymentEvent } from '@svc/testing';
-import { aMerchant, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import { createMerchant, type Merchant, newPaymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
+import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
 import type { Channel } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 
@@ -11,7 +11,7 @@ const MODES = ['test', 'live'] as const;
 let retrieval: Retrieval;
 let notices: NoticeRepository;
 let merchants: Merchant[];
-/** Of two merchants, whose sites have the same numbers here, in both modes; in the order of their keys. */
+/** The channels of two merchants with the same site ids, in both modes; sorted by merchant, site and mode. */
 let channels: Channel[];
 beforeAll(async () => {
   retrieval = await startRetrieval();
@@ -20,40 +20,40 @@ beforeAll(async () => {
 afterAll(() => retrieval.stop());
 beforeEach(async () => {
   await retrieval.superuser.query('TRUNCATE notices, notice_positions');
-  merchants = [await aMerchant(retrieval), await aMerchant(retrieval)];
+  merchants = [await createMerchant(retrieval), await createMerchant(retrieval)];
   channels = merchants.flatMap(({ merchantId }) =>
     merchants[0]!.sites.flatMap((siteId) => [...MODES].sort().map((mode) => ({ merchantId, siteId, mode }))),
   );
 });
 
-const eventOf = (channel: Channel) => ({
-  ...paymentEvent(paymentAt(merchants[0]!, retrieval.clock.now(), channel)),
+const newEvent = (channel: Channel) => ({
+  ...paymentEvent(newPaymentAt(merchants[0]!, retrieval.clock.now(), channel)),
   occurredAt: retrieval.clock.nowISO(),
 });
-/** As many for each channel as its number says, mixed. */
-const mixed = () =>
-  channels.flatMap((channel, nth) => Array.from({ length: nth + 1 }, () => eventOf(channel))).reverse();
-const positionsOf = async ({ merchantId, siteId, mode }: Channel) =>
+/** Creates one event for the first channel, two for the second, and so forth, in mixed order. */
+const newMixedEvents = () =>
+  channels.flatMap((channel, nth) => Array.from({ length: nth + 1 }, () => newEvent(channel))).reverse();
+const readPositions = async ({ merchantId, siteId, mode }: Channel) =>
   (
     await retrieval.dataSource.query<{ position: number }[]>(
       `SELECT position FROM notices WHERE merchant_id = $1 AND site_id = $2 AND mode = $3 ORDER BY position`,
       [merchantId, siteId, mode],
     )
   ).map(({ position }) => position);
-const upTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
-/** As the last statement wrote them. */
-const writtenOrder = () =>
+const positionsUpTo = (count: number) => Array.from({ length: count }, (_, nth) => nth + 1);
+/** Returns the channels in the order in which the last statement wrote their rows. */
+const readChannelsInWriteOrder = () =>
   retrieval.dataSource.query<Channel[]>(
     `SELECT merchant_id AS "merchantId", site_id AS "siteId", mode FROM notice_positions ORDER BY ctid`,
   );
 
 test('each channel has its own positions, in the order of the events, for any number of events in a batch', async () => {
-  const [first, second] = [mixed(), mixed()];
+  const [first, second] = [newMixedEvents(), newMixedEvents()];
   await notices.insertNew(first);
   await notices.insertNew([...first.slice(3), ...second]);
   for (const [nth, channel] of channels.entries()) {
-    expect(await positionsOf(channel)).toEqual(upTo(2 * (nth + 1)));
-    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
+    expect(await readPositions(channel)).toEqual(positionsUpTo(2 * (nth + 1)));
+    expect(await notices.getPositionRange(channel)).toEqual({ newest: 2 * (nth + 1), removed: 0 });
   }
   const expected = [...first, ...second].map(({ payload }) => payload.paymentReference);
   for (const channel of channels) {
@@ -63,69 +63,69 @@ test('each channel has its own positions, in the order of the events, for any nu
   }
 });
 
-test('channels are locked in the order of their keys, so that two replicas cause no deadlock', async () => {
-  await notices.insertNew(mixed());
-  expect(await writtenOrder()).toEqual(channels);
-  await notices.insertNew(mixed());
-  expect(await writtenOrder()).toEqual(channels);
+test('channels are locked in the order of their keys, so that two replicas do not deadlock', async () => {
+  await notices.insertNew(newMixedEvents());
+  expect(await readChannelsInWriteOrder()).toEqual(channels);
+  await notices.insertNew(newMixedEvents());
+  expect(await readChannelsInWriteOrder()).toEqual(channels);
   retrieval.clock.advance(4 * DAY_MS + 1);
   expect(await notices.deleteExpired()).toBe(true);
-  expect(await writtenOrder()).toEqual(channels);
+  expect(await readChannelsInWriteOrder()).toEqual(channels);
 });
 
-test('a reader receives the later notices of its channel, in order, and none of another channel', async () => {
-  await notices.insertNew(mixed());
-  const places = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
-  const read = await notices.readAfter(places, 4);
-  for (const [nth, { position }] of places.entries()) {
-    const expected = upTo(nth + 1).filter((one) => one > position && one <= position + 4);
+test('the notices after a position are read in order, and only those of the same channel', async () => {
+  await notices.insertNew(newMixedEvents());
+  const cursors = channels.map((channel, nth) => ({ channel, position: nth % 3 }));
+  const read = await notices.readAfter(cursors, 4);
+  for (const [nth, { position }] of cursors.entries()) {
+    const expected = positionsUpTo(nth + 1).filter((next) => next > position && next <= position + 4);
     const { notices: found, end } = read.get(nth) ?? { notices: [], end: position };
     expect(found.map((notice) => notice.position)).toEqual(expected);
     expect(end).toBe(Math.max(position, expected.at(-1) ?? 0));
   }
 });
 
-test('a reader without new notices is omitted from the result', async () => {
-  await notices.insertNew(mixed());
-  const places = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
-  expect(await notices.readAfter(places, 4)).toEqual(new Map());
+test('a cursor without new notices is omitted from the result', async () => {
+  await notices.insertNew(newMixedEvents());
+  const cursors = channels.map((channel, nth) => ({ channel, position: nth + 1 }));
+  expect(await notices.readAfter(cursors, 4)).toEqual(new Map());
   const [unknown] = [{ channel: { ...channels[0]!, siteId: 1 }, position: 0 }];
   expect(await notices.readAfter([unknown], 4)).toEqual(new Map());
 });
 
-test('a position that was assigned and not used is skipped', async () => {
+test('a position that was assigned but not used is skipped', async () => {
   const channel = channels[0]!;
-  await notices.insertNew([eventOf(channel)]);
+  await notices.insertNew([newEvent(channel)]);
   await retrieval.dataSource.query('UPDATE notice_positions SET newest = 5');
   expect((await notices.readAfter([{ channel, position: 1 }], 4)).get(0)).toEqual({ notices: [], end: 5 });
-  await notices.insertNew([eventOf(channel)]);
+  await notices.insertNew([newEvent(channel)]);
   const { notices: found, end } = (await notices.readAfter([{ channel, position: 1 }], 4)).get(0)!;
   expect([found.map(({ position }) => position), end]).toEqual([[6], 6]);
 });
 
-test('only one of two replicas that write the same events concurrently writes them', async () => {
-  const events = Array.from({ length: 20 }, () => eventOf(channels[0]!));
-  const first = await uncommitted(retrieval, events);
-  const second = notices.insertNew([...events, eventOf(channels[0]!)]);
-  await writerWaits(retrieval);
+test('the notices of an event are stored once if two replicas write them concurrently', async () => {
+  const events = Array.from({ length: 20 }, () => newEvent(channels[0]!));
+  const first = await insertWithoutCommit(retrieval, events);
+  const second = notices.insertNew([...events, newEvent(channels[0]!)]);
+  await waitForBlockedWriter(retrieval);
   await first.commit();
   await second;
-  const positions = await positionsOf(channels[0]!);
+  const positions = await readPositions(channels[0]!);
   expect(positions).toHaveLength(events.length + 1);
-  expect(await notices.rangeOf(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
+  expect(await notices.getPositionRange(channels[0]!)).toEqual({ newest: positions.at(-1), removed: 0 });
 });
 
-test('only expired notices are deleted, and each channel has the position of the last one', async () => {
-  await notices.insertNew(mixed());
+test('only expired notices are deleted, and each channel stores the position of the last deleted one', async () => {
+  await notices.insertNew(newMixedEvents());
   retrieval.clock.advance(1);
-  await notices.insertNew(mixed());
+  await notices.insertNew(newMixedEvents());
   retrieval.clock.advance(4 * DAY_MS);
   expect(await Promise.all([notices.deleteExpired(), notices.deleteExpired()])).toContain(true);
   expect(await notices.deleteExpired()).toBe(false);
   for (const [nth, channel] of channels.entries()) {
     const count = nth + 1;
-    expect(await positionsOf(channel)).toEqual(upTo(2 * count).slice(count));
-    expect(await notices.rangeOf(channel)).toEqual({ newest: 2 * count, removed: count });
+    expect(await readPositions(channel)).toEqual(positionsUpTo(2 * count).slice(count));
+    expect(await notices.getPositionRange(channel)).toEqual({ newest: 2 * count, removed: count });
     const read = await notices.readAfter(
       [count - 1, count].map((position) => ({ channel, position })),
       100,

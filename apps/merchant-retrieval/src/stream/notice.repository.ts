@@ -5,14 +5,17 @@ import { DataSource } from 'typeorm';
 import type { Channel } from './event-id.js';
 
 const DAY_MS = 86_400_000;
-/** Older events create no notice: a replay of the whole log must not send years of payments. */
+/**
+ * Older events create no notice, so that a replay of the whole event log does not send years of payments to the
+ * streams.
+ */
 export const MAX_NOTICE_AGE_MS = 3 * DAY_MS;
 /**
- * A notice stays longer than its event can create it, by more than the clocks of replicas differ. So the row exists as long
- * as a repeated event could insert it again.
+ * A notice is deleted a day after its event is too old to create it. Therefore, even if the clocks of replicas differ,
+ * a repeated event cannot create a notice that was deleted.
  */
 export const RETENTION_MS = MAX_NOTICE_AGE_MS + DAY_MS;
-/** Notices that one statement deletes. */
+/** Maximum number of notices that one statement deletes. */
 const DELETE_BATCH_SIZE = 5_000;
 
 /** A notice in the format of the stream. */
@@ -23,7 +26,7 @@ export interface StoredNotice {
   readonly body: string;
 }
 
-/** How far a reader has read its channel. */
+/** The position up to which a reader has read its channel. */
 export interface StreamCursor {
   readonly channel: Channel;
   readonly position: number;
@@ -33,7 +36,7 @@ export interface StreamCursor {
 export interface NoticePage {
   /** In order, at most as many as requested. */
   readonly notices: readonly StoredNotice[];
-  /** Position of a reader after these notices; undefined when some of the next notices were deleted. */
+  /** Position of a reader after these notices; undefined if notices that it has not read were deleted. */
   readonly end: number | undefined;
 }
 
@@ -46,8 +49,9 @@ export interface PositionRange {
 type PaymentEvent = EventEnvelope<PaymentSnapshot>;
 
 /**
- * Writes each notice once and reads the notices of a channel in the order of their commits. Writers lock the row of their
- * channel in `notice_positions` until they commit, so no notice becomes visible before one with a lower position.
+ * Writes each notice once, and reads the notices of a channel in the order of their positions. A writer locks the row
+ * of its channel in `notice_positions` until it commits. So no notice becomes visible before one with a lower position,
+ * and readers miss none.
  */
 @Injectable()
 export class NoticeRepository {
@@ -57,8 +61,8 @@ export class NoticeRepository {
   ) {}
 
   /**
-   * One statement. Replay: an existing notice is not inserted again. It locks channels in one order, so that two of these
-   * statements never deadlock.
+   * Inserts notices in one statement. Replay: an existing notice is not inserted again. The statement locks channels in
+   * a fixed order, so that two of them never deadlock.
    */
   async insertNew(events: readonly PaymentEvent[]): Promise<void> {
     const oldest = this.clock.later(-MAX_NOTICE_AGE_MS);
@@ -67,13 +71,13 @@ export class NoticeRepository {
     const references = await this.findMissingSiteReferences(recent);
     const rows = new Map<string, Record<string, unknown>>();
     for (const { payload } of recent) {
-      const identified = noticeOf(payload, references.get(siteOf(payload)));
-      if (!rows.has(identified.id)) rows.set(identified.id, rowOf(payload, identified, rows.size));
+      const identified = noticeOf(payload, references.get(siteKey(payload)));
+      if (!rows.has(identified.id)) rows.set(identified.id, rowFromNotice(payload, identified, rows.size));
     }
     await this.dataSource.query(INSERT_NEW, [JSON.stringify([...rows.values()]), this.clock.now()]);
   }
 
-  async rangeOf({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
+  async getPositionRange({ merchantId, siteId, mode }: Channel): Promise<PositionRange> {
     const [row] = await this.dataSource.query<PositionRange[]>(
       `SELECT newest, removed FROM notice_positions WHERE merchant_id = $1 AND site_id = $2 AND mode = $3`,
       [merchantId, siteId, mode],
@@ -81,7 +85,10 @@ export class NoticeRepository {
     return row ?? { newest: 0, removed: 0 };
   }
 
-  /** Reads the new notices of all cursors in one statement: a map by the index of the cursor, without cursors that have none. */
+  /**
+   * Reads the new notices of all cursors in one statement. Returns a map by the index of the cursor, without cursors
+   * that have none.
+   */
   async readAfter(cursors: readonly StreamCursor[], limit: number): Promise<Map<number, NoticePage>> {
     const rows = await this.dataSource.query<ReadRow[]>(READ_AFTER, [
       JSON.stringify(cursors.map(({ channel, position }, nth) => ({ nth, ...channel, position }))),
@@ -90,11 +97,13 @@ export class NoticeRepository {
     const byCursor = new Map<number, ReadRow[]>();
     for (const row of rows) byCursor.set(row.nth, [...(byCursor.get(row.nth) ?? []), row]);
     return new Map(
-      [...byCursor].map(([nth, ofCursor]) => [nth, pageOf(cursors[nth]!.position, ofCursor, limit)] as const),
+      [...byCursor].map(
+        ([nth, rowsOfCursor]) => [nth, buildPage(cursors[nth]!.position, rowsOfCursor, limit)] as const,
+      ),
     );
   }
 
-  /** Deletes a batch of expired notices. False when there are none. Any number of replicas may call it. */
+  /** Deletes a batch of expired notices. Returns false when there were none. Replicas may call it concurrently. */
   async deleteExpired(): Promise<boolean> {
     const [{ removed }] = await this.dataSource.query<[{ removed: number }]>(DELETE_EXPIRED, [
       this.clock.later(-RETENTION_MS),
@@ -103,7 +112,7 @@ export class NoticeRepository {
     return removed > 0;
   }
 
-  /** For events of earlier releases, which have no site reference. */
+  /** Reads the references of sites whose events have none, because an earlier release wrote them. */
   private async findMissingSiteReferences(events: readonly PaymentEvent[]): Promise<Map<string, string>> {
     const sites = events.flatMap(({ payload }) => (payload.siteReference === undefined ? [payload] : []));
     if (sites.length === 0) return new Map();
@@ -113,15 +122,19 @@ export class NoticeRepository {
          JOIN known_sites s ON s.merchant_id = w.merchant_id AND s.site_id = w.site_id`,
       [sites.map(({ merchantId }) => merchantId), sites.map(({ siteId }) => siteId)],
     );
-    return new Map(rows.map((row) => [siteOf(row), row.siteReference]));
+    return new Map(rows.map((row) => [siteKey(row), row.siteReference]));
   }
 }
 
-function siteOf({ merchantId, siteId }: { readonly merchantId: number; readonly siteId: number }): string {
+function siteKey({ merchantId, siteId }: { readonly merchantId: number; readonly siteId: number }): string {
   return `${merchantId} ${siteId}`;
 }
 
-function rowOf(payment: PaymentSnapshot, { id, notice }: IdentifiedNotice, nth: number): Record<string, unknown> {
+function rowFromNotice(
+  payment: PaymentSnapshot,
+  { id, notice }: IdentifiedNotice,
+  nth: number,
+): Record<string, unknown> {
   const { merchantId: merchant_id, siteId: site_id, mode } = payment;
   return { nth, notice_id: id, merchant_id, site_id, mode, type: notice.type, body: JSON.stringify(notice) };
 }
@@ -159,15 +172,17 @@ const READ_AFTER = `
     ) AS n ON true
    ORDER BY w.nth, n.position`;
 
-function pageOf(after: number, rows: readonly ReadRow[], limit: number): NoticePage {
+function buildPage(after: number, rows: readonly ReadRow[], limit: number): NoticePage {
   const { newest, removed } = rows[0]!;
   if (removed > after) return { notices: [], end: undefined };
   const notices = rows.filter((row): row is PositionRange & { nth: number } & StoredNotice => row.position !== null);
-  // Every position up to the newest is committed: fewer notices than requested means that there are no more.
+  // Every position up to the newest is committed, so fewer notices than requested means that no more exist.
   return { notices, end: notices.length < limit ? newest : notices.at(-1)!.position };
 }
 
-/** $1: time limit of `kept_since`, $2: maximum number. It skips rows that another replica is deleting. */
+/**
+ * $1: notices from before this time are expired, $2: maximum number. It skips rows that another replica is deleting.
+ */
 const DELETE_EXPIRED = `
   WITH old AS (
     SELECT notice_id FROM notices WHERE kept_since < $1 ORDER BY kept_since LIMIT $2 FOR UPDATE SKIP LOCKED

@@ -7,22 +7,22 @@ import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import { MerchantRetrievalConfig } from '../config.js';
-import { type Channel, eventIdOf, positionOf } from './event-id.js';
+import { type Channel, decodePosition, encodeEventId } from './event-id.js';
 import { type NoticePage, NoticeRepository, type StoredNotice, type StreamCursor } from './notice.repository.js';
 
-/** Delay until notices of any replica are read: one statement for all streams of the process. */
+/** Interval at which new notices are read from the database, with one statement for all streams of the process. */
 const POLL_MS = 250;
-/** Notices that a statement reads for one cursor: more than the buffer of a stream holds. */
+/** Maximum notices that a statement reads for one cursor. They are more than the buffer of a stream can contain. */
 const MAX_NOTICES = 32;
-/** Cursors that a statement reads: limits the memory when many streams resume at once. */
+/** Maximum cursors of a statement: limits the memory when many streams resume at the same time. */
 const MAX_CURSORS = 500;
-/** Proxies close connections that are silent for a minute or less. */
+/** Interval of comments that keep a connection open: proxies close idle connections, some after less than a minute. */
 const HEARTBEAT_MS = 15_000;
-/** Interval of the check for revoked keys, whose streams end. */
+/** Interval of the check for revoked keys. Their streams are closed. */
 const KEY_CHECK_MS = 1_000;
-/** Bytes that may wait on each side of the stream's buffer; a notice has about 600. With more, no notice is added. */
+/** High-water mark of each side of the stream's buffer. Above it no notice is written; a notice has about 600 bytes. */
 const BUFFER_BYTES = 16 * 1024;
-/** A reader whose buffer is full for so long is closed. It resumes by id. */
+/** A reader whose buffer has been full for this long is disconnected. It can resume by the id of its last event. */
 const STALLED_MS = 30_000;
 const RETRY_AFTER_SECONDS = 5;
 
@@ -30,7 +30,7 @@ interface Reader {
   readonly channel: Channel;
   readonly keyId: string;
   readonly out: PassThrough;
-  /** Undefined until the first position is known. */
+  /** Undefined until its first position was read. */
   position: number | undefined;
   /** Since when the buffer is full; undefined while it is not. */
   fullSince: number | undefined;
@@ -38,17 +38,18 @@ interface Reader {
 }
 
 /**
- * Sends the notices of sites, of all replicas, to the clients that read their streams (M6). Unsent notices stay in the database,
- * so a slow reader costs one buffer. A stream ends with the process or with its key; the client resumes by `Last-Event-ID` on
- * any replica. Not for payers: hosted-gateway has a stream for its pages.
+ * Sends the notices of sites to the clients that read their streams (M6), regardless of which replica wrote them.
+ * Unsent notices stay in the database, so a slow reader uses only the memory of one buffer. A stream ends when the
+ * process stops or the key is revoked; the client can resume on any replica by `Last-Event-ID`. Payers have another
+ * stream, in hosted-gateway.
  */
 @Injectable()
 export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly readers = new Set<Reader>();
   private readonly job: PeriodicJob;
   private keysCheckedAt = 0;
-  private failing = false;
-  private closing = false;
+  private isFailing = false;
+  private isClosing = false;
 
   constructor(
     @Inject(NoticeRepository) private readonly notices: NoticeRepository,
@@ -57,16 +58,16 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(SERVICE_LOG) private readonly log: ServiceLog,
   ) {
-    this.job = new PeriodicJob('streams of payments', POLL_MS, log, () => this.step());
+    this.job = new PeriodicJob('streams of payments', POLL_MS, log, () => this.pollOnce());
   }
 
   onApplicationBootstrap(): void {
     this.job.start();
   }
 
-  /** Ends all streams, because a shutdown waits for open responses. */
+  /** Ends all streams, because the shutdown of the HTTP server waits for open responses. */
   async onModuleDestroy(): Promise<void> {
-    this.closing = true;
+    this.isClosing = true;
     for (const { out, fullSince } of this.readers) {
       if (fullSince === undefined) out.end();
       else out.destroy();
@@ -75,21 +76,23 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Server-sent events from the notice after `lastEventId`, or from now on. The first bytes contain the id to resume from, for a
-   * client that loses its connection before the first event. Throws `request.invalid`, `event-id.expired`, and
-   * `request.rate-limited` or `service.not-ready` when too many streams are open.
+   * Opens a stream of server-sent events, from the notice after `lastEventId`, or from now on. The first bytes contain
+   * an id, so that a client can also resume if it loses its connection before the first event. Throws
+   * `request.invalid`, `event-id.expired`, and `request.rate-limited` or `service.not-ready` when too many streams are
+   * open.
    */
   async open(channel: Channel, { keyId }: AuthenticatedMerchant, lastEventId: string | undefined): Promise<Readable> {
-    const after = lastEventId === undefined ? undefined : positionOf(channel, lastEventId);
+    const after = lastEventId === undefined ? undefined : decodePosition(channel, lastEventId);
     if (lastEventId !== undefined && after === undefined)
       throw invalidField('Last-Event-ID', 'Last-Event-ID must be the id of an event of this stream');
-    const reader = this.admit(channel, keyId);
+    const reader = this.addReader(channel, keyId);
     try {
-      const { newest, removed } = await this.notices.rangeOf(channel);
-      // Beyond the newest: the database was restored to an earlier time and will assign these positions again.
+      const { newest, removed } = await this.notices.getPositionRange(channel);
+      // A position beyond the newest one: the database was restored to an earlier time and will assign the position
+      // again.
       if (after !== undefined && (after < removed || after > newest)) throw new DomainError('event-id.expired');
       const begin = after ?? newest;
-      this.write(reader, `retry: 1000\nid: ${eventIdOf(channel, begin)}\n\n`);
+      this.write(reader, `retry: 1000\nid: ${encodeEventId(channel, begin)}\n\n`);
       reader.position = begin;
     } catch (error) {
       reader.out.destroy();
@@ -99,54 +102,54 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     return reader.out;
   }
 
-  /** Serves all streams once. True when more can be sent at once. */
+  /** Sends new notices to all streams once. Returns true when more can be sent immediately. */
   async runOnce(): Promise<boolean> {
     if (this.readers.size === 0) return false;
     const now = this.clock.now().getTime();
     for (const reader of this.readers) this.keepAlive(reader, now);
-    await this.endRevoked(now);
+    await this.disconnectRevokedKeys(now);
     const byCursor = new Map<string, Reader[]>();
     for (const reader of this.readers) {
       if (reader.position === undefined || reader.fullSince !== undefined) continue;
-      const cursor = eventIdOf(reader.channel, reader.position);
+      const cursor = encodeEventId(reader.channel, reader.position);
       byCursor.set(cursor, [...(byCursor.get(cursor) ?? []), reader]);
     }
     const groups = [...byCursor.values()];
     let hasMore = false;
     for (let begin = 0; begin < groups.length; begin += MAX_CURSORS)
-      hasMore = (await this.send(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
-    // Lets the sockets send their buffers, so that more can be written.
+      hasMore = (await this.sendPages(groups.slice(begin, begin + MAX_CURSORS))) || hasMore;
+    // Gives the sockets time to send their buffers, so that more can be written.
     if (hasMore) await setImmediate();
     return hasMore;
   }
 
-  /** While the database is unavailable for an hour, this is logged once. */
-  private async step(): Promise<boolean> {
+  /** Logs only the first of several consecutive failures, for example while the database is unavailable. */
+  private async pollOnce(): Promise<boolean> {
     try {
       const hasMore = await this.runOnce();
-      this.failing = false;
+      this.isFailing = false;
       return hasMore;
     } catch (error) {
-      if (!this.failing) this.log.warn({ err: error }, 'streams of payments could not be read, will be retried');
-      this.failing = true;
+      if (!this.isFailing) this.log.warn({ err: error }, 'streams of payments could not be read, will be retried');
+      this.isFailing = true;
       return false;
     }
   }
 
-  /** Synchronous, so that concurrent calls are counted. */
-  private admit(channel: Channel, keyId: string): Reader {
-    const ofKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
+  /** Adds a reader if the limits allow it. It is synchronous, so that concurrent calls cannot exceed the limits. */
+  private addReader(channel: Channel, keyId: string): Reader {
+    const readersOfKey = [...this.readers].filter((reader) => reader.keyId === keyId).length;
     const { SVC_STREAM_READERS: maxReaders, SVC_STREAM_READERS_PER_KEY: maxReadersPerKey } = this.config;
-    if (ofKey >= maxReadersPerKey)
+    if (readersOfKey >= maxReadersPerKey)
       throw new DomainError('request.rate-limited', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    if (this.closing || this.readers.size >= maxReaders)
+    if (this.isClosing || this.readers.size >= maxReaders)
       throw new DomainError('service.not-ready', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     const out = new PassThrough({ highWaterMark: BUFFER_BYTES });
     const heartbeatAt = this.clock.later(HEARTBEAT_MS).getTime();
     const reader: Reader = { channel, keyId, out, position: undefined, fullSince: undefined, heartbeatAt };
     this.readers.add(reader);
     out.once('close', () => this.readers.delete(reader));
-    // The client closed the connection; 'close' follows.
+    // The client has closed the connection. The event 'close' follows.
     out.on('error', () => undefined);
     out.on('drain', () => {
       reader.fullSince = undefined;
@@ -157,7 +160,7 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
 
   private keepAlive(reader: Reader, now: number): void {
     if (reader.fullSince !== undefined) {
-      // `end` would wait for this reader, which does not read.
+      // `end` instead of `destroy` would wait until the client reads.
       if (now - reader.fullSince >= STALLED_MS) reader.out.destroy();
     } else if (now >= reader.heartbeatAt) {
       this.write(reader, ':\n\n');
@@ -165,8 +168,8 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  private async endRevoked(now: number): Promise<void> {
-    // `abs`: the clock may have been set back.
+  private async disconnectRevokedKeys(now: number): Promise<void> {
+    // `abs`, because the clock may have been set back.
     if (Math.abs(now - this.keysCheckedAt) < KEY_CHECK_MS) return;
     const readers = [...this.readers];
     const active = await findActiveKeys(this.dataSource, [...new Set(readers.map(({ keyId }) => keyId))]);
@@ -174,32 +177,36 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
     for (const { keyId, out } of readers) if (!active.has(keyId)) out.destroy();
   }
 
-  /** Sends to groups of readers with the same cursor. True when more can be sent at once. */
-  private async send(groups: readonly (readonly Reader[])[]): Promise<boolean> {
+  /**
+   * Sends new notices to groups of readers; a group has the same cursor. Returns true when more can be sent
+   * immediately.
+   */
+  private async sendPages(groups: readonly (readonly Reader[])[]): Promise<boolean> {
     const cursors = groups.map(([first]): StreamCursor => ({ channel: first!.channel, position: first!.position! }));
     const pages = await this.notices.readAfter(cursors, MAX_NOTICES);
     let hasMore = false;
-    for (const [nth, page] of pages) for (const reader of groups[nth]!) hasMore = this.sendTo(reader, page) || hasMore;
+    for (const [nth, page] of pages)
+      for (const reader of groups[nth]!) hasMore = this.sendPage(reader, page) || hasMore;
     return hasMore;
   }
 
-  private sendTo(reader: Reader, { notices, end }: NoticePage): boolean {
+  private sendPage(reader: Reader, { notices, end }: NoticePage): boolean {
     if (end === undefined) {
-      // The next notices were deleted: the client gets a 410 when it resumes.
+      // The next notices were deleted. The client gets a 410 when it resumes.
       reader.out.destroy();
       return false;
     }
     for (const notice of notices) {
       if (!reader.out.writable) return false;
       reader.position = notice.position;
-      // The others are read again when the buffer is empty.
-      if (!this.write(reader, eventOf(reader.channel, notice))) return false;
+      // The remaining notices are read again when the buffer is empty.
+      if (!this.write(reader, formatEvent(reader.channel, notice))) return false;
     }
     reader.position = end;
     return notices.length === MAX_NOTICES;
   }
 
-  /** False when the buffer is full. */
+  /** Returns false when the buffer is full. */
   private write(reader: Reader, text: string): boolean {
     if (reader.out.write(text)) return true;
     reader.fullSince = this.clock.now().getTime();
@@ -207,6 +214,6 @@ export class PaymentStreams implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function eventOf(channel: Channel, { position, type, body }: StoredNotice): string {
-  return `id: ${eventIdOf(channel, position)}\nevent: ${type}\ndata: ${body}\n\n`;
+function formatEvent(channel: Channel, { position, type, body }: StoredNotice): string {
+  return `id: ${encodeEventId(channel, position)}\nevent: ${type}\ndata: ${body}\n\n`;
 }

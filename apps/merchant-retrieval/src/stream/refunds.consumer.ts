@@ -12,8 +12,8 @@ import { EventPattern } from '@svc/messaging';
 import { NoticeRepository } from './notice.repository.js';
 
 /**
- * Adds final refunds, and automatic reversals as refunds, to the stream (M6). They do not change the payments (M5). Replay: an
- * existing notice is not inserted again.
+ * Adds notices of final refunds to the stream (M6). Automatic reversals are shown as refunds. Neither changes the
+ * payments (M5). Replay: an existing notice is not inserted again.
  */
 @Controller()
 export class RefundsConsumer {

@@ -1,195 +1,226 @@
-/** Access to a stream, its starting ids, the limits on readers, and the cost of a reader that does not read. */
+/** Tests the access to a stream, the ids to resume from, the limits of readers, and a reader that does not read. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { PassThrough } from 'node:stream';
 import { PaymentSucceededV1 } from '@svc/contracts';
 import { anEvent, paymentEvent, planOf, waitUntil } from '@svc/testing';
-import { aMerchant, keyIdOf, type Merchant, paymentAt, type Retrieval, startRetrieval } from '../../test/retrieval.js';
-import { listen, readStream, type StreamReader } from '../../test/stream-reader.js';
-import { type Channel, eventIdOf } from './event-id.js';
+import {
+  createMerchant,
+  getKeyId,
+  type Merchant,
+  newPaymentAt,
+  type Retrieval,
+  startRetrieval,
+} from '../../test/retrieval.js';
+import { listenOnFreePort, readStream, type StreamReader } from '../../test/stream-reader.js';
+import { type Channel, encodeEventId } from './event-id.js';
 import { NoticeRepository } from './notice.repository.js';
 import { PaymentStreams } from './payment-streams.js';
 
 const DAY_MS = 86_400_000;
-const PER_KEY = 3;
-const PER_REPLICA = 5;
+const MAX_PER_KEY = 3;
+const MAX_PER_REPLICA = 5;
 
 let retrieval: Retrieval;
 let url: string;
-let ours: Merchant;
-const opened: StreamReader[] = [];
+let merchant: Merchant;
+const openedReaders: StreamReader[] = [];
 beforeAll(async () => {
   retrieval = await startRetrieval({
-    SVC_STREAM_READERS_PER_KEY: String(PER_KEY),
-    SVC_STREAM_READERS: String(PER_REPLICA),
+    SVC_STREAM_READERS_PER_KEY: String(MAX_PER_KEY),
+    SVC_STREAM_READERS: String(MAX_PER_REPLICA),
   });
-  url = await listen(retrieval.service);
+  url = await listenOnFreePort(retrieval.service);
 });
 afterAll(() => retrieval.stop());
-beforeEach(async () => (ours = await aMerchant(retrieval)));
+beforeEach(async () => (merchant = await createMerchant(retrieval)));
 afterEach(async () => {
-  const closing = opened.splice(0);
-  closing.forEach(({ leave }) => leave());
+  const closing = openedReaders.splice(0);
+  closing.forEach(({ disconnect }) => disconnect());
   await Promise.all(closing.map(({ closed }) => closed));
 });
 
-const pathOf = (merchantId: unknown, siteId: unknown) =>
+const streamPath = (merchantId: unknown, siteId: unknown) =>
   `/${String(merchantId)}/sites/${String(siteId)}/payments/stream`;
-const ourPath = (nth: 0 | 1 = 0) => pathOf(ours.merchantId, ours.sites[nth]);
-const channel = (over: Partial<Channel> = {}): Channel => ({
-  merchantId: ours.merchantId,
-  siteId: ours.sites[0],
+const sitePath = (nth: 0 | 1 = 0) => streamPath(merchant.merchantId, merchant.sites[nth]);
+const siteChannel = (overrides: Partial<Channel> = {}): Channel => ({
+  merchantId: merchant.merchantId,
+  siteId: merchant.sites[0],
   mode: 'test',
-  ...over,
+  ...overrides,
 });
-async function open(apiKey = ours.keys.merchant, lastEventId?: string, path = ourPath()): Promise<StreamReader> {
+async function openStream(
+  apiKey = merchant.keys.merchant,
+  lastEventId?: string,
+  path = sitePath(),
+): Promise<StreamReader> {
   const headers = { 'x-api-key': apiKey, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
   const reader = await readStream(`${url}${path}`, headers);
-  if (reader.answer.statusCode === 200) opened.push(reader);
+  if (reader.response.statusCode === 200) openedReaders.push(reader);
   else await reader.closed;
   return reader;
 }
-const statusOf = async (apiKey?: string, lastEventId?: string, path?: string) =>
-  (await open(apiKey, lastEventId, path)).answer.statusCode;
-const payments = (count: number) => Array.from({ length: count }, () => paymentAt(ours, retrieval.clock.now()));
-const eventNow = (payment = payments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
-const noticeCount = async () =>
+const requestStatus = async (apiKey?: string, lastEventId?: string, path?: string) =>
+  (await openStream(apiKey, lastEventId, path)).response.statusCode;
+const newPayments = (count: number) =>
+  Array.from({ length: count }, () => newPaymentAt(merchant, retrieval.clock.now()));
+const newEvent = (payment = newPayments(1)[0]!) => ({ ...paymentEvent(payment), occurredAt: retrieval.clock.nowISO() });
+const countNotices = async () =>
   (
     await retrieval.dataSource.query<[{ count: number }]>('SELECT count(*) FROM notices WHERE merchant_id = $1', [
-      ours.merchantId,
+      merchant.merchantId,
     ])
   )[0].count;
 
 describe('access to a stream (A7)', () => {
   test('the keys that may look up the payments of the site can read its stream', async () => {
-    const theirs = await aMerchant(retrieval);
-    expect(await statusOf(ours.keys.merchant)).toBe(200);
-    expect(await statusOf(ours.keys['site 1'])).toBe(200);
-    expect(await statusOf(ours.keys.live)).toBe(200);
-    expect(await statusOf(ours.keys['site 2'])).toBe(403);
-    expect(await statusOf(theirs.keys.merchant)).toBe(403);
-    expect(await statusOf(ours.keys.revoked)).toBe(401);
-    expect(await statusOf('none')).toBe(401);
-    // The site of another merchant under the caller's own merchant number.
-    expect(await statusOf(theirs.keys.merchant, undefined, pathOf(theirs.merchantId, ours.sites[0]))).toBe(404);
-    expect(await statusOf(ours.keys.merchant, undefined, pathOf('x', 'y'))).toBe(400);
+    const otherMerchant = await createMerchant(retrieval);
+    expect(await requestStatus(merchant.keys.merchant)).toBe(200);
+    expect(await requestStatus(merchant.keys['site 1'])).toBe(200);
+    expect(await requestStatus(merchant.keys.live)).toBe(200);
+    expect(await requestStatus(merchant.keys['site 2'])).toBe(403);
+    expect(await requestStatus(otherMerchant.keys.merchant)).toBe(403);
+    expect(await requestStatus(merchant.keys.revoked)).toBe(401);
+    expect(await requestStatus('none')).toBe(401);
+    // The site of another merchant does not exist under the caller's merchant id.
+    expect(
+      await requestStatus(
+        otherMerchant.keys.merchant,
+        undefined,
+        streamPath(otherMerchant.merchantId, merchant.sites[0]),
+      ),
+    ).toBe(404);
+    expect(await requestStatus(merchant.keys.merchant, undefined, streamPath('x', 'y'))).toBe(400);
   });
 
   test('a stream contains only payments of its site, in the mode of the key', async () => {
-    const live = await open(ours.keys.live);
-    const second = await open(ours.keys.merchant, undefined, ourPath(1));
-    const [atFirst, atSecond, paidLive] = payments(3) as [never, never, never];
+    const live = await openStream(merchant.keys.live);
+    const second = await openStream(merchant.keys.merchant, undefined, sitePath(1));
+    const [atFirst, atSecond, paidLive] = newPayments(3) as [never, never, never];
     const events = [
       paymentEvent(atFirst),
-      paymentEvent({ ...(atSecond as object), siteId: ours.sites[1] } as never),
+      paymentEvent({ ...(atSecond as object), siteId: merchant.sites[1] } as never),
       paymentEvent({ ...(paidLive as object), mode: 'live' } as never),
     ];
     await retrieval.deliver(...events);
-    await waitUntil('both', 5_000, async () => live.events.length > 0 && second.events.length > 0);
+    await waitUntil('an event on each stream', 5_000, async () => live.events.length > 0 && second.events.length > 0);
     const referenceOf = (nth: number) => events[nth]!.payload.paymentReference;
     expect(live.events.map(({ data }) => data.paymentReference)).toEqual([referenceOf(2)]);
     expect(second.events.map(({ data }) => data.paymentReference)).toEqual([referenceOf(1)]);
   });
 });
 
-describe('Last-Event-ID', () => {
-  test('a malformed id, or one of another site, mode or merchant, is a 400', async () => {
-    const foreign = [{ siteId: ours.sites[1] }, { mode: 'live' as const }, { merchantId: ours.merchantId + 1 }];
-    const ids = ['x', '0', ...foreign.map((other) => eventIdOf(channel(other), 0))];
+describe('a Last-Event-ID', () => {
+  test('that is malformed, or of another site, mode or merchant, is a 400', async () => {
+    const otherChannels = [
+      { siteId: merchant.sites[1] },
+      { mode: 'live' as const },
+      { merchantId: merchant.merchantId + 1 },
+    ];
+    const ids = ['x', '0', ...otherChannels.map((other) => encodeEventId(siteChannel(other), 0))];
     for (const id of ids) {
-      const { answer, text } = await open(ours.keys.merchant, id);
-      expect([id, answer.statusCode]).toEqual([id, 400]);
+      const { response, text } = await openStream(merchant.keys.merchant, id);
+      expect([id, response.statusCode]).toEqual([id, 400]);
       expect(JSON.parse(text)).toMatchObject({ errors: [{ field: 'Last-Event-ID' }] });
     }
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 0))).toBe(200);
-    // An id of a database that has been restored since.
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 1))).toBe(410);
+    expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 0))).toBe(200);
+    // The position does not exist yet: such an id may come from before a restore of the database.
+    expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 1))).toBe(410);
   });
 
-  test('an id older than the kept notices is a 410; the last id of a site without payments since is accepted', async () => {
+  test('that is followed by deleted notices is a 410; the id of the last deleted notice is accepted', async () => {
     const notices = retrieval.service.app.get(NoticeRepository);
-    const reader = await open();
-    const [first, second] = [eventNow(), eventNow()];
+    const reader = await openStream();
+    const [first, second] = [newEvent(), newEvent()];
     await retrieval.deliver(first, second);
-    await waitUntil('both', 5_000, async () => reader.events.length === 2);
+    await waitUntil('two events', 5_000, async () => reader.events.length === 2);
     const [firstId, secondId] = reader.events.map(({ id }) => id) as [string, string];
 
     retrieval.clock.advance(4 * DAY_MS);
     while (await notices.deleteExpired());
-    expect([await noticeCount(), await statusOf(ours.keys.merchant, firstId)]).toEqual([2, 200]);
+    expect([await countNotices(), await requestStatus(merchant.keys.merchant, firstId)]).toEqual([2, 200]);
     retrieval.clock.advance(1);
     while (await notices.deleteExpired());
-    expect(await noticeCount()).toBe(0);
-    expect(await statusOf(ours.keys.merchant, firstId)).toBe(410);
-    expect(await statusOf(ours.keys.merchant, secondId)).toBe(200);
+    expect(await countNotices()).toBe(0);
+    expect(await requestStatus(merchant.keys.merchant, firstId)).toBe(410);
+    expect(await requestStatus(merchant.keys.merchant, secondId)).toBe(200);
 
-    // A replay from the log writes none of the removed notices.
+    // A replay of the events does not create the deleted notices again.
     await retrieval.deliver(first, second);
-    expect(await noticeCount()).toBe(0);
-    const late = eventNow();
+    expect(await countNotices()).toBe(0);
+    const late = newEvent();
     await retrieval.deliver(late);
-    await waitUntil('the new one', 5_000, async () => reader.events.length === 3);
+    await waitUntil('the new event', 5_000, async () => reader.events.length === 3);
     expect(reader.events[2]!.data.paymentReference).toBe(late.payload.paymentReference);
   });
 
-  test('an event that is exactly three days old is written, and an older one is not', async () => {
-    const occurred = (ago: number) => retrieval.clock.later(-ago).toISOString();
-    const [inside, outside] = payments(2).map((payment) => anEvent(PaymentSucceededV1, payment.reference, 2, payment));
-    await retrieval.deliver({ ...outside!, occurredAt: occurred(3 * DAY_MS + 1) });
-    expect(await noticeCount()).toBe(0);
-    await retrieval.deliver({ ...inside!, occurredAt: occurred(3 * DAY_MS) });
-    expect(await noticeCount()).toBe(1);
-  });
-
-  test('a reader that is slower than the removal is disconnected, and gets a 410', async () => {
+  test('is a 410 for a reader that was disconnected because its next notices were deleted', async () => {
     const streams = retrieval.service.app.get(PaymentStreams);
     const out = (await streams.open(
-      channel(),
-      { keyId: await keyIdOf(retrieval, ours.keys.merchant) } as never,
+      siteChannel(),
+      { keyId: await getKeyId(retrieval, merchant.keys.merchant) } as never,
       undefined,
     )) as PassThrough;
     await retrieval.dataSource.query(
       `INSERT INTO notice_positions (merchant_id, site_id, mode, newest, removed) VALUES ($1, $2, 'test', 9, 5)`,
-      [ours.merchantId, ours.sites[0]],
+      [merchant.merchantId, merchant.sites[0]],
     );
     await waitUntil('the end', 5_000, async () => out.destroyed);
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 4))).toBe(410);
-    expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 5))).toBe(200);
+    expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 4))).toBe(410);
+    expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 5))).toBe(200);
   });
 });
 
+test('an event creates a notice only if it is at most three days old', async () => {
+  const timeAgo = (ms: number) => retrieval.clock.later(-ms).toISOString();
+  const [newEnough, tooOld] = newPayments(2).map((payment) =>
+    anEvent(PaymentSucceededV1, payment.reference, 2, payment),
+  );
+  await retrieval.deliver({ ...tooOld!, occurredAt: timeAgo(3 * DAY_MS + 1) });
+  expect(await countNotices()).toBe(0);
+  await retrieval.deliver({ ...newEnough!, occurredAt: timeAgo(3 * DAY_MS) });
+  expect(await countNotices()).toBe(1);
+});
+
 describe('limits on the number of readers', () => {
-  test('a key may have a few readers, then gets a 429 with Retry-After; readers that disconnect release their slots', async () => {
-    const readers = await Promise.all(Array.from({ length: PER_KEY + 1 }, () => open()));
-    const refused = readers.filter(({ answer }) => answer.statusCode !== 200);
-    expect(refused.map(({ answer }) => [answer.statusCode, answer.headers['retry-after']])).toEqual([[429, '5']]);
-    expect(await statusOf(ours.keys['site 1'])).toBe(200);
-    readers.find(({ answer }) => answer.statusCode === 200)!.leave();
-    await waitUntil('room', 5_000, async () => (await statusOf()) === 200);
+  test('a key with too many readers gets a 429 with Retry-After, until one of its readers disconnects', async () => {
+    const readers = await Promise.all(Array.from({ length: MAX_PER_KEY + 1 }, () => openStream()));
+    const refused = readers.filter(({ response }) => response.statusCode !== 200);
+    expect(refused.map(({ response }) => [response.statusCode, response.headers['retry-after']])).toEqual([[429, '5']]);
+    expect(await requestStatus(merchant.keys['site 1'])).toBe(200);
+    readers.find(({ response }) => response.statusCode === 200)!.disconnect();
+    await waitUntil('a free slot', 5_000, async () => (await requestStatus()) === 200);
   });
 
-  test('a replica has a maximum of readers for all keys, then responds with a 503 and Retry-After', async () => {
-    const theirs = await aMerchant(retrieval);
-    for (let nth = 0; nth < PER_REPLICA; nth++)
-      expect(await statusOf(nth < PER_KEY ? ours.keys.merchant : ours.keys['site 1'])).toBe(200);
-    const { answer } = await open(theirs.keys.merchant, undefined, pathOf(theirs.merchantId, theirs.sites[0]));
-    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5']);
+  test('a replica with too many readers of all keys responds with a 503 and Retry-After', async () => {
+    const otherMerchant = await createMerchant(retrieval);
+    for (let nth = 0; nth < MAX_PER_REPLICA; nth++)
+      expect(await requestStatus(nth < MAX_PER_KEY ? merchant.keys.merchant : merchant.keys['site 1'])).toBe(200);
+    const { response } = await openStream(
+      otherMerchant.keys.merchant,
+      undefined,
+      streamPath(otherMerchant.merchantId, otherMerchant.sites[0]),
+    );
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '5']);
   });
 
-  test('a HEAD, and a rejected id, use no slot', async () => {
-    for (let nth = 0; nth <= PER_KEY; nth++) {
-      const head = await fetch(`${url}${ourPath()}`, { method: 'HEAD', headers: { 'x-api-key': ours.keys.merchant } });
+  test('a HEAD request and a request with a rejected id do not count as readers', async () => {
+    for (let nth = 0; nth <= MAX_PER_KEY; nth++) {
+      const head = await fetch(`${url}${sitePath()}`, {
+        method: 'HEAD',
+        headers: { 'x-api-key': merchant.keys.merchant },
+      });
       expect(head.status).toBe(200);
-      expect(await statusOf(ours.keys.merchant, eventIdOf(channel(), 7))).toBe(410);
+      expect(await requestStatus(merchant.keys.merchant, encodeEventId(siteChannel(), 7))).toBe(410);
     }
-    await waitUntil('room', 5_000, async () => (await statusOf()) === 200);
+    await waitUntil('a free slot', 5_000, async () => (await requestStatus()) === 200);
   });
 });
 
 describe('a reader that does not read', () => {
-  /** More than the kernel buffers for both ends of a connection. */
+  /** Together they are larger than the buffers of the kernel for both ends of a connection. */
   const [NOTICES, NOTICE_BYTES] = [1_700, 10_000];
-  const fill = (first: number) =>
+  const insertNotices = (first: number) =>
     retrieval.dataSource.query(
       `WITH positions AS (
          INSERT INTO notice_positions AS p (merchant_id, site_id, mode, newest) VALUES ($1, $2, 'test', $3)
@@ -198,55 +229,57 @@ describe('a reader that does not read', () => {
        SELECT gen_random_uuid(), $1, $2, 'test', position, 'payment', '{"p":"' || repeat('x', $4::int) || '"}', $5
          FROM generate_series($6::bigint, $3::bigint) AS position`,
       [
-        ...[ours.merchantId, ours.sites[0], first + NOTICES - 1, NOTICE_BYTES],
+        ...[merchant.merchantId, merchant.sites[0], first + NOTICES - 1, NOTICE_BYTES],
         ...[retrieval.clock.now().toISOString(), first],
       ],
     );
   const connectTo = async (key: string): Promise<Socket> => {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(url).port) });
-    const path = new URL(`${url}${ourPath()}`).pathname;
+    const path = new URL(`${url}${sitePath()}`).pathname;
     socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\n\r\n`);
     await once(socket, 'data');
     return socket;
   };
 
-  test('uses one buffer, is disconnected after 30 seconds, and resumes by id; other readers are not affected', async () => {
-    const openStream = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
-    const stalled = await connectTo(ours.keys.merchant);
-    stalled.pause();
-    const out = (await openStream.mock.results[0]!.value) as PassThrough;
-    openStream.mockRestore();
-    const reader = await open();
+  test('uses one buffer, is disconnected after 30 seconds, can resume by id, and does not affect other readers', async () => {
+    const openSpy = jest.spyOn(retrieval.service.app.get(PaymentStreams), 'open');
+    const stalledSocket = await connectTo(merchant.keys.merchant);
+    stalledSocket.pause();
+    const out = (await openSpy.mock.results[0]!.value) as PassThrough;
+    openSpy.mockRestore();
+    const reader = await openStream();
     await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
-    await fill(1);
-    await waitUntil('the other one to have all', 20_000, async () => reader.events.length === NOTICES);
-    const waiting = () => out.writableLength + out.readableLength;
+    await insertNotices(1);
+    await waitUntil('all events at the other reader', 20_000, async () => reader.events.length === NOTICES);
+    const bufferedBytes = () => out.writableLength + out.readableLength;
     await waitUntil('the buffer to be full', 10_000, async () => out.writableNeedDrain);
-    // Two buffers of 16 KiB, each over by no more than one notice.
-    expect(waiting()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
+    // Each of the two buffers of 16 KiB may exceed its size by one notice.
+    expect(bufferedBytes()).toBeLessThan(2 * (16 * 1024 + NOTICE_BYTES + 1_000));
 
     retrieval.clock.advance(29_999);
-    await waitUntil('the other one’s heartbeats', 5_000, async () => reader.heartbeats > 0);
+    await waitUntil('the heartbeats of the other reader', 5_000, async () => reader.heartbeats > 0);
     expect(out.destroyed).toBe(false);
     retrieval.clock.advance(1);
     await waitUntil('the end', 5_000, async () => out.destroyed);
-    stalled.on('error', () => undefined).resume();
-    await once(stalled, 'close');
+    stalledSocket.on('error', () => undefined).resume();
+    await once(stalledSocket, 'close');
 
-    const resumed = await open(ours.keys.merchant, reader.events[9]!.id);
-    await waitUntil('the rest', 20_000, async () => resumed.events.length === NOTICES - 10);
+    const resumed = await openStream(merchant.keys.merchant, reader.events[9]!.id);
+    await waitUntil('the remaining events', 20_000, async () => resumed.events.length === NOTICES - 10);
     expect(resumed.events.map(({ id }) => id)).toEqual(reader.events.slice(10).map(({ id }) => id));
   }, 60_000);
 });
 
-test('plans for empty tables that were never analysed are index scans', async () => {
+test('the statements for notices use index scans, also for empty tables that were never analysed', async () => {
   const notices = retrieval.service.app.get(NoticeRepository);
-  const read = await planOf(retrieval.dataSource, () => notices.readAfter([{ channel: channel(), position: 0 }], 32));
+  const read = await planOf(retrieval.dataSource, () =>
+    notices.readAfter([{ channel: siteChannel(), position: 0 }], 32),
+  );
   expect(read).toMatch(/Index Scan using notice_positions_pkey on notice_positions p/);
   expect(read).toMatch(
     /Index Scan using notices_of_site on notices .*\n.*Index Cond: \(\(merchant_id = .*\) AND \(site_id = .*\) AND \(mode = .*\) AND \("?position"? > w/,
   );
-  const kept = await planOf(retrieval.dataSource, () => notices.insertNew([eventNow()]));
+  const kept = await planOf(retrieval.dataSource, () => notices.insertNew([newEvent()]));
   expect(kept).toMatch(/Index Only Scan using notices_pkey on notices n/);
   const removed = await planOf(retrieval.dataSource, () => notices.deleteExpired());
   expect(removed).toMatch(/Index Scan using notices_kept_since on notices/);

@@ -6,8 +6,8 @@ import type { FastifyReply } from 'fastify';
 import { PaymentStreams } from './payment-streams.js';
 
 /**
- * Streams final payments and refunds of a site (M6), for keys that may read its payments. KeyLimitGuard does not apply: the
- * number of open streams is limited instead (M4).
+ * Streams final payments and refunds of a site (M6) to callers whose key may read its payments. The number of open
+ * streams is limited; the call rate is not (M4).
  *
  * @group Payments
  */
@@ -17,8 +17,8 @@ export class StreamController {
   constructor(@Inject(PaymentStreams) private readonly streams: PaymentStreams) {}
 
   /**
-   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and `data` is the
-   * body that the site's webhook gets.
+   * Streams final payments and refunds of a site as server-sent events (M6): `event` is the type, `id` is opaque, and
+   * `data` is the body that the site's webhook gets.
    *
    * @produces text/event-stream Events whose `data` is a `PaymentNotice`.
    * @throws request.invalid The `Last-Event-ID` is malformed.
@@ -34,7 +34,7 @@ export class StreamController {
   ): Promise<void> {
     const { merchantId, siteId, siteExists, mode } = merchant;
     if (!siteExists) throw new DomainError('resource.not-found');
-    // The path has a site, so the guard sets it.
+    // The path contains a site, so MerchantKeyGuard has set siteId.
     const stream = await this.streams.open({ merchantId, siteId: siteId!, mode }, merchant, lastEventId);
     await sendEventStream(reply, stream);
   }

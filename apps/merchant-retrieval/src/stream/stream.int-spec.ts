@@ -1,4 +1,4 @@
-/** The stream of a site: its content, delivery exactly once, and its end. */
+/** Tests the stream of a site: its content, that each notice is received once, and its end. */
 import { randomUUID } from 'node:crypto';
 import type { PassThrough } from 'node:stream';
 import { hashApiKey } from '@svc/auth';
@@ -8,53 +8,56 @@ import { type RunningService, startService } from '@svc/service';
 import { anEvent, paymentEvent, refundOf, waitUntil } from '@svc/testing';
 import {
   ADMIN_KEY,
-  aMerchant,
-  keyIdOf,
+  createMerchant,
+  getKeyId,
   type Merchant,
-  paymentAt,
+  newPaymentAt,
   type Retrieval,
   startRetrieval,
 } from '../../test/retrieval.js';
-import { listen, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
-import { uncommitted, writerWaits } from '../../test/uncommitted-notices.js';
+import { listenOnFreePort, readStream, type StreamEvent, type StreamReader } from '../../test/stream-reader.js';
+import { insertWithoutCommit, waitForBlockedWriter } from '../../test/uncommitted-notices.js';
 import { merchantRetrievalService } from '../index.js';
 import { PaymentStreams } from './payment-streams.js';
 
 let retrieval: Retrieval;
-let here: string;
-let ours: Merchant;
-const opened: StreamReader[] = [];
+let baseUrl: string;
+let merchant: Merchant;
+const openedReaders: StreamReader[] = [];
 beforeAll(async () => {
   retrieval = await startRetrieval({ SVC_RETRIEVAL_BURST: '1' });
-  here = await listen(retrieval.service);
+  baseUrl = await listenOnFreePort(retrieval.service);
 });
 afterAll(() => retrieval.stop());
-beforeEach(async () => (ours = await aMerchant(retrieval)));
-afterEach(() => opened.splice(0).forEach(({ leave }) => leave()));
+beforeEach(async () => (merchant = await createMerchant(retrieval)));
+afterEach(() => openedReaders.splice(0).forEach(({ disconnect }) => disconnect()));
 
-const streamOf = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) =>
+const streamPath = ({ merchantId, sites }: Merchant, nth: 0 | 1 = 0) =>
   `/${merchantId}/sites/${sites[nth]}/payments/stream`;
-const header = (apiKey: string, lastEventId?: string) => ({
+const streamHeaders = (apiKey: string, lastEventId?: string) => ({
   'x-api-key': apiKey,
   ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
 });
-async function open(apiKey = ours.keys.merchant, lastEventId?: string, url = here): Promise<StreamReader> {
-  const reader = await readStream(`${url}${streamOf(ours)}`, header(apiKey, lastEventId));
-  opened.push(reader);
+async function openStream(apiKey = merchant.keys.merchant, lastEventId?: string, url = baseUrl): Promise<StreamReader> {
+  const reader = await readStream(`${url}${streamPath(merchant)}`, streamHeaders(apiKey, lastEventId));
+  openedReaders.push(reader);
   await waitUntil('the first bytes', 5_000, async () => reader.text !== '');
   return reader;
 }
-const received = (reader: StreamReader, count: number) =>
+const waitForEvents = (reader: StreamReader, count: number) =>
   waitUntil(`${count} events`, 5_000, async () => reader.events.length >= count);
-const newPayment = (over: Partial<PaymentSnapshot> = {}) => paymentAt(ours, retrieval.clock.now(), over);
-const reversal = (payment: PaymentSnapshot) =>
+const newPayment = (overrides: Partial<PaymentSnapshot> = {}) =>
+  newPaymentAt(merchant, retrieval.clock.now(), overrides);
+const reversalEvent = (payment: PaymentSnapshot) =>
   anEvent(PaymentReversedV1, randomUUID(), 1, { ...payment, reversedUTCDate: retrieval.clock.nowISO() });
 const referencesIn = (events: readonly StreamEvent[]) => events.map(({ data }) => data.paymentReference);
-/** A marker that is sent last: a notice that has not arrived before it will not arrive. */
-async function marker(reader: StreamReader): Promise<void> {
+/** Delivers another payment and waits for its event. Earlier notices have arrived by then, or will never arrive. */
+async function waitForMarker(reader: StreamReader): Promise<void> {
   const last = newPayment();
   await retrieval.deliver(paymentEvent(last));
-  await waitUntil('the last one', 5_000, async () => referencesIn(reader.events).includes(last.paymentReference));
+  await waitUntil('the event of the marker', 5_000, async () =>
+    referencesIn(reader.events).includes(last.paymentReference),
+  );
   reader.events.pop();
 }
 const startReplica = async (): Promise<{ service: RunningService; url: string }> => {
@@ -68,39 +71,42 @@ const startReplica = async (): Promise<{ service: RunningService; url: string }>
     broker: new EmbeddedBroker(),
     clock: retrieval.clock,
   });
-  return { service, url: await listen(service) };
+  return { service, url: await listenOnFreePort(service) };
 };
 
 describe('the content of a stream', () => {
-  test('a final payment has the fields of the lookup and its type, in the standard format (M6)', async () => {
-    const reader = await open();
+  test('a final payment has the same fields as in the query for payments, and its type (M6)', async () => {
+    const reader = await openStream();
     const paid = newPayment();
     const failed = newPayment({ state: 'failed', processedAmount: 0 });
     await retrieval.deliver(paymentEvent(paid), paymentEvent(failed));
-    await received(reader, 2);
-    expect(reader.answer.headers).toMatchObject({
+    await waitForEvents(reader, 2);
+    expect(reader.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
       'x-request-id': expect.any(String) as string,
     });
     expect(reader.events.map(({ event }) => event)).toEqual(['payment', 'payment']);
-    const [found] = await retrieval.list(`/${ours.merchantId}/payments/${paid.paymentReference}`, ours.keys.merchant);
+    const [found] = await retrieval.list(
+      `/${merchant.merchantId}/payments/${paid.paymentReference}`,
+      merchant.keys.merchant,
+    );
     expect(reader.events[0]!.data).toStrictEqual({ ...found, type: 'payment' });
     expect(reader.events[1]!.data).toMatchObject({ paymentReference: failed.paymentReference, status: 2 });
     expect(new Set(reader.events.map(({ id }) => id)).size).toBe(2);
   });
 
-  test('a reversal is sent once as a refund; the payment of the lookup does not change', async () => {
+  test('a reversal is sent once, as a refund, and does not change the payment in the query for payments', async () => {
     const payment = newPayment({ state: 'failed', processedAmount: 0 });
     await retrieval.deliver(paymentEvent(payment));
-    const reader = await open();
-    const reversed = reversal(payment);
+    const reader = await openStream();
+    const reversed = reversalEvent(payment);
     await retrieval.deliver(reversed);
     await retrieval.deliver(reversed);
-    // The second charge of a payment that succeeded was reversed: the payment itself has not changed.
-    await retrieval.deliver(reversal(newPayment()));
-    await marker(reader);
+    // The reversal of a duplicate charge of a successful payment sends no event: the payment is still paid.
+    await retrieval.deliver(reversalEvent(newPayment()));
+    await waitForMarker(reader);
     expect(reader.events.map(({ event }) => event)).toEqual(['refund']);
     expect(reader.events[0]!.data).toMatchObject({
       type: 'refund',
@@ -113,14 +119,14 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 2 }]);
   });
 
-  test('each final refund is sent once, succeeded or failed; the payment of the lookup does not change', async () => {
+  test('each final refund is sent once, succeeded or failed, and does not change the payment in the query for payments', async () => {
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
-    const reader = await open();
+    const reader = await openStream();
     const createdUTCDate = retrieval.clock.nowISO();
     const refunds = [refundOf(payment, { createdUTCDate }), refundOf(payment, { createdUTCDate, status: 'failed' })];
     for (const event of [...refunds, ...refunds]) await retrieval.deliver({ ...event, occurredAt: createdUTCDate });
-    await marker(reader);
+    await waitForMarker(reader);
     expect(reader.events.map(({ event }) => event)).toEqual(['refund', 'refund']);
     expect(reader.events.map(({ data }) => data)).toEqual(
       refunds.map(({ payload: { refund } }) =>
@@ -133,103 +139,107 @@ describe('the content of a stream', () => {
     expect(rows).toEqual([{ version: 2, status: 1 }]);
   });
 
-  test('a repeated event, and another event of the same result, add nothing', async () => {
-    const reader = await open();
+  test('a payment is sent once, even if its event is repeated or a newer version of it arrives', async () => {
+    const reader = await openStream();
     const payment = newPayment();
     const event = paymentEvent(payment);
     await retrieval.deliver(event, event, paymentEvent(payment, 3));
     await Promise.all(Array.from({ length: 5 }, () => retrieval.deliver(event)));
     await retrieval.deliver(paymentEvent(payment, 4));
-    await marker(reader);
+    await waitForMarker(reader);
     expect(referencesIn(reader.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a stream without an id sends only new events, and one with its starting id sends all events after it', async () => {
+  test('a stream without a Last-Event-ID begins with new events, and one with the first id of a stream continues that stream', async () => {
     await retrieval.deliver(paymentEvent(newPayment()));
-    const first = await open();
-    first.leave();
+    const first = await openStream();
+    first.disconnect();
     expect(first.events).toEqual([]);
     const between = newPayment();
     await retrieval.deliver(paymentEvent(between));
-    const second = await open(ours.keys.merchant, first.lastEventId);
-    await received(second, 1);
+    const second = await openStream(merchant.keys.merchant, first.lastEventId);
+    await waitForEvents(second, 1);
     expect(referencesIn(second.events)).toEqual([between.paymentReference]);
-    const third = await open();
-    await marker(third);
+    const third = await openStream();
+    await waitForMarker(third);
     expect(third.events).toEqual([]);
   });
 
-  test('a payment of an earlier release has the site from identity', async () => {
+  test('a payment of an earlier release has the current reference of its site', async () => {
     const { siteReference: _, ...payment } = newPayment();
-    const reader = await open();
+    const reader = await openStream();
     await retrieval.deliver(paymentEvent(payment));
-    await received(reader, 1);
+    await waitForEvents(reader, 1);
     expect(reader.events[0]!.data.siteReference).toBe('SITE-1');
   });
 
   test('a heartbeat is sent every 15 seconds', async () => {
-    const reader = await open();
+    const reader = await openStream();
     retrieval.clock.advance(14_999);
-    await marker(reader);
+    await waitForMarker(reader);
     expect(reader.heartbeats).toBe(0);
     retrieval.clock.advance(1);
     await waitUntil('a heartbeat', 5_000, async () => reader.heartbeats === 1);
     retrieval.clock.advance(15_000);
-    await waitUntil('another', 5_000, async () => reader.heartbeats === 2);
+    await waitUntil('another heartbeat', 5_000, async () => reader.heartbeats === 2);
     expect(reader.events).toEqual([]);
   });
 });
 
-describe('delivery exactly once', () => {
-  test('a reader that is disconnected 50 times during 5 000 payments, on two replicas, receives each once and in order', async () => {
+describe('each notice is received once', () => {
+  test('and in order by a client that reconnects 50 times during 5 000 payments, to two replicas in turn', async () => {
     const replica = await startReplica();
     const payments = Array.from({ length: 5_000 }, () => newPayment());
     const events = payments.map((payment) => paymentEvent(payment));
-    const all: StreamEvent[] = [];
-    let { lastEventId } = await open();
-    const written = (async () => {
+    const receivedEvents: StreamEvent[] = [];
+    let { lastEventId } = await openStream();
+    const delivering = (async () => {
       for (let begin = 0; begin < events.length; begin += 50)
         await retrieval.deliver(...events.slice(begin, begin + 50));
     })();
-    for (let cut = 1; cut <= 50; cut++) {
-      const url = cut % 2 === 0 ? here : replica.url;
-      const until = cut * (events.length / 50);
-      const enough = new Promise<void>((resolve, reject) => {
-        void readStream(`${url}${streamOf(ours)}`, header(ours.keys.merchant, lastEventId), (event, { leave }) => {
-          all.push(event);
-          lastEventId = event.id;
-          if (all.length < until) return;
-          leave();
-          resolve();
-        }).then(
-          ({ answer, text }) => answer.statusCode === 200 || reject(new Error(`${answer.statusCode} ${text}`)),
+    for (let connection = 1; connection <= 50; connection++) {
+      const url = connection % 2 === 0 ? baseUrl : replica.url;
+      const expectedCount = connection * (events.length / 50);
+      const receivedEnough = new Promise<void>((resolve, reject) => {
+        void readStream(
+          `${url}${streamPath(merchant)}`,
+          streamHeaders(merchant.keys.merchant, lastEventId),
+          (event, { disconnect }) => {
+            receivedEvents.push(event);
+            lastEventId = event.id;
+            if (receivedEvents.length < expectedCount) return;
+            disconnect();
+            resolve();
+          },
+        ).then(
+          ({ response, text }) => response.statusCode === 200 || reject(new Error(`${response.statusCode} ${text}`)),
           reject,
         );
       });
-      await enough;
+      await receivedEnough;
     }
-    await written;
-    expect(referencesIn(all)).toEqual(payments.map(({ paymentReference }) => paymentReference));
+    await delivering;
+    expect(referencesIn(receivedEvents)).toEqual(payments.map(({ paymentReference }) => paymentReference));
     await replica.service.close();
   }, 60_000);
 
-  test('a notice that commits later than the next one is not skipped', async () => {
-    const reader = await open();
+  test('even if it is committed after a notice that began later', async () => {
+    const reader = await openStream();
     const [slow, quick] = [newPayment(), newPayment()];
-    const first = await uncommitted(retrieval, [paymentEvent(slow)]);
+    const first = await insertWithoutCommit(retrieval, [paymentEvent(slow)]);
     let isWritten = false;
     const second = retrieval.deliver(paymentEvent(quick)).then(() => (isWritten = true));
-    // If it does not wait, it is written and sent now, and the first one is skipped.
-    await writerWaits(retrieval, () => isWritten && reader.events.length > 0);
+    // The second writer must wait. If it did not, its notice would be sent now, and the first notice would be skipped.
+    await waitForBlockedWriter(retrieval, () => isWritten && reader.events.length > 0);
     await first.commit();
     await second;
-    await marker(reader);
+    await waitForMarker(reader);
     expect(referencesIn(reader.events)).toEqual([slow.paymentReference, quick.paymentReference]);
   });
 
-  test('a notice is also sent by another replica', async () => {
+  test('from a replica that did not write it', async () => {
     const replica = await startReplica();
-    const reader = await open(ours.keys.merchant, undefined, replica.url);
+    const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
     await waitUntil('the event', 5_000, async () => reader.events.length === 1);
@@ -238,25 +248,25 @@ describe('delivery exactly once', () => {
   });
 });
 
-describe('the end of a stream', () => {
-  test('a shutdown does not wait for streams, and the client resumes elsewhere', async () => {
+describe('a stream', () => {
+  test('is ended by a shutdown, and the client can resume at another replica', async () => {
     const replica = await startReplica();
-    const reader = await open(ours.keys.merchant, undefined, replica.url);
+    const reader = await openStream(merchant.keys.merchant, undefined, replica.url);
     await replica.service.close();
     await reader.closed;
-    expect(reader.answer.complete).toBe(true);
+    expect(reader.response.complete).toBe(true);
     const payment = newPayment();
     await retrieval.deliver(paymentEvent(payment));
-    const resumed = await open(ours.keys.merchant, reader.lastEventId);
-    await received(resumed, 1);
+    const resumed = await openStream(merchant.keys.merchant, reader.lastEventId);
+    await waitForEvents(resumed, 1);
     expect(referencesIn(resumed.events)).toEqual([payment.paymentReference]);
   });
 
-  test('a shutdown also ends the stream of a client that does not read', async () => {
+  test('is ended by a shutdown even if the client does not read', async () => {
     const replica = await startReplica();
     const streams = replica.service.app.get(PaymentStreams);
-    const channel = { merchantId: ours.merchantId, siteId: ours.sites[0], mode: 'test' as const };
-    const keyId = await keyIdOf(retrieval, ours.keys.merchant);
+    const channel = { merchantId: merchant.merchantId, siteId: merchant.sites[0], mode: 'test' as const };
+    const keyId = await getKeyId(retrieval, merchant.keys.merchant);
     const out = (await streams.open(channel, { keyId } as never, undefined)) as PassThrough;
     await retrieval.deliver(...Array.from({ length: 100 }, () => paymentEvent(newPayment())));
     await waitUntil('a full buffer', 5_000, async () => out.writableNeedDrain);
@@ -264,43 +274,46 @@ describe('the end of a stream', () => {
     expect([out.destroyed, out.readableEnded]).toEqual([true, false]);
   });
 
-  test('a stream ends a second after its key was revoked, and streams of other keys continue', async () => {
-    const [reader, other] = [await open(ours.keys['site 1']), await open()];
-    const keyId = await keyIdOf(retrieval, ours.keys['site 1']);
-    const { merchantId, sites } = ours;
+  test('is ended within a second after its key was revoked, and streams of other keys continue', async () => {
+    const [reader, other] = [await openStream(merchant.keys['site 1']), await openStream()];
+    const keyId = await getKeyId(retrieval, merchant.keys['site 1']);
+    const { merchantId, sites } = merchant;
     const owner = { keyId, kind: 'site' as const, mode: 'test' as const, merchantId, siteId: sites[0] };
-    const hash = hashApiKey(ours.keys['site 1']);
+    const hash = hashApiKey(merchant.keys['site 1']);
     await retrieval.deliver(anEvent(ApiKeyChangedV1, keyId, 2, { ...owner, hash, revoked: true }));
     retrieval.clock.advance(1_000);
     await reader.closed;
     await retrieval.deliver(paymentEvent(newPayment()));
-    await received(other, 1);
+    await waitForEvents(other, 1);
     expect(reader.events).toEqual([]);
   });
 });
 
-test('a poll needs one statement for all streams of the process, one more each second for their keys, and none without streams', async () => {
+test('a poll executes one statement for all streams of the process, one more per second for their keys, and none without streams', async () => {
   const streams = retrieval.service.app.get(PaymentStreams);
-  opened.splice(0).forEach(({ leave }) => leave());
+  openedReaders.splice(0).forEach(({ disconnect }) => disconnect());
   const query = jest.spyOn(retrieval.dataSource, 'query');
-  const looked = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
-  await waitUntil('the last stream to be gone', 5_000, async () => {
+  const countStatements = (statement: RegExp) => query.mock.calls.filter(([text]) => statement.test(text)).length;
+  await waitUntil('the end of the last stream', 5_000, async () => {
     query.mockClear();
     await streams.runOnce();
     return query.mock.calls.length === 0;
   });
-  // The stream of the live key uses another channel.
-  for (const key of [ours.keys.merchant, ours.keys['site 1'], ours.keys.live]) await open(key);
+  // These are two channels: mode test, with two keys, and mode live.
+  for (const key of [merchant.keys.merchant, merchant.keys['site 1'], merchant.keys.live]) await openStream(key);
   await streams.runOnce();
-  // The statements of the service itself also count.
-  const looks = jest.spyOn(streams, 'runOnce');
+  // The service itself polls too, so all calls of runOnce are counted.
+  const runOnceSpy = jest.spyOn(streams, 'runOnce');
   query.mockClear();
-  for (let look = 0; look < 5; look++) await streams.runOnce();
-  expect([looked(/notice_positions/), looked(/known_api_keys/)]).toEqual([looks.mock.calls.length, 0]);
+  for (let poll = 0; poll < 5; poll++) await streams.runOnce();
+  expect([countStatements(/notice_positions/), countStatements(/known_api_keys/)]).toEqual([
+    runOnceSpy.mock.calls.length,
+    0,
+  ]);
   retrieval.clock.advance(1_000);
   await streams.runOnce();
-  expect(looked(/notice_positions/)).toBe(looks.mock.calls.length);
-  expect(looked(/known_api_keys/)).toBeGreaterThan(0);
-  looks.mockRestore();
+  expect(countStatements(/notice_positions/)).toBe(runOnceSpy.mock.calls.length);
+  expect(countStatements(/known_api_keys/)).toBeGreaterThan(0);
+  runOnceSpy.mockRestore();
   query.mockRestore();
 });

@@ -11,7 +11,11 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { HISTORY_BOOK } from './history-book.query.js';
 
-/** Digests and lists the payments of the history, for reconciliation. */
+/**
+ * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
+ * payments of a day (docs/reconciliation.md); the book of this service is `history`. `digest` returns one hash and
+ * total for each merchant and mode, `list` returns the rows.
+ */
 @Controller()
 export class BooksConsumer {
   private readonly history: BookReader;

@@ -1,7 +1,10 @@
 import { isoTime } from '@svc/messaging';
-import { SERVING } from '../payments/payment.repository.js';
+import { SERVING_GENERATION } from '../payments/payment.repository.js';
 
-/** Final payments by paymentUTCDate. Without the names of customers, which are neither money nor identity. */
+/**
+ * Final payments by paymentUTCDate. The rows do not contain names of customers: reconciliation compares only money and
+ * identities.
+ */
 export const HISTORY_BOOK = `
   SELECT mode, coalesce(merchant_id, 0) AS merchant_id, payment_reference AS key, processed_amount AS amount, false AS open,
          jsonb_build_object(
@@ -12,4 +15,4 @@ export const HISTORY_BOOK = `
            'errors', errors, 'merchantName', merchant_name, 'siteReference', site_reference,
            'invoiceReference', invoice_reference, 'invoiceExternalReference', invoice_external_reference, 'version', version) AS line
     FROM payments
-   WHERE generation = ${SERVING} AND payment_utc_date >= $1 AND payment_utc_date < $2 AND state IN ('success', 'failed')`;
+   WHERE generation = ${SERVING_GENERATION} AND payment_utc_date >= $1 AND payment_utc_date < $2 AND state IN ('success', 'failed')`;

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Creates a copy and records that it needs a replay in one transaction, so that every copy requests its replay. */
+/**
+ * Removes asked_at: a generation and the record of its replay request are now created in one transaction, so every
+ * generation has both.
+ */
 export class BegunWithItsPast1763500007010 implements MigrationInterface {
   readonly name = 'BegunWithItsPast1763500007010';
 

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Leaves space on each page for updated rows, so that updates need no index changes (HOT). Full pages do not change. */
+/** Leaves space for updated rows on each new page of the table, so that an update changes no index (HOT update). */
 export class RoomForUpdates1763500007040 implements MigrationInterface {
   readonly name = 'RoomForUpdates1763500007040';
 

@@ -9,15 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-test('the next version of a payment updates no index', async () => {
+test('the next version of a payment is stored without an update of an index (HOT update)', async () => {
   const repository = history.service.app.get(PaymentRepository);
   const organisationId = randomUUID();
-  // In the order in which they are inserted, so that each page has the same share of updates.
+  // Sorted as they will be inserted, so that on each page of the table every third row is updated.
   const payments = Array.from({ length: 120 }, () => aPayment(organisationId, 'customer')).sort((one, other) =>
     one.paymentReference < other.paymentReference ? -1 : 1,
   );
   await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
-  const newer = payments.filter((_, nth) => nth % 3 === 0).map((payment) => ({ payment, version: 2 }));
-  const updates = await updatesOf(history.dataSource, 'payments', () => repository.upsertAll(newer));
+  const nextVersions = payments.filter((_, nth) => nth % 3 === 0).map((payment) => ({ payment, version: 2 }));
+  const updates = await updatesOf(history.dataSource, 'payments', () => repository.upsertAll(nextVersions));
   expect(updates).toEqual({ all: 40, hot: 40 });
 });

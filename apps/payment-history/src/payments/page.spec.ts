@@ -20,12 +20,12 @@ test.each([
     { customerReference: 'c', other: ['x'] },
     { page: 1, pageSize: 50, customerReference: 'c' },
   ],
-])('the query %j is accepted', (query, expected) => expect(readPageRequest(query)).toEqual(expected));
+])('the query %j is read as %j', (query, expected) => expect(readPageRequest(query)).toEqual(expected));
 
 test.each([
-  ...['0', '-1', '1.5', '1e3', '', ' 1', '0x10', '1000000001', '9'.repeat(30), '१'].flatMap((wrong) => [
-    { query: { page: wrong }, fields: ['page'] },
-    { query: { pageSize: wrong }, fields: ['pageSize'] },
+  ...['0', '-1', '1.5', '1e3', '', ' 1', '0x10', '1000000001', '9'.repeat(30), '१'].flatMap((invalid) => [
+    { query: { page: invalid }, fields: ['page'] },
+    { query: { pageSize: invalid }, fields: ['pageSize'] },
   ]),
   { query: { page: ['1', '2'] }, fields: ['page'] },
   { query: { page: ['1'] }, fields: ['page'] },
@@ -33,13 +33,13 @@ test.each([
     query: { page: '0', pageSize: 'all', customerReference: ['a', 'b'] },
     fields: ['page', 'pageSize', 'customerReference'],
   },
-])('the query $query is refused, and the error names every wrong parameter', ({ query, fields }) => {
+])('the query $query is rejected with an error that names every invalid parameter', ({ query, fields }) => {
   const wholeNumber = 'must be a whole number from 1 to 1000000000';
-  const wrong = fields.map((field) => ({
+  const invalid = fields.map((field) => ({
     field,
     message: `${field} ${field === 'customerReference' ? 'must be given once' : wholeNumber}`,
   }));
-  expect(() => readPageRequest(query)).toThrow(expect.objectContaining({ code: 'request.invalid', fields: wrong }));
+  expect(() => readPageRequest(query)).toThrow(expect.objectContaining({ code: 'request.invalid', fields: invalid }));
 });
 
 test.each([
@@ -55,8 +55,9 @@ test.each([
       nextPage: '/v1/payments?pageSize=20&page=4&customerReference=a%26b&mine=1&mine=2',
     },
   ],
-  // The requested page size, not the limited one.
+  // The link contains the requested page size, although the page has at most 50 payments.
   ['/v1/payments?pageSize=80&page=2', 2, false, { previousPage: '/v1/payments?pageSize=80&page=1' }],
-])('the links of %s, page %d', (address, page, hasNext, links) =>
-  expect(pageLinks(address, page, hasNext)).toEqual(links),
+])(
+  'the page of the URL %s (page %d, has a next one: %p) has links to its neighbours',
+  (address, page, hasNext, links) => expect(pageLinks(address, page, hasNext)).toEqual(links),
 );

@@ -11,7 +11,7 @@ export interface PageRequest {
 }
 
 /** Largest valid page number and page size (P5). */
-const MAX_NUMBER = 1_000_000_000;
+const MAX_PAGE_PARAMETER = 1_000_000_000;
 
 /** Reads the query of `GET /v1/payments`. Throws `request.invalid` with all invalid parameters. */
 export function readPageRequest(query: Readonly<Record<string, unknown>>): PageRequest {
@@ -20,14 +20,14 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
     const value = query[field];
     if (value === undefined) return defaultValue;
     const parsed = typeof value === 'string' && /^\d{1,20}$/.test(value) ? Number(value) : 0;
-    if (parsed < 1 || parsed > MAX_NUMBER)
-      fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_NUMBER}` });
+    if (parsed < 1 || parsed > MAX_PAGE_PARAMETER)
+      fields.push({ field, message: `${field} must be a whole number from 1 to ${MAX_PAGE_PARAMETER}` });
     return parsed;
   };
   const page = number('page', 1);
   const pageSize = Math.min(number('pageSize', MAX_HISTORY_PAGE_SIZE), MAX_HISTORY_PAGE_SIZE);
   const { customerReference } = query;
-  // The query contains the parameter twice.
+  // A parameter that occurs twice is an array.
   if (customerReference !== undefined && typeof customerReference !== 'string')
     fields.push({ field: 'customerReference', message: 'customerReference must be given once' });
   if (fields.length > 0) throw new DomainError('request.invalid', { fields });
@@ -35,7 +35,8 @@ export function readPageRequest(query: Readonly<Record<string, unknown>>): PageR
 }
 
 /**
- * Links to the previous and the next page, relative to the main API. They keep all query parameters, also unknown ones (P5).
+ * Returns the links to the previous and the next page, relative to the main API. They keep all query parameters, also
+ * unknown ones (P5).
  */
 export function pageLinks(
   url: string,
@@ -43,12 +44,12 @@ export function pageLinks(
   hasNext: boolean,
 ): Pick<PaymentHistory, 'previousPage' | 'nextPage'> {
   return {
-    ...(page > 1 ? { previousPage: linkTo(url, page - 1) } : {}),
-    ...(hasNext ? { nextPage: linkTo(url, page + 1) } : {}),
+    ...(page > 1 ? { previousPage: buildPageLink(url, page - 1) } : {}),
+    ...(hasNext ? { nextPage: buildPageLink(url, page + 1) } : {}),
   };
 }
 
-function linkTo(url: string, page: number): string {
+function buildPageLink(url: string, page: number): string {
   const start = url.indexOf('?');
   const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
   query.set('page', String(page));

@@ -1,35 +1,39 @@
-/** A payment belongs to one organisation, one mode and one customer: as a single payment, on a page, and in the counts for paging. */
+/** Tests that callers read only payments of their organisation, mode and customer, one by one and in pages. */
 import { randomUUID } from 'node:crypto';
 import type { PartnerPayment } from '@svc/contracts';
 import { aPayment, paymentEvent } from '@svc/testing';
 import { type History, startHistory } from '../../test/history.js';
-import { anOrganisation, type Organisation } from '../../test/organisation.js';
+import { createOrganisation, type Organisation } from '../../test/organisation.js';
 
 let history: History;
-/** By what differs from `ours`; a customer's reference is the same in all of them. */
-let organisations: Readonly<Record<'ours' | 'in the other mode' | 'another', Organisation>>;
-/** Of both customers of each. */
+/**
+ * Three organisations. The second has the same id as the first, in mode live. All have customers with the same
+ * references.
+ */
+let organisations: Readonly<Record<'first' | 'first in live mode' | 'second', Organisation>>;
+/** The payments of the two customers of each organisation. */
 const payments = new Map<Organisation, [PartnerPayment[], PartnerPayment[]]>();
 
 beforeAll(async () => {
   history = await startHistory();
-  const ours = await anOrganisation(history);
-  const { organisationId, customers } = ours;
+  const first = await createOrganisation(history);
+  const { organisationId, customers } = first;
   organisations = {
-    ours,
-    'in the other mode': await anOrganisation(history, { organisationId, customers, mode: 'live' }),
-    another: await anOrganisation(history, { customers }),
+    first,
+    'first in live mode': await createOrganisation(history, { organisationId, customers, mode: 'live' }),
+    second: await createOrganisation(history, { customers }),
   };
-  // Interleaved, over minutes, hours and months, so that the counts of each level lead somewhere else for each of them.
-  const all = Object.values(organisations);
-  for (const organisation of all) payments.set(organisation, [[], []]);
+  // The payments of the organisations alternate, over minutes to months, so that counts of another owner would lead to
+  // a wrong page.
+  const allOrganisations = Object.values(organisations);
+  for (const organisation of allOrganisations) payments.set(organisation, [[], []]);
   for (let nth = 0; nth < 60; nth++) {
-    const organisation = all[nth % 3]!;
+    const organisation = allOrganisations[nth % 3]!;
     const customer = nth % 2;
-    const ago = [1, 61, 4_097, 262_145, 16_777_217][nth % 5]! * (1 + Math.floor(nth / 5)) * 1_000;
+    const agoMs = [1, 61, 4_097, 262_145, 16_777_217][nth % 5]! * (1 + Math.floor(nth / 5)) * 1_000;
     const payment = aPayment(organisation.organisationId, organisation.customers[customer]!, {
       mode: organisation.mode,
-      paymentUTCDate: history.clock.later(-ago).toISOString(),
+      paymentUTCDate: history.clock.later(-agoMs).toISOString(),
     });
     payments.get(organisation)![customer]!.push(payment);
     await history.deliver(paymentEvent(payment));
@@ -37,48 +41,54 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-const newestFirst = (of: readonly PartnerPayment[]): string[] =>
-  of
+const newestFirst = (ownPayments: readonly PartnerPayment[]): string[] =>
+  ownPayments
     .toSorted((one, other) => other.paymentUTCDate.localeCompare(one.paymentUTCDate))
     .map(({ paymentReference }) => paymentReference);
 
-async function listed(headers: Record<string, string>, query: string, pageSize: number): Promise<string[]> {
-  const seen: string[] = [];
+async function listReferences(headers: Record<string, string>, query: string, pageSize: number): Promise<string[]> {
+  const references: string[] = [];
   for (let page = 1; ; page++) {
-    const found = await history.page(`?pageSize=${pageSize}&page=${page}${query}`, headers);
-    seen.push(...(found?.payments ?? []).map(({ paymentReference }) => paymentReference));
-    if (!found?.nextPage) return seen;
+    const found = await history.getPage(`?pageSize=${pageSize}&page=${page}${query}`, headers);
+    references.push(...(found?.payments ?? []).map(({ paymentReference }) => paymentReference));
+    if (!found?.nextPage) return references;
   }
 }
 
-describe.each(['ours', 'in the other mode', 'another'] as const)('the organisation: %s', (name) => {
+describe.each(['first', 'first in live mode', 'second'] as const)('the %s organisation', (name) => {
   test.each([1, 7])('lists its own payments and those of each customer, %d on a page', async (pageSize) => {
-    const { server, apps, customers } = organisations[name];
-    const [ofFirst, ofSecond] = payments.get(organisations[name])!;
-    expect(await listed(server, '', pageSize)).toEqual(newestFirst([...ofFirst, ...ofSecond]));
-    for (const [customer, own] of [ofFirst, ofSecond].entries()) {
-      expect(await listed(server, `&customerReference=${customers[customer]}`, pageSize)).toEqual(newestFirst(own));
-      expect(await listed(apps[customer]!, '', pageSize)).toEqual(newestFirst(own));
-      expect(await listed(apps[customer]!, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
-        newestFirst(own),
+    const { serviceHeaders, customerHeaders, customers } = organisations[name];
+    const [paymentsOfFirst, paymentsOfSecond] = payments.get(organisations[name])!;
+    expect(await listReferences(serviceHeaders, '', pageSize)).toEqual(
+      newestFirst([...paymentsOfFirst, ...paymentsOfSecond]),
+    );
+    for (const [customer, customerPayments] of [paymentsOfFirst, paymentsOfSecond].entries()) {
+      expect(await listReferences(serviceHeaders, `&customerReference=${customers[customer]}`, pageSize)).toEqual(
+        newestFirst(customerPayments),
       );
-      expect(await listed(apps[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize)).toEqual([]);
+      expect(await listReferences(customerHeaders[customer]!, '', pageSize)).toEqual(newestFirst(customerPayments));
+      expect(
+        await listReferences(customerHeaders[customer]!, `&customerReference=${customers[customer]}`, pageSize),
+      ).toEqual(newestFirst(customerPayments));
+      expect(
+        await listReferences(customerHeaders[customer]!, `&customerReference=${customers[1 - customer]}`, pageSize),
+      ).toEqual([]);
     }
-    expect(await listed(server, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
+    expect(await listReferences(serviceHeaders, `&customerReference=${randomUUID()}`, pageSize)).toEqual([]);
   });
 
   test('finds only its own payments, and so does each customer', async () => {
-    const { server, apps } = organisations[name];
-    for (const [owner, ofCustomers] of payments)
-      for (const [customer, own] of ofCustomers.entries()) {
-        const isOurs = owner === organisations[name];
+    const { serviceHeaders, customerHeaders } = organisations[name];
+    for (const [owner, paymentsByCustomer] of payments)
+      for (const [customer, customerPayments] of paymentsByCustomer.entries()) {
+        const isOwn = owner === organisations[name];
         const callers = [
-          [server, isOurs],
-          [apps[customer]!, isOurs],
-          [apps[1 - customer]!, false],
+          [serviceHeaders, isOwn],
+          [customerHeaders[customer]!, isOwn],
+          [customerHeaders[1 - customer]!, false],
         ] as const;
         for (const [headers, isFound] of callers) {
-          const { status } = await history.get(`/v1/payments/${own[0]!.paymentReference}`, headers);
+          const { status } = await history.get(`/v1/payments/${customerPayments[0]!.paymentReference}`, headers);
           expect(status).toBe(isFound ? 200 : 404);
         }
       }
@@ -86,51 +96,51 @@ describe.each(['ours', 'in the other mode', 'another'] as const)('the organisati
 });
 
 test('payments of the same time are listed by their reference, in descending order', async () => {
-  const organisation = await anOrganisation(history);
+  const organisation = await createOrganisation(history);
   const references = ['b', 'd', 'a', 'c'].map((letter) => `0000000${letter}-0000-4000-8000-000000000000`);
   for (const reference of references)
     await history.deliver(
       paymentEvent(aPayment(organisation.organisationId, organisation.customers[0], { reference })),
     );
-  const page = await history.page('', organisation.server);
+  const page = await history.getPage('', organisation.serviceHeaders);
   expect(page!.payments.map(({ reference }) => reference)).toEqual(references.toSorted().toReversed());
 });
 
-describe('a customer’s id is any text of the partner', () => {
-  const idsOf = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
+describe('the id of a customer', () => {
+  const listCustomerIds = async (headers: Record<string, string>, customerReference?: string): Promise<string[]> => {
     const query = customerReference === undefined ? '' : `?customerReference=${encodeURIComponent(customerReference)}`;
-    return (await history.page(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
+    return (await history.getPage(query, headers))?.payments.map(({ customer }) => customer.id) ?? [];
   };
 
-  test('it is returned as sent, and found only by the same text', async () => {
-    const { organisationId, server } = await anOrganisation(history);
+  test('that is no UUID is returned as it was sent, and matches only the same text', async () => {
+    const { organisationId, serviceHeaders } = await createOrganisation(history);
     for (const id of ['Loyalty 17 & Käthe', 'loyalty 17 & käthe']) {
       await history.deliver(paymentEvent(aPayment(organisationId, id)));
-      expect(await idsOf(server, id)).toEqual([id]);
+      expect(await listCustomerIds(serviceHeaders, id)).toEqual([id]);
     }
-    expect(await idsOf(server, 'LOYALTY 17 & KÄTHE')).toEqual([]);
+    expect(await listCustomerIds(serviceHeaders, 'LOYALTY 17 & KÄTHE')).toEqual([]);
   });
 
-  test('a UUID is returned as sent, and found in upper and lower case, by its customer too', async () => {
-    const { organisationId, server, apps, customers } = await anOrganisation(history);
-    const [inLowerCase, inCapitals] = [customers[0], customers[0].toUpperCase()];
-    const payment = aPayment(organisationId, inCapitals);
+  test('that is a UUID is returned as it was sent, and matches upper and lower case, also for the customer itself', async () => {
+    const { organisationId, serviceHeaders, customerHeaders, customers } = await createOrganisation(history);
+    const [inLowerCase, inUpperCase] = [customers[0], customers[0].toUpperCase()];
+    const payment = aPayment(organisationId, inUpperCase);
     await history.deliver(paymentEvent(payment));
-    for (const id of [inLowerCase, inCapitals]) {
-      expect(await idsOf(server, id)).toEqual([inCapitals]);
-      expect(await idsOf(apps[0], id)).toEqual([inCapitals]);
+    for (const id of [inLowerCase, inUpperCase]) {
+      expect(await listCustomerIds(serviceHeaders, id)).toEqual([inUpperCase]);
+      expect(await listCustomerIds(customerHeaders[0], id)).toEqual([inUpperCase]);
     }
-    expect(await idsOf(apps[0])).toEqual([inCapitals]);
-    expect((await history.get(`/v1/payments/${payment.paymentReference}`, apps[0])).status).toBe(200);
-    expect(await idsOf(apps[1])).toEqual([]);
+    expect(await listCustomerIds(customerHeaders[0])).toEqual([inUpperCase]);
+    expect((await history.get(`/v1/payments/${payment.paymentReference}`, customerHeaders[0])).status).toBe(200);
+    expect(await listCustomerIds(customerHeaders[1])).toEqual([]);
   });
 
-  test('a payment stored before ids were returned as sent has its canonical id', async () => {
-    const { organisationId, server, customers } = await anOrganisation(history);
+  test('of a payment of an earlier release is returned in its canonical form', async () => {
+    const { organisationId, serviceHeaders, customers } = await createOrganisation(history);
     await history.deliver(paymentEvent(aPayment(organisationId, customers[0])));
     await history.dataSource.query(`UPDATE payments SET customer_id_as_sent = NULL WHERE organisation_id = $1`, [
       organisationId,
     ]);
-    expect(await idsOf(server, customers[0])).toEqual([customers[0]]);
+    expect(await listCustomerIds(serviceHeaders, customers[0])).toEqual([customers[0]]);
   });
 });

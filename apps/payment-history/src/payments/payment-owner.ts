@@ -2,7 +2,7 @@ import type { AuthenticatedPartner } from '@svc/auth';
 import { isText, MAX_IDENTIFIER_LENGTH, type Mode } from '@svc/contracts';
 import { canonicalId } from '@svc/kernel';
 
-/** Owner of payments; every query requires one. */
+/** The owner of payments. Every query requires one. */
 export interface PaymentOwner {
   /** UUID. */
   readonly organisationId: string;
@@ -11,14 +11,17 @@ export interface PaymentOwner {
   readonly customerId: string | undefined;
 }
 
-/** The payments that a caller may read: for a partner's server those of the organisation, for a customer its own (P5). */
-export function ownerOf({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
+/**
+ * Returns the owner of the payments that a caller may read: the organisation, or one customer for a customer's token
+ * (P5).
+ */
+export function getPaymentOwner({ organisationId, mode, customerReference }: AuthenticatedPartner): PaymentOwner {
   return { organisationId, mode, customerId: customerReference };
 }
 
 /**
- * Narrows an owner to one customer. Undefined when a customer requests the payments of another one, or the reference is
- * invalid. It must reject the empty text, under which payment_counts stores the counts of all customers.
+ * Narrows an owner to one customer. Returns undefined when the caller is another customer, or the reference is invalid.
+ * It must reject the empty text, because payment_counts uses it for the counts of all customers together.
  */
 export function narrowToCustomer(owner: PaymentOwner, customerReference: string | undefined): PaymentOwner | undefined {
   if (customerReference === undefined) return owner;

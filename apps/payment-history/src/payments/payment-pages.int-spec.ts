@@ -16,65 +16,68 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-const ofAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
+const ownerOfAll = (organisationId: string): PaymentOwner => ({ organisationId, mode: 'test', customerId: undefined });
 
 test('every page of every size contains the same payments as a sorted list of all payments, with and without a customer', async () => {
-  // Dates in clumps: the same millisecond, the edges of stretches of 64, 64², 64³ and 64⁴ seconds, and years apart.
-  const edge = fc.record({
+  // Many dates are near the limits of time buckets (64, 64², 64³ and 64⁴ seconds), or equal. Others are years apart.
+  const bucketEdge = fc.record({
     level: fc.integer({ min: 0, max: 4 }),
-    times: fc.integer({ min: 100, max: 110 }),
+    multiple: fc.integer({ min: 100, max: 110 }),
     ms: fc.integer({ min: -2, max: 2 }),
   });
-  const date = fc.oneof(
-    edge.map(({ level, times, ms }) => new Date(times * 64 ** level * 1000 + ms)),
+  const generatedDate = fc.oneof(
+    bucketEdge.map(({ level, multiple, ms }) => new Date(multiple * 64 ** level * 1000 + ms)),
     fc.date({ min: new Date('2020-01-01'), max: new Date('2030-01-01'), noInvalidDate: true }),
   );
-  const payment = fc.record({ date, customer: fc.constantFrom('one', 'two') });
-  /** The number of pages of each kind. */
-  const seen = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
+  const generatedPayment = fc.record({ date: generatedDate, customer: fc.constantFrom('one', 'two') });
+  /** The number of tested pages of each kind: proves that the random payments test all kinds. */
+  const pageCounts = { empty: 0, full: 0, last: 0, notFirst: 0, ofOneCustomer: 0 };
   await fc.assert(
     fc.asyncProperty(
-      fc.array(payment, { minLength: 1, maxLength: 60, size: 'max' }),
+      fc.array(generatedPayment, { minLength: 1, maxLength: 60, size: 'max' }),
       fc.integer({ min: 1, max: 20 }),
       fc.nat(),
-      async (given, limit, anywhere) => {
-        const offset = anywhere % (given.length + 5);
+      async (generated, limit, randomOffset) => {
+        const offset = randomOffset % (generated.length + 5);
         const organisationId = randomUUID();
-        const made = given.map(({ date, customer }) =>
+        const payments = generated.map(({ date, customer }) =>
           aPayment(organisationId, customer, { paymentUTCDate: date.toISOString() }),
         );
-        await repository.upsertAll(made.map((one) => ({ payment: one, version: 1 })));
-        const sorted = made.toSorted((one, other) =>
-          `${other.paymentUTCDate} ${other.reference}`.localeCompare(`${one.paymentUTCDate} ${one.reference}`, 'en'),
+        await repository.upsertAll(payments.map((payment) => ({ payment, version: 1 })));
+        const sorted = payments.toSorted((payment, other) =>
+          `${other.paymentUTCDate} ${other.reference}`.localeCompare(
+            `${payment.paymentUTCDate} ${payment.reference}`,
+            'en',
+          ),
         );
-        const slice = (customer?: string) =>
+        const expectedPage = (customer?: string) =>
           sorted
             .filter(({ partner }) => customer === undefined || partner.customer.id === customer)
             .slice(offset, offset + limit)
             .map(({ reference }) => reference);
-        const found = async (owner: PaymentOwner) =>
+        const findReferences = async (owner: PaymentOwner) =>
           (await pages.find(owner, offset, limit)).map(({ reference }) => reference);
         for (const customerId of [undefined, 'one', 'two']) {
-          const page = slice(customerId);
-          expect(await found({ ...ofAll(organisationId), customerId })).toEqual(page);
-          seen[page.length === 0 ? 'empty' : page.length === limit ? 'full' : 'last']++;
-          if (page.length > 0 && offset > 0) seen.notFirst++;
-          if (page.length > 0 && customerId !== undefined) seen.ofOneCustomer++;
+          const page = expectedPage(customerId);
+          expect(await findReferences({ ...ownerOfAll(organisationId), customerId })).toEqual(page);
+          pageCounts[page.length === 0 ? 'empty' : page.length === limit ? 'full' : 'last']++;
+          if (page.length > 0 && offset > 0) pageCounts.notFirst++;
+          if (page.length > 0 && customerId !== undefined) pageCounts.ofOneCustomer++;
         }
       },
     ),
     { numRuns: 60 },
   );
-  for (const [what, count] of Object.entries(seen)) expect([what, count >= 10]).toEqual([what, true]);
+  for (const [kind, count] of Object.entries(pageCounts)) expect([kind, count >= 10]).toEqual([kind, true]);
 });
 
-describe('a page far back', () => {
+describe('the last page of a long history', () => {
   const PAYMENTS = 20_000;
   const PAGE = 50;
   const organisationId = randomUUID();
 
   beforeAll(async () => {
-    // One every 5 s: about thirteen in each of the shortest stretches.
+    // A payment every 5 s: about thirteen in each bucket of the lowest level (64 s).
     for (let first = 0; first < PAYMENTS; first += 1_000)
       await repository.upsertAll(
         Array.from({ length: 1_000 }, (_, i) => ({
@@ -87,25 +90,26 @@ describe('a page far back', () => {
     await history.superuser.query('VACUUM ANALYZE payments, payment_counts');
   });
 
-  /** Rows that every node of the plan gave or threw away, and buffers it touched. */
-  async function costOf(owner: PaymentOwner, page: number): Promise<{ rows: number; buffers: number }> {
+  /** Returns the rows that the statement reads from tables and indexes, and the buffers that it reads. */
+  async function measureCost(owner: PaymentOwner, page: number): Promise<{ rows: number; buffers: number }> {
     const [{ 'QUERY PLAN': plan }] = await history.dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${pageStatement(owner)}`,
       [organisationId, 'test', owner.customerId ?? '', (page - 1) * PAGE, PAGE + 1],
     );
     const root = plan[0].Plan;
-    return { rows: rowsRead(root), buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] };
+    return { rows: countRowsRead(root), buffers: root['Shared Hit Blocks'] + root['Shared Read Blocks'] };
   }
 
   it.each([
-    ['of an organisation', ofAll(organisationId)],
-    ['of one customer', { ...ofAll(organisationId), customerId: 'one' }],
+    ['of an organisation', ownerOfAll(organisationId)],
+    ['of one customer', { ...ownerOfAll(organisationId), customerId: 'one' }],
   ])('%s reads no more rows than the first page', async (_, owner) => {
     const last = PAYMENTS / PAGE;
-    const costs = await Promise.all([1, 2, last / 2, last].map((page) => costOf(owner, page)));
-    const found = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
-    expect(found).toHaveLength(PAGE);
-    // The page, 64 counts of each level and the shortest stretch; an OFFSET alone would read 20 000 at the last page.
+    const costs = await Promise.all([1, 2, last / 2, last].map((page) => measureCost(owner, page)));
+    const lastPage = await pages.find(owner, (last - 1) * PAGE, PAGE + 1);
+    expect(lastPage).toHaveLength(PAGE);
+    // It reads the page, 64 counts of each level, and one bucket of the lowest level. OFFSET alone would read 20 000
+    // rows.
     for (const { rows, buffers } of costs) {
       expect(rows).toBeLessThan(PAGE + 64 * 4 + 64);
       expect(buffers).toBeLessThan(1.5 * costs[0]!.buffers + 64);
@@ -123,9 +127,9 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-function rowsRead(node: PlanNode): number {
-  const own =
+function countRowsRead(node: PlanNode): number {
+  const isTableScan =
     node['Node Type'].includes('Scan') && !node['Node Type'].includes('CTE') && !node['Node Type'].includes('Subquery');
-  const read = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-  return (own ? read : 0) + (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0);
+  const rowCount = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+  return (isTableScan ? rowCount : 0) + (node.Plans ?? []).reduce((sum, child) => sum + countRowsRead(child), 0);
 }

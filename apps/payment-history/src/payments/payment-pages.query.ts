@@ -1,23 +1,26 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { PaymentView } from '@svc/contracts';
 import { DataSource } from 'typeorm';
-import { PAYMENT_COLUMNS, type PaymentRow, SERVING, toShownPayment } from './payment.repository.js';
+import { PAYMENT_COLUMNS, type PaymentRow, paymentViewFromRow, SERVING_GENERATION } from './payment.repository.js';
 import type { PaymentOwner } from './payment-owner.js';
 
-/** The time buckets of a level of payment_counts are this many times as long as those of the level below. */
+/**
+ * payment_counts has 4 levels of time buckets. A bucket is 64 times as long as one of the level below; the lowest has
+ * 64 seconds.
+ */
 const FAN_OUT = 64;
 const LEVELS = 4;
 
 /**
- * Pages of the history, the newest payment first. Every page costs the same: the query finds its beginning by the sums of counts,
- * from half years down to minutes, at most 64 of each, and uses OFFSET only within that minute. OFFSET alone would read all
- * earlier payments (docs/adr/0016).
+ * Reads pages of the history, the newest payment first. Every page costs the same (ADR 16). The query finds the time
+ * bucket in which the page begins by adding counts, from buckets of half a year down to buckets of a minute, at most 64
+ * of each. It uses OFFSET only within the last bucket. OFFSET alone would read all newer payments.
  */
 @Injectable()
 export class PaymentPagesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** `limit` payments from the `offset`-th on (from 0), the newest first. */
+  /** Returns at most `limit` payments, the newest first, after skipping `offset` payments. */
   async find(owner: PaymentOwner, offset: number, limit: number): Promise<PaymentView[]> {
     const { organisationId, mode, customerId } = owner;
     const rows = await this.dataSource.query<PaymentRow[]>(pageStatement(owner), [
@@ -27,28 +30,31 @@ export class PaymentPagesQuery {
       offset,
       limit,
     ]);
-    return rows.map(toShownPayment);
+    return rows.map(paymentViewFromRow);
   }
 }
 
-/** The bucket of a level that contains the payment at the offset, and the number of payments newer than the bucket. */
-function bucketAt(level: number): string {
+/**
+ * A CTE that finds the bucket of a level with the payment at the offset, and the number of payments that are newer than
+ * the bucket.
+ */
+function bucketSql(level: number): string {
   const above = level === LEVELS ? undefined : `level_${level + 1}`;
   return `level_${level} AS MATERIALIZED (
     SELECT bucket, up_to - payments AS newer FROM (
       SELECT bucket, payments, (${above ? `coalesce((SELECT newer FROM ${above}), 0) + ` : ''}sum(payments) OVER (ORDER BY bucket DESC))::bigint AS up_to
         FROM payment_counts
-       WHERE generation = ${SERVING} AND organisation_id = $1 AND mode = $2 AND customer_id = $3 AND level = ${level}
+       WHERE generation = ${SERVING_GENERATION} AND organisation_id = $1 AND mode = $2 AND customer_id = $3 AND level = ${level}
          ${above ? `AND bucket BETWEEN (SELECT bucket FROM ${above}) * ${FAN_OUT} AND (SELECT bucket FROM ${above}) * ${FAN_OUT} + ${FAN_OUT - 1}` : ''}
     ) AS added WHERE up_to > $4 ORDER BY bucket DESC LIMIT 1)`;
 }
 
 /** $1 organisation, $2 mode, $3 customer or '', $4 offset, $5 limit. */
 function pageSql(customerCondition: string): string {
-  const levels = Array.from({ length: LEVELS }, (_, index) => bucketAt(LEVELS - index));
+  const levels = Array.from({ length: LEVELS }, (_, index) => bucketSql(LEVELS - index));
   return `WITH ${levels.join(', ')}
   SELECT ${PAYMENT_COLUMNS} FROM payments
-   WHERE generation = ${SERVING} AND organisation_id = $1 AND mode = $2 ${customerCondition}
+   WHERE generation = ${SERVING_GENERATION} AND organisation_id = $1 AND mode = $2 ${customerCondition}
      AND payment_utc_date < (SELECT to_timestamp((bucket + 1) * ${FAN_OUT}) FROM level_1)
    ORDER BY payment_utc_date DESC, reference DESC
   OFFSET $4::bigint - coalesce((SELECT newer FROM level_1), 0) LIMIT $5`;

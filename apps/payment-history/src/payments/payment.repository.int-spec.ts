@@ -11,23 +11,23 @@ beforeAll(async () => {
 });
 afterAll(() => history.stop());
 
-test('the newest of several concurrent versions is kept, and a repeated version changes nothing', async () => {
+test('the newest version of a payment is stored, and a repeated version changes nothing', async () => {
   const payment = aPayment(randomUUID(), 'customer');
   const version = (number: number, merchantName = `as of ${number}`) => ({
     payment: { ...payment, merchantName },
     version: number,
   });
-  const kept = () =>
+  const readVersions = () =>
     history.dataSource.query<unknown[]>(`SELECT version, merchant_name FROM payments WHERE payment_reference = $1`, [
       payment.paymentReference,
     ]);
   await repository.upsertAll([version(2), version(4), version(3)]);
-  expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
+  expect(await readVersions()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
   await repository.upsertAll([version(4, 'another text')]);
-  expect(await kept()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
+  expect(await readVersions()).toEqual([{ version: 4, merchant_name: 'as of 4' }]);
 });
 
-test('rows are written in the order of their references, in each copy, so that two replicas cause no deadlock', async () => {
+test('rows are written in the order of their references in each generation, so that two replicas do not deadlock', async () => {
   await history.dataSource.query(`INSERT INTO generations (generation, state, begun_at) VALUES (2, 'building', now())`);
   const organisationId = randomUUID();
   const payments = Array.from({ length: 100 }, () => aPayment(organisationId, 'customer'));

@@ -10,8 +10,8 @@ export interface VersionedPayment {
   readonly version: number;
 }
 
-/** The generation of the read model that serves queries. */
-export const SERVING = `(SELECT generation FROM generations WHERE state = 'serving')`;
+/** Subquery: the generation (copy) of the read model that serves queries. */
+export const SERVING_GENERATION = `(SELECT generation FROM generations WHERE state = 'serving')`;
 
 /** The columns of a payment, with the names of {@link PaymentView}. */
 export const PAYMENT_COLUMNS = `reference, payment_reference AS "paymentReference", state, currency AS "currencyISOCode",
@@ -47,35 +47,36 @@ export class PaymentRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * One statement, so that rows and counts always agree. Several replicas may upsert the same payments concurrently, in any
-   * order: the statement that inserts a payment counts it, and an older version changes nothing. It locks rows in one order,
-   * so that two of these statements never deadlock.
+   * Stores rows and counts in one statement, so that they always agree. Several replicas may upsert the same payments
+   * concurrently and in any order: only the statement that inserts a payment counts it, and an older version changes
+   * nothing. The statement locks rows in a fixed order, so that two of them never deadlock.
    */
   async upsertAll(payments: readonly VersionedPayment[]): Promise<void> {
     if (payments.length === 0) return;
-    await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowOf))]);
+    await this.dataSource.query(UPSERT, [JSON.stringify(payments.map(rowFromPayment))]);
   }
 
-  /** Undefined for an unknown payment and for a payment of another owner. */
+  /** Returns undefined for an unknown payment and for a payment of another owner. */
   async findOwned(
     { organisationId, mode, customerId }: PaymentOwner,
     paymentReference: string,
   ): Promise<PaymentView | undefined> {
     const [row] = await this.dataSource.query<PaymentRow[]>(
       `SELECT ${PAYMENT_COLUMNS} FROM payments
-        WHERE generation = ${SERVING} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
+        WHERE generation = ${SERVING_GENERATION} AND payment_reference = $1 AND organisation_id = $2 AND mode = $3
           AND ($4::text IS NULL OR customer_id = $4)`,
       [paymentReference, organisationId, mode, customerId ?? null],
     );
-    return row && toShownPayment(row);
+    return row && paymentViewFromRow(row);
   }
 }
 
-/** A row without its null members. */
-export function toShownPayment(row: PaymentRow): PaymentView {
-  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...same } = row;
+/** Converts a row: dates become texts, and null members are left out. */
+export function paymentViewFromRow(row: PaymentRow): PaymentView {
+  const { invoiceReference, invoiceExternalReference, verificationUrl, customerId, firstName, lastName, ...unchanged } =
+    row;
   return {
-    ...same,
+    ...unchanged,
     paymentUTCDate: row.paymentUTCDate.toISOString(),
     modifiedUTCDate: row.modifiedUTCDate.toISOString(),
     ...(invoiceReference === null ? {} : { invoiceReference }),
@@ -85,7 +86,7 @@ export function toShownPayment(row: PaymentRow): PaymentView {
   };
 }
 
-/** Columns that never change: queries find, sort and count by them. */
+/** Columns of a payment that never change, with their types: queries find, sort and count by them. */
 const FIXED_COLUMNS = {
   payment_reference: 'text',
   organisation_id: 'uuid',
@@ -96,6 +97,7 @@ const FIXED_COLUMNS = {
   reference: 'text',
   merchant_id: 'bigint',
 };
+/** Columns that a newer version of a payment may change. */
 const CHANGING_COLUMNS = {
   version: 'bigint',
   state: 'text',
@@ -118,7 +120,7 @@ const CHANGING_COLUMNS = {
 };
 const COLUMNS = { ...FIXED_COLUMNS, ...CHANGING_COLUMNS };
 
-function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
+function rowFromPayment({ payment, version }: VersionedPayment): Record<keyof typeof COLUMNS, unknown> {
   const { partner } = payment;
   const { customer, ...shown } = paymentViewOf(payment);
   return {
@@ -151,7 +153,7 @@ function rowOf({ payment, version }: VersionedPayment): Record<keyof typeof COLU
   };
 }
 
-const names = Object.keys(COLUMNS).join(', ');
+const COLUMN_NAMES = Object.keys(COLUMNS).join(', ');
 
 /** $1: the payments as JSON. Writes to the serving generation and to the one that is being built. */
 const UPSERT = `
@@ -162,8 +164,8 @@ const UPSERT = `
           .join(', ')})
      ORDER BY payment_reference, version DESC
   ), upserted AS (
-    INSERT INTO payments (generation, ${names})
-    SELECT generation, ${names.replaceAll(/\w+/g, 'incoming.$&')} FROM incoming CROSS JOIN generations
+    INSERT INTO payments (generation, ${COLUMN_NAMES})
+    SELECT generation, ${COLUMN_NAMES.replaceAll(/\w+/g, 'incoming.$&')} FROM incoming CROSS JOIN generations
      WHERE generations.state IN ('serving', 'building') ORDER BY generation, payment_reference
     ON CONFLICT (generation, payment_reference) DO UPDATE
        SET ${Object.keys(CHANGING_COLUMNS)

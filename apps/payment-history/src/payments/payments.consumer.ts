@@ -13,11 +13,13 @@ import {
 import { EventPattern, MessagePattern } from '@svc/messaging';
 import { PaymentRepository } from './payment.repository.js';
 
+/** Only events of payments of partners; a handler may receive an event repeatedly. */
 const PARTNER_PAYMENTS = { repeatable: true, origin: { payer: 'partner' } } as const;
 
 /**
- * Updates the history from the events of payment-processor and, while a partner waits, from a command with the same content a
- * moment earlier. Replay: each payment stays at its newest version.
+ * Updates the history from the events of payment-processor. While a partner waits for a payment, payment-processor also
+ * sends the payment in a command, which arrives earlier than the event. Replay: an older or repeated version changes
+ * nothing.
  */
 @Controller()
 export class PaymentsConsumer {
@@ -43,9 +45,9 @@ export class PaymentsConsumer {
     return this.upsert(events);
   }
 
-  /** After the reply the payment can be read (P5). */
+  /** When payment-processor receives the reply, the payment can be read here (P5). */
   @MessagePattern(ShowPaymentV1)
-  async onShow({ payment, version }: ShowPayment): Promise<{ shown: true }> {
+  async onShowPayment({ payment, version }: ShowPayment): Promise<{ shown: true }> {
     if (isPartnerPayment(payment)) await this.payments.upsertAll([{ payment, version }]);
     return { shown: true };
   }

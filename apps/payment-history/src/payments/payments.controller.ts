@@ -5,7 +5,7 @@ import { parsePaymentReference } from '@svc/kernel';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pageLinks, readPageRequest } from './page.js';
 import { PaymentRepository } from './payment.repository.js';
-import { narrowToCustomer, ownerOf } from './payment-owner.js';
+import { getPaymentOwner, narrowToCustomer } from './payment-owner.js';
 import { PaymentPagesQuery } from './payment-pages.query.js';
 
 /** Status and history of payments, for partners and their customers (P2, P5). */
@@ -31,14 +31,16 @@ export class PaymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SinglePayment | undefined> {
     const reference = parsePaymentReference(text);
-    const payment = reference === undefined ? undefined : await this.payments.findOwned(ownerOf(partner), reference);
+    const payment =
+      reference === undefined ? undefined : await this.payments.findOwned(getPaymentOwner(partner), reference);
     if (payment) return singlePaymentOf(payment);
     reply.status(404);
     return undefined;
   }
 
   /**
-   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the customer's payments.
+   * Lists payments, the newest first (P5). A service token lists all payments of the partner, a customer token only the
+   * customer's payments.
    *
    * @query customerReference
    * @query page
@@ -56,7 +58,7 @@ export class PaymentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PaymentHistory | undefined> {
     const { page, pageSize, customerReference } = readPageRequest(query);
-    const owner = narrowToCustomer(ownerOf(partner), customerReference);
+    const owner = narrowToCustomer(getPaymentOwner(partner), customerReference);
     // One more than the page size shows whether there is a next page.
     const payments = owner ? await this.pages.find(owner, (page - 1) * pageSize, pageSize + 1) : [];
     if (payments.length === 0) {

@@ -8,7 +8,7 @@ let history: History;
 beforeAll(async () => (history = await startHistory()));
 afterAll(() => history.stop());
 
-/** Counts that do not say what the rows say, for any owner and stretch of time. */
+/** Selects the rows of payment_counts that differ from the counted payments, for any owner and time bucket. */
 const COUNTS_THAT_DIFFER = `
   SELECT * FROM (
     SELECT generation, organisation_id, mode, owner.customer_id, level::smallint,
@@ -20,8 +20,8 @@ const COUNTS_THAT_DIFFER = `
 
 const VERIFICATION_URL = 'https://bank.example/verify';
 
-/** The life of a payment that its payer has to confirm with the bank: the state at each version. */
-function statesOf(payment: number): Partial<PartnerPayment>[] {
+/** Returns the four versions of a payment that its payer has to verify at the bank. */
+function versionsOf(payment: number): Partial<PartnerPayment>[] {
   const end = payment % 2 === 0 ? 'success' : 'failed';
   return [
     { state: 'processing' },
@@ -31,41 +31,41 @@ function statesOf(payment: number): Partial<PartnerPayment>[] {
   ];
 }
 
-test('of events that arrive twice, late, out of order and at several replicas, the newest version is kept and counted once', async () => {
-  const step = fc.record({
+test('payments have their newest version and are counted once, whatever the order, repetition and concurrency of events', async () => {
+  const generatedStep = fc.record({
     payment: fc.integer({ min: 0, max: 4 }),
     version: fc.integer({ min: 1, max: 4 }),
-    // Whether the event is a late charge that was reversed, which changes no payment (H2).
+    // The event may be the reversal of a late charge, which does not change the payment (H2).
     isReversal: fc.boolean(),
     batch: fc.integer({ min: 0, max: 3 }),
   });
-  /** How many runs had each: what comes late, twice, or changes nothing, and batches side by side. */
-  const runs = { late: 0, repeated: 0, reversal: 0, atOnce: 0, inOrder: 0 };
+  /** How many runs contained each case: proves that the random events test all of them. */
+  const runs = { late: 0, repeated: 0, reversal: 0, concurrent: 0, inOrder: 0 };
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { minLength: 1, maxLength: 40, size: 'max' }),
+      fc.array(generatedStep, { minLength: 1, maxLength: 40, size: 'max' }),
       fc.boolean(),
-      async (steps, atOnce) => {
+      async (steps, isConcurrent) => {
         const organisationId = randomUUID();
-        const base = Array.from({ length: 5 }, (_, i) =>
+        const firstVersions = Array.from({ length: 5 }, (_, i) =>
           aPayment(organisationId, `customer ${i % 2}`, {
             paymentUTCDate: new Date(Date.UTC(2026, 2, 1) + i * 40_000_000).toISOString(),
           }),
         );
-        const versionOf = (payment: number, version: number) => ({
-          ...base[payment]!,
-          ...statesOf(payment)[version - 1],
+        const newVersion = (payment: number, version: number) => ({
+          ...firstVersions[payment]!,
+          ...versionsOf(payment)[version - 1],
           tipAmount: version,
           merchantName: `as of ${version}`,
         });
-        const batches = [0, 1, 2, 3].map((batch) => steps.filter((one) => one.batch === batch));
-        const eventOf = ({ payment, version, isReversal }: (typeof steps)[number]) => {
-          const snapshot = versionOf(payment, version);
+        const batches = [0, 1, 2, 3].map((batch) => steps.filter((step) => step.batch === batch));
+        const createEvent = ({ payment, version, isReversal }: (typeof steps)[number]) => {
+          const snapshot = newVersion(payment, version);
           const reversed = { ...snapshot, reversedUTCDate: '2026-03-01T10:20:00.000Z' };
           return isReversal ? anEvent(PaymentReversedV1, randomUUID(), 1, reversed) : paymentEvent(snapshot, version);
         };
-        const deliver = (batch: typeof steps) => history.deliver(...batch.map(eventOf));
-        if (atOnce) await Promise.all(batches.map(deliver));
+        const deliver = (batch: typeof steps) => history.deliver(...batch.map(createEvent));
+        if (isConcurrent) await Promise.all(batches.map(deliver));
         else for (const batch of batches) await deliver(batch);
 
         const rows = await history.dataSource.query<
@@ -75,32 +75,34 @@ test('of events that arrive twice, late, out of order and at several replicas, t
            FROM payments WHERE organisation_id = $1`,
           [organisationId],
         );
-        const newest = new Map<string, number>();
+        const newestVersions = new Map<string, number>();
         for (const { payment, version, isReversal } of steps)
           if (!isReversal)
-            newest.set(base[payment]!.reference, Math.max(version, newest.get(base[payment]!.reference) ?? 0));
-        expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newest);
+            newestVersions.set(
+              firstVersions[payment]!.reference,
+              Math.max(version, newestVersions.get(firstVersions[payment]!.reference) ?? 0),
+            );
+        expect(new Map(rows.map((row) => [row.reference, row.version]))).toEqual(newestVersions);
         for (const row of rows) {
-          const payment = base.findIndex(({ reference }) => reference === row.reference);
-          const { state, verificationUrl = null, errors = [] } = versionOf(payment, row.version);
+          const payment = firstVersions.findIndex(({ reference }) => reference === row.reference);
+          const { state, verificationUrl = null, errors = [] } = newVersion(payment, row.version);
           expect(row).toMatchObject({ state, verification_url: verificationUrl, errors });
           expect(row).toMatchObject({ tip_amount: row.version, merchant_name: `as of ${row.version}` });
         }
         expect(await history.dataSource.query(COUNTS_THAT_DIFFER)).toEqual([]);
 
-        const payments = steps
-          .filter(({ isReversal }) => !isReversal)
-          .toSorted((one, other) => one.batch - other.batch);
-        const before = (index: number) =>
-          payments.slice(0, index).filter((one) => one.payment === payments[index]!.payment);
-        if (payments.some(({ version }, index) => before(index).some((one) => one.version > version))) runs.late++;
-        if (payments.some(({ version }, index) => before(index).some((one) => one.version === version)))
+        const payments = steps.filter(({ isReversal }) => !isReversal).toSorted((a, b) => a.batch - b.batch);
+        const earlierSteps = (index: number) =>
+          payments.slice(0, index).filter((step) => step.payment === payments[index]!.payment);
+        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version > version)))
+          runs.late++;
+        if (payments.some(({ version }, index) => earlierSteps(index).some((step) => step.version === version)))
           runs.repeated++;
         if (payments.length < steps.length) runs.reversal++;
-        runs[atOnce ? 'atOnce' : 'inOrder']++;
+        runs[isConcurrent ? 'concurrent' : 'inOrder']++;
       },
     ),
     { numRuns: 40 },
   );
-  for (const [what, count] of Object.entries(runs)) expect([what, count >= 5]).toEqual([what, true]);
+  for (const [kind, count] of Object.entries(runs)) expect([kind, count >= 5]).toEqual([kind, true]);
 });

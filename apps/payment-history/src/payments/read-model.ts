@@ -6,6 +6,7 @@ import {
 } from '@svc/contracts';
 import type { ReadModel } from '@svc/messaging';
 
+/** The tables of the read model, and the types of the events that a rebuild replays. */
 export const READ_MODEL = {
   tables: ['payments', 'payment_counts'],
   types: [PaymentProcessingV1, PaymentVerificationRequiredV1, PaymentSucceededV1, PaymentFailedV1],

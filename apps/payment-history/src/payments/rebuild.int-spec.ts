@@ -10,8 +10,8 @@ import {
   waitUntil,
 } from '@svc/testing';
 import { ADMIN_KEY, type History, startHistory } from '../../test/history.js';
-import { anOrganisation } from '../../test/organisation.js';
-import { readModel } from '../../test/read-model.js';
+import { createOrganisation } from '../../test/organisation.js';
+import { readServingRows } from '../../test/read-model.js';
 
 let history: History;
 let processor: TestService;
@@ -28,63 +28,66 @@ afterAll(async () => {
   await history.stop();
 });
 
-const happen = (payment: PaymentSnapshot, version = 2): Promise<void> =>
+const publish = (payment: PaymentSnapshot, version = 2): Promise<void> =>
   appendEvents(processor.service, paymentEvent(payment, version));
 
-const call = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
-  const answer = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
+/** POST requests a rebuild, GET reads its state. */
+const callRebuildRoute = async (method: 'GET' | 'POST', headers = { 'x-admin-key': ADMIN_KEY }) => {
+  const response = await history.service.app.inject({ method, url: '/admin/v1/history/rebuild', headers });
   return {
-    status: answer.statusCode,
-    body: answer.body === '' ? undefined : (JSON.parse(answer.body) as RebuildState),
+    status: response.statusCode,
+    body: response.body === '' ? undefined : (JSON.parse(response.body) as RebuildState),
   };
 };
 
-test('a rebuild from the log, with concurrent reads, corrects wrong rows and changes no others', async () => {
-  const ours = await anOrganisation(history);
+test('a rebuild from the event log corrects wrong rows and changes no others, and reads continue meanwhile', async () => {
+  const organisation = await createOrganisation(history);
   const payments = Array.from({ length: 450 }, (_, i) =>
-    aPayment(ours.organisationId, ours.customers[i % 2]!, {
+    aPayment(organisation.organisationId, organisation.customers[i % 2]!, {
       paymentUTCDate: new Date(Date.UTC(2026, 0, 1) + i * 3_600_000).toISOString(),
     }),
   );
   for (const payment of payments) {
-    await happen({ ...payment, state: 'processing', processedAmount: 0 }, 1);
-    await happen(payment, 2);
+    await publish({ ...payment, state: 'processing', processedAmount: 0 }, 1);
+    await publish(payment, 2);
   }
-  const known = async () =>
+  const countPayments = async () =>
     (await history.dataSource.query<unknown[]>(`SELECT 1 FROM payments WHERE state = 'success'`)).length;
-  await waitUntil('the history to know all', 20_000, async () => (await known()) === payments.length);
-  const right = await readModel(history.dataSource);
+  await waitUntil('all payments in the history', 20_000, async () => (await countPayments()) === payments.length);
+  const correctRows = await readServingRows(history.dataSource);
 
-  expect((await call('POST', { 'x-admin-key': 'somebody else with a key of no use' })).status).toBe(401);
-  // Three errors: a missing payment, an additional one, and a wrong one with a later version.
-  const [gone, wrong] = payments;
-  await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [gone!.paymentReference]);
+  expect((await callRebuildRoute('POST', { 'x-admin-key': 'an invalid administration key' })).status).toBe(401);
+  // Three errors: a missing payment, a wrong payment with a higher version, and wrong counts.
+  const [deleted, corrupted] = payments;
+  await history.dataSource.query(`DELETE FROM payments WHERE payment_reference = $1`, [deleted!.paymentReference]);
   await history.dataSource.query(`UPDATE payments SET amount = 1, version = 99 WHERE payment_reference = $1`, [
-    wrong!.paymentReference,
+    corrupted!.paymentReference,
   ]);
   await history.dataSource.query(`UPDATE payment_counts SET payments = payments + 7 WHERE level = 2`);
-  expect(await readModel(history.dataSource)).not.toEqual(right);
+  expect(await readServingRows(history.dataSource)).not.toEqual(correctRows);
 
-  // In a page behind the first, so that wrong counts show.
-  const page = () => history.get('/v1/payments?page=2&pageSize=20', ours.server);
-  const { status, body } = await call('POST');
+  // Not the first page: it does not depend on the counts.
+  const page = () => history.get('/v1/payments?page=2&pageSize=20', organisation.serviceHeaders);
+  const { status, body } = await callRebuildRoute('POST');
   expect([status, body]).toEqual([202, { serving: 1, building: 2 }]);
-  const late = aPayment(ours.organisationId, ours.customers[0], { paymentUTCDate: '2025-12-31T00:00:00.000Z' });
-  await happen(late);
-  await waitUntil('the new copy to serve', 20_000, async () => {
-    expect((await page()).status).toBe(200);
-    return (await call('GET')).body?.building === null;
+  const latePayment = aPayment(organisation.organisationId, organisation.customers[0], {
+    paymentUTCDate: '2025-12-31T00:00:00.000Z',
   });
-  await waitUntil('the late payment', 20_000, async () => (await known()) >= payments.length + 1);
+  await publish(latePayment);
+  await waitUntil('the new generation to serve', 20_000, async () => {
+    expect((await page()).status).toBe(200);
+    return (await callRebuildRoute('GET')).body?.building === null;
+  });
+  await waitUntil('the late payment', 20_000, async () => (await countPayments()) >= payments.length + 1);
 
-  expect((await call('GET')).body).toEqual({ serving: 2, building: null });
-  expect((await history.one(gone!.paymentReference, ours.server)).amount).toBe(12_345);
-  expect((await history.one(late.paymentReference, ours.server)).amount).toBe(12_345);
-  const { payments: rows, counts } = await readModel(history.dataSource);
-  expect(rows.filter((row) => row.payment_reference !== late.paymentReference)).toEqual(right.payments);
-  expect(counts.length).toBeGreaterThan(right.counts.length);
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: 2, building: null });
+  expect((await history.getPayment(deleted!.paymentReference, organisation.serviceHeaders)).amount).toBe(12_345);
+  expect((await history.getPayment(latePayment.paymentReference, organisation.serviceHeaders)).amount).toBe(12_345);
+  const { payments: rows, counts } = await readServingRows(history.dataSource);
+  expect(rows.filter((row) => row.payment_reference !== latePayment.paymentReference)).toEqual(correctRows.payments);
+  expect(counts.length).toBeGreaterThan(correctRows.counts.length);
 
-  // The old copy is deleted once no process can write to it.
+  // The old generation is deleted after a minute, when no process writes to it any more.
   const rebuild = history.service.app.get(ReadModelRebuild);
   expect(await rebuild.runOnce()).toBe(false);
   history.clock.advance(60_000);
@@ -96,40 +99,48 @@ test('a rebuild from the log, with concurrent reads, corrects wrong rows and cha
   ).toEqual([{ generation: 2 }]);
 
   // A second rebuild, of correct rows, changes nothing.
-  const before = await readModel(history.dataSource);
-  await call('POST');
-  await waitUntil('the third copy to serve', 20_000, async () => (await call('GET')).body?.building === null);
-  expect((await call('GET')).body).toEqual({ serving: 3, building: null });
-  expect(await readModel(history.dataSource)).toEqual(before);
+  const before = await readServingRows(history.dataSource);
+  await callRebuildRoute('POST');
+  await waitUntil(
+    'the third generation to serve',
+    20_000,
+    async () => (await callRebuildRoute('GET')).body?.building === null,
+  );
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: 3, building: null });
+  expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
-test('after a crash before the replay request, no copy counts as complete, and another request continues', async () => {
-  const before = await readModel(history.dataSource);
-  const { serving } = (await call('GET')).body!;
+test('a generation whose replay was not requested before a crash does not serve, and another rebuild request completes it', async () => {
+  const before = await readServingRows(history.dataSource);
+  const { serving } = (await callRebuildRoute('GET')).body!;
   const transport = history.service.app.get(Transport);
   await history.service.app
     .get(Generations)
     .begin((tx) => transport.scheduleReplay(tx, [PaymentProcessingV1, PaymentSucceededV1]));
   await history.service.app.get(ReadModelRebuild).runOnce();
-  expect((await call('GET')).body).toEqual({ serving, building: serving + 1 });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving, building: serving + 1 });
 
-  expect((await call('POST')).body).toEqual({ serving, building: serving + 1 });
-  await waitUntil('it to serve', 20_000, async () => (await call('GET')).body?.serving === serving + 1);
-  expect(await readModel(history.dataSource)).toEqual(before);
+  expect((await callRebuildRoute('POST')).body).toEqual({ serving, building: serving + 1 });
+  await waitUntil(
+    'the generation to serve',
+    20_000,
+    async () => (await callRebuildRoute('GET')).body?.serving === serving + 1,
+  );
+  expect(await readServingRows(history.dataSource)).toEqual(before);
 });
 
-test('only one of several concurrent rebuild requests starts, and only one of several replicas makes the copy serve', async () => {
-  const { serving } = (await call('GET')).body!;
+test('several concurrent rebuild requests begin one generation, and only one replica makes it the serving one', async () => {
+  const { serving } = (await callRebuildRoute('GET')).body!;
   const next = serving + 1;
   const generations = history.service.app.get(Generations);
-  const miss = jest.fn(() => Promise.resolve());
-  const begun = await Promise.all(Array.from({ length: 8 }, () => generations.begin(miss)));
-  expect(begun.filter((generation) => generation !== undefined)).toEqual([next]);
-  expect(miss).toHaveBeenCalledTimes(1);
+  const scheduleReplay = jest.fn(() => Promise.resolve());
+  const begunGenerations = await Promise.all(Array.from({ length: 8 }, () => generations.begin(scheduleReplay)));
+  expect(begunGenerations.filter((generation) => generation !== undefined)).toEqual([next]);
+  expect(scheduleReplay).toHaveBeenCalledTimes(1);
 
-  const served = await Promise.all(Array.from({ length: 8 }, () => generations.serve(next)));
-  expect(served.filter((isFirst) => isFirst)).toHaveLength(1);
+  const results = await Promise.all(Array.from({ length: 8 }, () => generations.serve(next)));
+  expect(results.filter((isFirst) => isFirst)).toHaveLength(1);
   // A later call does not retire the serving generation.
   expect(await generations.serve(next)).toBe(false);
-  expect((await call('GET')).body).toEqual({ serving: next, building: null });
+  expect((await callRebuildRoute('GET')).body).toEqual({ serving: next, building: null });
 });

@@ -14,7 +14,11 @@ import { BookReader, MessagePattern } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { listNotifiedSites, SESSION_NOTIFICATIONS_BOOK, SITE_NOTIFICATIONS_BOOK } from './notification-books.query.js';
 
-/** Digests and lists notifications for reconciliation: those of sessions (`notifications`) and of sites (`webhooks`). */
+/**
+ * Serves the reconciliation run of payment-processor. A book is the list of rows that a service must have for the
+ * payments of a day (docs/reconciliation.md). This service has two: `notifications` contains those of sessions,
+ * `webhooks` those of sites. `digest` returns one hash and total for each merchant and mode, `list` returns the rows.
+ */
 @Controller()
 export class BooksConsumer {
   private readonly books: ReadonlyMap<string, BookReader>;

@@ -1,20 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { batched } from '@svc/persistence';
-import { type DeliveryAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
+import { type CompletedAttempt, DeliveryAttemptRepository } from './delivery-attempt.repository.js';
 import { DueSignal } from './due-signal.js';
 
 /**
- * One statement at a time, with all attempts that ended during the one before: the fewest possible commits. An attempt waits
- * only after its endpoint has responded and its request slot is free. `max` is the number of requests in flight, so that one
- * statement takes all that wait.
+ * One statement runs at a time. It records all attempts that ended while the previous statement ran, so there are few
+ * commits. An attempt waits here only after its endpoint has responded and its request slot is free. `max` is the
+ * default number of requests in flight, so one statement can record all attempts that wait.
  */
 const BATCH_OPTIONS = { max: 200, atOnce: 1 };
 
 /**
  * Records attempts in batches: an attempt that ends while a statement is running is recorded with the next statement.
  *
- * Only attempts of a Success share a statement, since only the holder of the lease changes such a row. A statement that
- * supersedes several Failed rows may run at the same time: two statements that lock several rows each could deadlock.
+ * Only attempts of Success notifications share a statement, because only the holder of the lease changes such a row.
+ * Failed notifications are recorded one by one: another transaction may supersede several of them at the same time, and
+ * two statements that lock several rows each could deadlock.
  */
 @Injectable()
 export class AttemptRecorder {
@@ -23,9 +24,12 @@ export class AttemptRecorder {
     @Inject(DueSignal) private readonly due: DueSignal,
   ) {}
 
-  /** Two attempts of one notification, of an ended lease and of the next one, never share a statement. */
+  /**
+   * The key keeps two attempts of one notification, from an ended lease and from the next one, out of the same
+   * statement.
+   */
   private readonly insertBatched = batched(
-    (attempts: readonly DeliveryAttempt[]) => this.attempts.insertAll(attempts),
+    (attempts: readonly CompletedAttempt[]) => this.attempts.insertAll(attempts),
     {
       ...BATCH_OPTIONS,
       key: ({ notification }) => notification.id,
@@ -33,10 +37,10 @@ export class AttemptRecorder {
   );
 
   /**
-   * Returns false when the lease had ended and another worker leased the notification: that worker sends it again under the
-   * same webhook-id (E8).
+   * Returns false when the lease has ended and another worker has leased the notification. That worker sends it again
+   * under the same webhook-id (E8).
    */
-  async record(attempt: DeliveryAttempt): Promise<boolean> {
+  async record(attempt: CompletedAttempt): Promise<boolean> {
     const { isInserted, isEndpointRecovered } =
       attempt.notification.paymentStatus === 'Failed'
         ? (await this.attempts.insertAll([attempt]))[0]!

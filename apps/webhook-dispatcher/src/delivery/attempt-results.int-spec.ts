@@ -1,8 +1,8 @@
-/** The effects of the result of an attempt: the statements, the log, and the next lease request. */
+/** Tests the effects of the result of an attempt: database statements, log messages, and the next lease request. */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 import { AttemptRecorder } from './attempt-recorder.js';
 import { DeliveryAttemptRepository } from './delivery-attempt.repository.js';
@@ -13,7 +13,7 @@ let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -26,56 +26,65 @@ afterAll(async () => {
 });
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
-const endpoint = (): string => `127.0.0.1:${receiver.port}`;
+const receiverEndpoint = (): string => `127.0.0.1:${receiver.port}`;
 const later = (ms: number): Date => dispatcher.clock.later(ms);
 
-async function recorded(state: 'success' | 'failed' = 'success'): Promise<string> {
-  const payment = dispatcher.payment(receiver.url, { state });
-  await dispatcher.paid(payment);
-  return (await dispatcher.rowOf(payment)).id;
+async function recordNotification(state: 'success' | 'failed' = 'success'): Promise<string> {
+  const payment = dispatcher.newPayment(receiver.url, { state });
+  await dispatcher.deliverPayments(payment);
+  return (await dispatcher.getNotificationRow(payment)).id;
 }
-const lease = (): Promise<LeasedNotification[]> =>
+const leaseAll = (): Promise<LeasedNotification[]> =>
   new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
     leasedUntil: later(30_000),
     ...{ max: 50, maxPerMerchant: 50, maxPerEndpoint: 50, usage: [] },
   });
-const write = (recorder: AttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
+const recordDelivered = (recorder: AttemptRecorder, notification: LeasedNotification): Promise<boolean> =>
   recorder.record({
     notification,
     response: { statusCode: 200, durationMs: 1 },
     result: { outcome: 'acknowledged', state: 'delivered', nextAttemptAt: undefined },
     ...{ startedAt: dispatcher.clock.now(), endedAt: dispatcher.clock.now() },
   });
-const circuit = (failures: number, openUntil: Date | null): Promise<unknown> =>
+const insertCircuit = (failures: number, openUntil: Date | null): Promise<unknown> =>
   query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES (7, $1, $2, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-    [endpoint(), failures, openUntil],
+    [receiverEndpoint(), failures, openUntil],
   );
 
-describe('results that arrive together are recorded', () => {
+describe('results that arrive at the same time', () => {
   test.each([
-    ['success', 2, 'one alone, then the rest at once'],
-    ['failed', 4, 'each alone'],
-  ] as const)('for a %s in %d statements: %s', async (state, statements, _) => {
-    for (let count = 0; count < 4; count++) await recorded(state);
-    const leased = await lease();
-    const sent = jest.spyOn(dispatcher.test.dataSource, 'query');
-    const recorder = new AttemptRecorder(
-      new DeliveryAttemptRepository(dispatcher.test.dataSource),
-      new DueSignal(dispatcher.test.dataSource),
-    );
-    expect(await Promise.all(leased.map((one) => write(recorder, one)))).toEqual([true, true, true, true]);
-    expect(sent).toHaveBeenCalledTimes(statements);
-  });
+    // The first result is recorded immediately, the other three together with the next statement.
+    { status: 'Success', state: 'success', statementCount: 2 },
+    { status: 'Failed', state: 'failed', statementCount: 4 },
+  ] as const)(
+    'for four $status notifications are recorded with $statementCount statements',
+    async ({ state, statementCount }) => {
+      for (let count = 0; count < 4; count++) await recordNotification(state);
+      const leased = await leaseAll();
+      const querySpy = jest.spyOn(dispatcher.test.dataSource, 'query');
+      const recorder = new AttemptRecorder(
+        new DeliveryAttemptRepository(dispatcher.test.dataSource),
+        new DueSignal(dispatcher.test.dataSource),
+      );
+      expect(await Promise.all(leased.map((notification) => recordDelivered(recorder, notification)))).toEqual([
+        true,
+        true,
+        true,
+        true,
+      ]);
+      expect(querySpy).toHaveBeenCalledTimes(statementCount);
+    },
+  );
 
-  test('locking the circuits of their endpoints in one order, so that two statements cannot wait for each other', async () => {
+  test('lock the circuits of their endpoints in a fixed order, so that two statements cannot deadlock', async () => {
     const endpoints = ['c.example:443', 'a.example:443', 'b.example:443'];
-    for (const one of endpoints)
-      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [one]);
-    for (let count = 0; count < 4; count++) await recorded();
-    const [first, ...leased] = await lease();
+    for (const host of endpoints)
+      await query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES (7, $1, 1, 0)`, [host]);
+    for (let count = 0; count < 4; count++) await recordNotification();
+    const [first, ...leased] = await leaseAll();
     const holder = dispatcher.test.dataSource.createQueryRunner();
     await holder.startTransaction();
     await holder.query(`SELECT FROM circuits WHERE endpoint = 'a.example:443' FOR UPDATE`);
@@ -83,9 +92,9 @@ describe('results that arrive together are recorded', () => {
       new DeliveryAttemptRepository(dispatcher.test.dataSource),
       new DueSignal(dispatcher.test.dataSource),
     );
-    const writing = [
-      write(recorder, first!),
-      ...leased.map((one, nth) => write(recorder, { ...one, endpoint: endpoints[nth]! })),
+    const recording = [
+      recordDelivered(recorder, first!),
+      ...leased.map((notification, nth) => recordDelivered(recorder, { ...notification, endpoint: endpoints[nth]! })),
     ];
     await waitUntil('the statement to wait', 5_000, async () => {
       const [row] = await query<[{ count: number }]>(
@@ -94,20 +103,20 @@ describe('results that arrive together are recorded', () => {
       );
       return row.count > 0;
     });
-    const free = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
+    const unlockedCircuits = await query(`SELECT endpoint FROM circuits ORDER BY endpoint FOR UPDATE SKIP LOCKED`);
     await holder.commitTransaction();
     await holder.release();
-    expect(await Promise.all(writing)).toEqual([true, true, true, true]);
-    expect(free).toEqual([{ endpoint: 'b.example:443' }, { endpoint: 'c.example:443' }]);
+    expect(await Promise.all(recording)).toEqual([true, true, true, true]);
+    expect(unlockedCircuits).toEqual([{ endpoint: 'b.example:443' }, { endpoint: 'c.example:443' }]);
   });
 });
 
 describe('the log contains', () => {
-  const TRIED = 'notification attempted';
+  const ATTEMPTED = 'notification attempted';
   const GIVEN_UP = 'notification given up';
-  const OPEN = 'endpoint is failing: circuit breaker opened';
-  const BEHIND = 'notifications given up behind an open circuit';
-  async function logged(): Promise<unknown[]> {
+  const CIRCUIT_OPENED = 'endpoint is failing: circuit breaker opened';
+  const EXHAUSTED_BEHIND_CIRCUIT = 'notifications given up behind an open circuit';
+  async function runAndReadLog(): Promise<unknown[]> {
     const { log } = dispatcher.test.service;
     const [info, warn] = [jest.spyOn(log, 'info'), jest.spyOn(log, 'warn')];
     await dispatcher.runOnce();
@@ -115,55 +124,56 @@ describe('the log contains', () => {
   }
 
   test.each([
-    ['acknowledged', 200, 0, [TRIED]],
-    ['refused for now', 500, 0, [TRIED]],
-    ['refused the twelfth time', 500, 11, [GIVEN_UP]],
-    ['refused for ever', 410, 0, [GIVEN_UP]],
-  ])('the result %s', async (_, status, position, messages) => {
-    receiver.behaves(answers(status));
-    const id = await recorded();
-    await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, position]);
-    expect(await logged()).toEqual(messages);
+    { title: 'an acknowledged notification', status: 200, earlierAttempts: 0, messages: [ATTEMPTED] },
+    { title: 'a rejected notification', status: 500, earlierAttempts: 0, messages: [ATTEMPTED] },
+    { title: 'a notification that was rejected twelve times', status: 500, earlierAttempts: 11, messages: [GIVEN_UP] },
+    { title: 'a notification whose endpoint responds 410', status: 410, earlierAttempts: 0, messages: [GIVEN_UP] },
+  ])('one message about $title', async ({ status, earlierAttempts, messages }) => {
+    receiver.setBehaviours(respondWith(status));
+    const id = await recordNotification();
+    await query(`UPDATE notifications SET schedule_position = $2 WHERE id = $1`, [id, earlierAttempts]);
+    expect(await runAndReadLog()).toEqual(messages);
   });
 
-  test('the opening of a circuit', async () => {
-    receiver.behaves(answers(500));
-    await circuit(3, null);
-    await recorded();
-    expect(await logged()).toEqual([TRIED]);
+  test('a message about a circuit that opens', async () => {
+    receiver.setBehaviours(respondWith(500));
+    await insertCircuit(3, null);
+    await recordNotification();
+    expect(await runAndReadLog()).toEqual([ATTEMPTED]);
     jest.restoreAllMocks();
-    await recorded();
-    expect(await logged()).toEqual([TRIED, OPEN]);
+    await recordNotification();
+    expect(await runAndReadLog()).toEqual([ATTEMPTED, CIRCUIT_OPENED]);
   });
 
-  test('only the result if the probe of an open circuit fails', async () => {
-    receiver.behaves(answers(500));
-    await circuit(5, later(0));
-    await recorded();
-    expect(await logged()).toEqual([TRIED]);
+  test('only the message about the attempt if the probe of an open circuit fails', async () => {
+    receiver.setBehaviours(respondWith(500));
+    await insertCircuit(5, later(0));
+    await recordNotification();
+    expect(await runAndReadLog()).toEqual([ATTEMPTED]);
   });
 
-  test('the number of exhausted notifications behind an open circuit', async () => {
-    receiver.behaves(answers(500));
-    await circuit(5, later(0));
-    const overdue = await recorded();
+  test('a message about notifications that were exhausted behind an open circuit', async () => {
+    receiver.setBehaviours(respondWith(500));
+    await insertCircuit(5, later(0));
+    const overdue = await recordNotification();
     await query(`UPDATE notifications SET next_attempt_at = $2, created_at = $3 WHERE id = $1`, [
       overdue,
       later(-MIN_OVERDUE_MS),
       later(-MAX_BACKLOG_AGE_MS),
     ]);
-    await recorded();
-    expect(await logged()).toEqual([TRIED, BEHIND]);
+    await recordNotification();
+    expect(await runAndReadLog()).toEqual([ATTEMPTED, EXHAUSTED_BEHIND_CIRCUIT]);
   });
 });
 
-describe('the worker leases again', () => {
+describe('after an attempt', () => {
   test.each([
-    ['failed', 'after a Failed, for which a Success may have waited', 1],
-    ['success', 'not after a Success, where nothing waits for a place', 0],
-  ] as const)('%s: %s', async (state, _, nudges) => {
-    receiver.behaves(answers(200));
-    await recorded(state);
+    // A Success of the session may have waited for the end of the lease.
+    { status: 'Failed', state: 'failed', nudges: 1 },
+    { status: 'Success', state: 'success', nudges: 0 },
+  ] as const)('of a $status notification, the worker is woken $nudges times', async ({ state, nudges }) => {
+    receiver.setBehaviours(respondWith(200));
+    await recordNotification(state);
     const nudge = jest.spyOn(dispatcher.test.service.app.get(DueSignal), 'nudge');
     expect(await dispatcher.runOnce()).toBe(1);
     expect(nudge).toHaveBeenCalledTimes(nudges);

@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import type { EndpointKey } from '../endpoint/concurrency-limiter.js';
 import { type Circuit, MAX_BACKLOG_AGE_MS, MIN_OVERDUE_MS } from '../retries/circuit.js';
 
-/** The next failed probe exhausts the next batch. */
+/** Notifications that one failed probe exhausts at most; the next failed probe exhausts the next ones. */
 const EXHAUST_BATCH_SIZE = 1_000;
 
 /** Circuits of failing endpoints. */
@@ -16,14 +16,14 @@ export class CircuitRepository {
     );
   }
 
-  /** Locked until the end of the transaction. */
+  /** Locks the row until the end of the transaction. */
   async findForUpdate(tx: EntityManager, { merchantId, endpoint }: EndpointKey): Promise<Circuit | undefined> {
     const [row] = await tx.query<CircuitRow[]>(
       `SELECT failures, openings, open_until AS "openUntil", probe_lease_id AS "probeLeaseId"
          FROM circuits WHERE merchant_id = $1 AND endpoint = $2 FOR UPDATE`,
       [merchantId, endpoint],
     );
-    return row && circuitOf(row);
+    return row && circuitFromRow(row);
   }
 
   async update(tx: EntityManager, { merchantId, endpoint }: EndpointKey, circuit: Circuit): Promise<void> {
@@ -41,7 +41,9 @@ export class CircuitRepository {
     );
   }
 
-  /** Exhausts notifications that are overdue for longer than their whole schedule; returns their number. */
+  /**
+   * Exhausts the endpoint's notifications that are too old and overdue for too long (circuit.ts). Returns their number.
+   */
   async exhaustOverdue(tx: EntityManager, { merchantId, endpoint }: EndpointKey, now: Date): Promise<number> {
     const before = (ms: number): Date => new Date(now.getTime() - ms);
     const [, count] = await tx.query<[unknown[], number]>(
@@ -65,6 +67,6 @@ interface CircuitRow {
   probeLeaseId: string | null;
 }
 
-function circuitOf({ failures, openings, openUntil, probeLeaseId }: CircuitRow): Circuit {
+function circuitFromRow({ failures, openings, openUntil, probeLeaseId }: CircuitRow): Circuit {
   return { failures, openings, openUntil: openUntil ?? undefined, probeLeaseId: probeLeaseId ?? undefined };
 }

@@ -4,7 +4,7 @@ import { EmbeddedBroker } from '@svc/messaging';
 import { type RunningService, startService } from '@svc/service';
 import { waitUntil } from '@svc/testing';
 import { DISPATCHER_ENV, DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { webhookDispatcherService } from '../index.js';
 import { DeliveryWorker } from './delivery-worker.js';
 
@@ -16,7 +16,7 @@ let receiver: Receiver;
 
 beforeEach(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
   receiver = await Receiver.start();
 });
 afterEach(async () => {
@@ -30,128 +30,139 @@ interface CircuitRow {
   open_until: Date | null;
 }
 
-const circuits = (): Promise<CircuitRow[]> => dispatcher.test.dataSource.query(`SELECT * FROM circuits`);
+const readCircuits = (): Promise<CircuitRow[]> => dispatcher.test.dataSource.query(`SELECT * FROM circuits`);
 
-async function paid(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
-  const payments = Array.from({ length: count }, () => dispatcher.payment(url));
-  for (const payment of payments) await dispatcher.paid(payment);
+async function deliverNewPayments(count: number, url = receiver.url): Promise<HostedPaymentSnapshot[]> {
+  const payments = Array.from({ length: count }, () => dispatcher.newPayment(url));
+  for (const payment of payments) await dispatcher.deliverPayments(payment);
   return payments;
 }
 
-async function replica(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<RunningService> {
+/** Starts another process of the service on the same database, with the same clock. */
+async function startReplica(env: Record<string, string> = {}, broker = new EmbeddedBroker()): Promise<RunningService> {
   const { url } = dispatcher.test.dataSource.options as { url: string };
   const base = { SVC_ENVIRONMENT: 'development', SVC_LOG_LEVEL: 'silent', SVC_DATABASE_URL: url, ...DISPATCHER_ENV };
   return startService(webhookDispatcherService, { env: { ...base, ...env }, broker, clock: dispatcher.clock });
 }
 
-/** Ten failing notifications: the circuit is open for ten seconds, and all ten are due again within a minute. */
-async function opened(): Promise<HostedPaymentSnapshot[]> {
-  receiver.behaves(answers(500));
-  const payments = await paid(10);
+/**
+ * Sends ten notifications that fail: the circuit is open for ten seconds, and all ten are due again within a minute.
+ */
+async function openCircuit(): Promise<HostedPaymentSnapshot[]> {
+  receiver.setBehaviours(respondWith(500));
+  const payments = await deliverNewPayments(10);
   expect(await dispatcher.runOnce()).toBe(10);
-  expect(await circuits()).toMatchObject([
+  expect(await readCircuits()).toMatchObject([
     { failures: 10, openings: 1, open_until: dispatcher.clock.later(10 * SECOND) },
   ]);
   return payments;
 }
 
-describe('an endpoint that fails five times in a row', () => {
+describe('a failing endpoint', () => {
   it('receives nothing, then one probe, and all notifications once the probe succeeds', async () => {
-    await opened();
+    await openCircuit();
     dispatcher.clock.advance(9 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect(await circuits()).toMatchObject([{ openings: 2, open_until: dispatcher.clock.later(20 * SECOND) }]);
+    expect(await readCircuits()).toMatchObject([{ openings: 2, open_until: dispatcher.clock.later(20 * SECOND) }]);
     dispatcher.clock.advance(20 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
-    expect(await circuits()).toEqual([]);
-    // The eight due ones, and the failed probe, which waited for its next attempt.
+    expect(await readCircuits()).toEqual([]);
+    // Eight are due. The ninth is the failed probe, which waited for its next attempt.
     expect(await dispatcher.runOnce()).toBe(9);
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('receives waiting notifications at once after an outage, but not those that wait for keys or are in flight', async () => {
-    const payments = await opened();
+  it('receives waiting notifications immediately after an outage, except those that wait for keys or are in flight', async () => {
+    const payments = await openCircuit();
     const { superuser } = dispatcher.test;
-    const later = dispatcher.clock.later(6 * HOUR);
+    const inSixHours = dispatcher.clock.later(6 * HOUR);
     const [unsigned, leased, ...waiting] = payments.slice(1);
-    await superuser.query(`UPDATE notifications SET next_attempt_at = $1`, [later]);
-    const change = async (payment: HostedPaymentSnapshot | undefined, set: string): Promise<void> => {
+    await superuser.query(`UPDATE notifications SET next_attempt_at = $1`, [inSixHours]);
+    const updateNotification = async (payment: HostedPaymentSnapshot | undefined, set: string): Promise<void> => {
       await superuser.query(`UPDATE notifications SET ${set} WHERE payment_reference = $1`, [
         payment!.paymentReference,
       ]);
     };
-    await change(payments[0], `next_attempt_at = now() - interval '1 year'`);
-    await change(unsigned, `unsigned_since = created_at, missing_keys = '{webhook-secret}'`);
-    await change(leased, `leased_until = next_attempt_at, lease_id = gen_random_uuid()`);
+    await updateNotification(payments[0], `next_attempt_at = now() - interval '1 year'`);
+    await updateNotification(unsigned, `unsigned_since = created_at, missing_keys = '{webhook-secret}'`);
+    await updateNotification(leased, `leased_until = next_attempt_at, lease_id = gen_random_uuid()`);
     dispatcher.clock.advance(10 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    await change(payments[0], `next_attempt_at = now() - interval '1 year'`);
+    await updateNotification(payments[0], `next_attempt_at = now() - interval '1 year'`);
     dispatcher.clock.advance(20 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await dispatcher.runOnce()).toBe(waiting.length);
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
-  it('keeps the schedule of failed notifications while others succeed: that is no outage', async () => {
-    const [probe] = await opened();
+  it('receives its other notifications by their schedule, not immediately, when its first probe succeeds', async () => {
+    const [probe] = await openCircuit();
     const { superuser } = dispatcher.test;
     await superuser.query(`UPDATE notifications SET next_attempt_at = $1 WHERE payment_reference <> $2`, [
       dispatcher.clock.later(6 * HOUR),
       probe!.paymentReference,
     ]);
     dispatcher.clock.advance(10 * SECOND);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     expect(await dispatcher.runOnce()).toBe(1);
-    expect(await circuits()).toEqual([]);
+    expect(await readCircuits()).toEqual([]);
     expect(await dispatcher.runOnce()).toBe(0);
   });
 
   it('has one circuit for all replicas, also after a restart and for new notifications', async () => {
-    await opened();
+    await openCircuit();
     const broker = new EmbeddedBroker();
-    const other = await replica({ SVC_DELIVERY: 'on' }, broker);
-    const late = dispatcher.payment(receiver.url);
-    await broker.targets()[0]!.deliver([dispatcher.paidEvent(late)]);
-    expect(await dispatcher.rowOf(late)).toMatchObject({ state: 'pending', tries: 0, lease_id: null });
+    const replica = await startReplica({ SVC_DELIVERY: 'on' }, broker);
+    const newPayment = dispatcher.newPayment(receiver.url);
+    await broker.targets()[0]!.deliver([dispatcher.finalPaymentEvent(newPayment)]);
+    expect(await dispatcher.getNotificationRow(newPayment)).toMatchObject({
+      state: 'pending',
+      tries: 0,
+      lease_id: null,
+    });
     expect(receiver.received).toHaveLength(10);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     dispatcher.clock.advance(20 * SECOND);
-    await waitUntil('everything', 10_000, async () => (await dispatcher.rowOf(late)).state === 'delivered');
-    await other.close();
+    await waitUntil(
+      'the delivery',
+      10_000,
+      async () => (await dispatcher.getNotificationRow(newPayment)).state === 'delivered',
+    );
+    await replica.close();
   });
 
   it('is probed by one replica only', async () => {
-    await opened();
-    const others = await Promise.all([replica(), replica(), replica()]);
+    await openCircuit();
+    const replicas = await Promise.all([startReplica(), startReplica(), startReplica()]);
     dispatcher.clock.advance(10 * SECOND);
     let release: () => void = () => undefined;
-    receiver.behaves((response) => {
+    receiver.setBehaviours((response) => {
       release = () => response.writeHead(200).end();
     });
     const arrived = receiver.nextRequest();
-    const workers = [dispatcher.worker, ...others.map(({ app }) => app.get(DeliveryWorker))];
+    const workers = [dispatcher.worker, ...replicas.map(({ app }) => app.get(DeliveryWorker))];
     const running = workers.map((worker) => worker.runOnce());
     await arrived;
-    // A worker that leases after the response to the probe would find a closed circuit.
+    // All workers must have leased before the response to the probe closes the circuit.
     let ended = 0;
     for (const run of running) void run.then(() => ended++);
-    await waitUntil('the three without a probe', 10_000, () => Promise.resolve(ended === 3));
+    await waitUntil('the three workers that may not send the probe', 10_000, () => Promise.resolve(ended === 3));
     // While the probe is in flight, no other notification is sent, until its response or the end of its lease.
     dispatcher.clock.advance(15 * SECOND);
-    expect(await Promise.all(others.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
+    expect(await Promise.all(replicas.map(({ app }) => app.get(DeliveryWorker).runOnce()))).toEqual([0, 0, 0]);
     expect(receiver.received).toHaveLength(11);
     release();
     const counts = await Promise.all(running);
     expect(counts.toSorted()).toEqual([0, 0, 0, 1]);
-    await Promise.all(others.map((other) => other.close()));
+    await Promise.all(replicas.map((replica) => replica.close()));
   });
 
-  it('is probed again when the worker of the probe crashed', async () => {
-    await opened();
+  it('is probed again after the worker of the probe has crashed', async () => {
+    await openCircuit();
     dispatcher.clock.advance(10 * SECOND);
     await dispatcher.test.dataSource.query(`UPDATE circuits SET open_until = $1, probe_lease_id = $2`, [
       dispatcher.clock.later(30 * SECOND),
@@ -164,34 +175,34 @@ describe('an endpoint that fails five times in a row', () => {
   });
 
   it('has a separate circuit for each merchant: one merchant cannot block another on a shared host', async () => {
-    await opened();
-    await dispatcher.usualSecrets(8);
-    receiver.behaves(answers(200));
-    const payment = { ...dispatcher.payment(receiver.url), merchantId: 8 };
-    await dispatcher.paid(payment);
+    await openCircuit();
+    await dispatcher.deliverDefaultSecrets(8);
+    receiver.setBehaviours(respondWith(200));
+    const payment = { ...dispatcher.newPayment(receiver.url), merchantId: 8 };
+    await dispatcher.deliverPayments(payment);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
-  it('that is up has no row: a response, even 404, resets four failures', async () => {
-    receiver.behaves(answers(500), answers(500), answers(500), answers(500), answers(404));
-    await paid(4);
+  it('has no circuit after a response, even a 404, that follows four failures', async () => {
+    receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(500), respondWith(500), respondWith(404));
+    await deliverNewPayments(4);
     await dispatcher.runOnce();
-    expect(await circuits()).toMatchObject([{ failures: 4, openings: 0, open_until: null }]);
-    await paid(1);
+    expect(await readCircuits()).toMatchObject([{ failures: 4, openings: 0, open_until: null }]);
+    await deliverNewPayments(1);
     await dispatcher.runOnce();
-    expect(await circuits()).toEqual([]);
+    expect(await readCircuits()).toEqual([]);
   });
 
-  it('exhausts notifications that are overdue for longer than their schedule if it never recovers', async () => {
-    const payments = await opened();
+  it('that never recovers has its notifications exhausted after their whole schedule', async () => {
+    const payments = await openCircuit();
     for (let hours = 0; hours < 160; hours++) {
       dispatcher.clock.advance(HOUR);
       await dispatcher.runOnce();
     }
-    const rows = await Promise.all(payments.map((payment) => dispatcher.rowOf(payment)));
+    const rows = await Promise.all(payments.map((payment) => dispatcher.getNotificationRow(payment)));
     expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['exhausted']));
-    // Each has had its first attempt, and some were probes; none was sent more often than the schedule allows.
+    // No notification was sent more often than its schedule allows, although some of them were probes as well.
     for (const { tries } of rows) expect(tries).toBeLessThanOrEqual(12);
     expect(receiver.received.length).toBeGreaterThan(20);
   });

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
-import { afterFailure } from '../retries/circuit.js';
+import { circuitAfterFailure } from '../retries/circuit.js';
 import { CircuitRepository } from './circuit.repository.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 export interface CircuitChange {
-  /** When the circuit becomes half-open; undefined while it is closed. */
+  /** Time at which the circuit becomes half-open; undefined while it is closed. */
   readonly openUntil: Date | undefined;
   readonly wasOpen: boolean;
   /** Number of notifications that were overdue for longer than their schedule and are now exhausted. */
@@ -14,9 +14,10 @@ export interface CircuitChange {
 }
 
 /**
- * Counts a failed attempt of an endpoint, over all processes: it locks the row while it computes the new state. Only for
- * failures; the statement that records another attempt closes the circuit (delivery-attempt.repository.ts). A crash before
- * this transaction loses one failure of the count: after an uncounted probe, another one follows at the end of its lease.
+ * Counts a failed attempt in the circuit of its endpoint. All processes share the row, which is locked while the new
+ * state is computed. Only failures are counted here: the statement that records any other attempt also closes the
+ * circuit (delivery-attempt.repository.ts). After a crash before this transaction the failure is not counted. If it was
+ * the probe, the circuit allows another probe at the end of the lease.
  */
 @Injectable()
 export class CountFailure {
@@ -33,10 +34,10 @@ export class CountFailure {
     return inTransaction(this.dataSource, async (tx) => {
       await this.circuits.insertIfAbsent(tx, key);
       const before = await this.circuits.findForUpdate(tx, key);
-      // Closed between the two statements: the endpoint is up.
+      // Another attempt succeeded between the two statements and closed the circuit.
       if (!before) return { openUntil: undefined, wasOpen: false, exhausted: 0 };
 
-      const after = afterFailure(before, leaseId, now);
+      const after = circuitAfterFailure(before, leaseId, now);
       await this.circuits.update(tx, key, after);
       const hasFailedProbe = before.probeLeaseId === leaseId;
       const exhausted = hasFailedProbe ? await this.circuits.exhaustOverdue(tx, key, now) : 0;

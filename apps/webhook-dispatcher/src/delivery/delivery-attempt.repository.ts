@@ -7,7 +7,7 @@ import type { AttemptResult } from '../retries/classify-response.js';
 import type { LeasedNotification } from './delivery-lease.repository.js';
 
 /** A delivery attempt that has ended, and its result. */
-export interface DeliveryAttempt {
+export interface CompletedAttempt {
   readonly notification: Pick<LeasedNotification, 'id' | 'leaseId' | 'paymentStatus' | 'merchantId' | 'endpoint'>;
   readonly response: WebhookResponse;
   readonly result: AttemptResult;
@@ -17,17 +17,17 @@ export interface DeliveryAttempt {
 
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
-interface InsertedAttempt {
-  /** False when the lease had ended. */
+interface InsertResult {
+  /** False when the lease had ended before. */
   readonly isInserted: boolean;
   /** The endpoint has responded after an outage. */
   readonly isEndpointRecovered: boolean;
 }
 
 /**
- * An outage is a circuit that opened again after a probe. One opening alone may come from a few notifications that the
- * receiver rejects while it accepts all others: rescheduled at each of its responses, those would use up their schedule
- * within minutes.
+ * After an outage the waiting notifications become due immediately. An outage is a circuit that opened again after a
+ * failed probe. A single opening is no outage: the endpoint may reject a few notifications and accept all others. If
+ * each accepted one made the rejected ones due, they would use up all attempts of their schedule within minutes.
  */
 const MIN_OUTAGE_OPENINGS = 2;
 const RESCHEDULE_BATCH_SIZE = 1_000;
@@ -40,12 +40,13 @@ export class DeliveryAttemptRepository {
   /**
    * Records attempts and their effects, and ends their leases, in one statement.
    *
-   * A Failed that was superseded while it was in flight stays superseded, unless the endpoint acknowledged it: then the
-   * merchant has seen it before the Success, which waits for the end of this lease.
+   * A Failed notification that was superseded while it was in flight stays superseded, unless the endpoint acknowledged
+   * it. In that case the merchant has received it before the Success, because the Success waits for the end of this
+   * lease.
    *
-   * An attempt that is not a failure closes the circuit of its endpoint, that is, deletes its row, if there is one.
+   * An attempt that is not a failure closes the circuit of its endpoint: it deletes the row of the circuit.
    */
-  async insertAll(attempts: readonly DeliveryAttempt[]): Promise<InsertedAttempt[]> {
+  async insertAll(attempts: readonly CompletedAttempt[]): Promise<InsertResult[]> {
     const rows = attempts.map(({ notification, response, result, startedAt, endedAt }) => ({
       id: notification.id,
       lease: notification.leaseId,
@@ -94,14 +95,14 @@ export class DeliveryAttemptRepository {
     const recovered = new Set(written[0]?.recovered?.map(endpointId));
     return attempts.map(({ notification }) => ({
       isInserted: ids.has(notification.id),
-      // Of several attempts to one endpoint, only the first.
+      // True only for the first of several attempts to one endpoint.
       isEndpointRecovered: recovered.delete(endpointId(notification)),
     }));
   }
 
   /**
-   * Makes all waiting notifications of a recovered endpoint due now. In batches, each committed on its own: after a crash the
-   * others wait for their schedule, as before.
+   * Makes all waiting notifications of a recovered endpoint due now. Each batch is a separate transaction: after a
+   * crash the remaining notifications wait for their schedule.
    */
   async makeEndpointDue({ merchantId, endpoint }: EndpointKey, now: Date): Promise<void> {
     for (let count = RESCHEDULE_BATCH_SIZE; count === RESCHEDULE_BATCH_SIZE;)

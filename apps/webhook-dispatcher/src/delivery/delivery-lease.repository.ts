@@ -5,10 +5,10 @@ import type { EndpointUsage } from '../endpoint/concurrency-limiter.js';
 import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningPurpose } from '../signing-secrets/find-signing-secrets.query.js';
 
-/** A notification that this worker alone may send until its lease ends. */
+/** A notification that only this worker may send until its lease ends. */
 export type LeasedNotification = NotificationContent & {
   readonly id: string;
-  /** The same at every attempt (E8). */
+  /** Header `webhook-id`, the same at every attempt (E8). */
   readonly webhookId: string;
   readonly leaseId: string;
   readonly leasedUntil: Date;
@@ -18,16 +18,19 @@ export type LeasedNotification = NotificationContent & {
   readonly paymentStatus: PaymentStatusText;
   readonly url: string;
   readonly endpoint: string;
-  /** Attempts of the schedule already made. */
+  /** Number of attempts since the schedule began. */
   readonly schedulePosition: number;
   readonly createdAt: Date;
-  /** Trace of the payment. */
+  /** Trace context of the payment (W3C). */
   readonly traceparent: string | null;
 };
 
 export interface LeaseRequest {
   readonly now: Date;
-  /** New for each request: it is the fencing token of the results (delivery-attempt.repository.ts). */
+  /**
+   * New for each request. A result is recorded only while the row has this id (fencing token;
+   * delivery-attempt.repository.ts).
+   */
   readonly leaseId: string;
   /** Later than any attempt can end: see LEASE_MS of the worker. */
   readonly leasedUntil: Date;
@@ -39,21 +42,21 @@ export interface LeaseRequest {
   readonly usage: readonly EndpointUsage[];
 }
 
-/** Why a notification could not be signed. */
+/** The keys that a notification lacks, and when this was found. */
 export interface SigningFailure {
   readonly at: Date;
   /** At least one. */
   readonly missingKeys: readonly SigningPurpose[];
 }
 
-/** Notifications that are due for longer take turns with newer ones: neither waits for the other (E6). */
+/** A notification that has been due for longer is backlog. Backlog and newer notifications are leased in turn (E6). */
 const BACKLOG_AGE_MS = 30_000;
 
 /**
- * Notifications of one endpoint that may be sent, with a due time that satisfies `condition`. With NOT EXISTS instead of the
- * last subquery PostgreSQL plans a scan of all notifications.
+ * Selects the notifications of one endpoint that may be sent and whose due time satisfies `condition`. The last
+ * subquery is not a NOT EXISTS, because for that PostgreSQL plans a scan of all notifications.
  */
-const dueWithin = (condition: string): string => `
+const selectDueOfEndpoint = (condition: string): string => `
   SELECT n.id, n.next_attempt_at
     FROM notifications n
    WHERE n.merchant_id = ready.merchant_id AND n.endpoint = ready.endpoint AND n.state = 'pending' AND ${condition}
@@ -67,8 +70,8 @@ const dueWithin = (condition: string): string => `
      FOR UPDATE SKIP LOCKED`;
 
 /**
- * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. A skip scan of the index:
- * the cost grows with the number of endpoints, not of notifications.
+ * For `WITH RECURSIVE`: each endpoint that has pending notifications, with its earliest due time. It is a skip scan of
+ * the index, so its cost depends on the number of endpoints, not on the number of notifications.
  */
 const PENDING_ENDPOINTS = `endpoints AS (
     (SELECT merchant_id, endpoint, next_attempt_at AS first_due FROM notifications
@@ -82,6 +85,14 @@ const PENDING_ENDPOINTS = `endpoints AS (
             ORDER BY n.merchant_id, n.endpoint, n.next_attempt_at LIMIT 1) AS further
   )`;
 
+/**
+ * $1 now, $2 end of the leases, $3 lease id, $4 to $6 limits in total, of a merchant and of an endpoint, $7 to $9 the
+ * requests in flight (merchant ids, endpoints, numbers), $10 due times up to this one are backlog.
+ *
+ * Steps: `busy` has the requests in flight, `ready` the endpoints that may receive notifications and how many (`room`),
+ * `due` their due notifications, `of_endpoint` and `of_merchant` the order in which these are leased, `chosen` those
+ * within all limits, `probed` the circuits whose probe is among them.
+ */
 const LEASE_DUE = `
   WITH RECURSIVE ${PENDING_ENDPOINTS}, busy AS (
     SELECT * FROM unnest($7::bigint[], $8::text[], $9::int[]) AS b(merchant_id, endpoint, in_flight)
@@ -97,9 +108,9 @@ const LEASE_DUE = `
            row_number() OVER (PARTITION BY merchant_id, endpoint, is_new ORDER BY next_attempt_at) AS turn
       FROM ready
      CROSS JOIN LATERAL (
-           SELECT id, next_attempt_at, true AS is_new FROM (${dueWithin('n.next_attempt_at > $10 AND n.next_attempt_at <= $1')}) AS new
+           SELECT id, next_attempt_at, true AS is_new FROM (${selectDueOfEndpoint('n.next_attempt_at > $10 AND n.next_attempt_at <= $1')}) AS new
            UNION ALL
-           SELECT id, next_attempt_at, false FROM (${dueWithin('n.next_attempt_at <= $10')}) AS waiting) AS picked
+           SELECT id, next_attempt_at, false FROM (${selectDueOfEndpoint('n.next_attempt_at <= $10')}) AS waiting) AS picked
   ), of_endpoint AS (
     SELECT *, row_number() OVER (PARTITION BY merchant_id, endpoint ORDER BY turn, is_new DESC) AS place FROM due
   ), of_merchant AS (
@@ -124,7 +135,7 @@ const LEASE_DUE = `
             site_id AS "siteId", mode, api_version AS "apiVersion", payment_status AS "paymentStatus", url,
             notifications.endpoint, fields, schedule_position AS "schedulePosition", created_at AS "createdAt", traceparent`;
 
-/** Stops counting here: an alert needs no exact number. */
+/** The count stops here, because an alert needs no exact number. */
 const MAX_UNSIGNED_COUNT = 10_000;
 
 /** The leases of workers on due notifications. */
@@ -133,19 +144,21 @@ export class DeliveryLeaseRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /**
-   * Leases due notifications in one statement. It finds the endpoints that have pending notifications by a skip scan of the
-   * index, so an endpoint with a hundred thousand due rows costs as much as one with ten and delays no other (E6).
+   * Leases due notifications in one statement. The cost is the same for an endpoint with a hundred thousand due rows
+   * and for one with ten, so an endpoint with a backlog does not delay the others (E6).
    *
-   * - Within an endpoint: oldest first, but backlog and new notifications take turns.
-   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared evenly.
-   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks the
-   *   probe, and a worker skips an endpoint that another worker is marking.
+   * - Within an endpoint: the oldest first, but backlog and new notifications in turn.
+   * - Among endpoints: the one with the fewest requests in flight first, then the oldest, so that slots are shared
+   *   evenly.
+   * - An open circuit allows no notification, a half-open circuit one, the probe (circuit.ts). The same statement marks
+   *   the probe, and a worker skips an endpoint that another worker is marking.
    *
-   * A leased row is due again at the end of its lease: a worker that crashes leaves nothing to clean up.
+   * A leased row is due again at the end of its lease, so nothing has to be cleaned up after a crash of its worker.
    *
-   * A Success is not leased while a Failed of its session is leased, since the two requests would race and the merchant might
-   * see Failed after Success (E2). record-notifications.ts explains why no new lease of a Failed can begin once the Success
-   * is visible, and why every earlier lease is visible by then.
+   * A Success (the notification of a successful payment) is not leased while a Failed (that of a failed payment) of its
+   * session is leased: the two requests would race, and the merchant might receive Failed after Success (E2).
+   * record-notifications.ts explains why no new lease of a Failed can begin once the Success is visible, and why this
+   * statement sees every earlier lease.
    */
   async leaseDue(request: LeaseRequest): Promise<LeasedNotification[]> {
     const [rows] = await this.dataSource.query<[LeasedNotification[], number]>(LEASE_DUE, [
@@ -164,9 +177,10 @@ export class DeliveryLeaseRepository {
   }
 
   /**
-   * Ends a lease without an attempt. The notification is due again at `nextAttemptAt`, or exhausted without one. Does nothing
-   * when the lease is lost; a row that was superseded meanwhile only loses its lease. `unsigned` shows administrators that
-   * the merchant cannot be notified until keys are created.
+   * Ends a lease without an attempt. The notification becomes due at `nextAttemptAt`; without that time it is
+   * exhausted. Does nothing when the lease has been lost. A row that was superseded meanwhile stays superseded and only
+   * loses its lease. `unsigned` shows administrators that the merchant cannot be notified until the missing keys are
+   * created.
    */
   async release(
     { id, leaseId }: Pick<LeasedNotification, 'id' | 'leaseId'>,
@@ -184,7 +198,7 @@ export class DeliveryLeaseRepository {
     );
   }
 
-  /** Due time of the oldest due notification. */
+  /** Returns the earliest due time of all pending notifications, which may be in the future. */
   async findOldestDue(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ since: Date | null }[]>(
       `WITH RECURSIVE ${PENDING_ENDPOINTS} SELECT min(first_due) AS since FROM endpoints`,
@@ -192,7 +206,10 @@ export class DeliveryLeaseRepository {
     return row?.since ?? undefined;
   }
 
-  /** Notifications that could not be signed, exhausted ones included: they are replayed once the keys exist. At most 10 000. */
+  /**
+   * Returns the number of notifications that could not be signed, at most 10 000. Exhausted ones count too, since an
+   * administrator can replay them.
+   */
   async countUnsigned(): Promise<number> {
     const [row] = await this.dataSource.query<[{ count: number }]>(
       `SELECT count(*) AS count FROM (

@@ -4,7 +4,7 @@ import { Clock } from '@svc/kernel';
 import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 
 /**
- * `svc.webhook.due.age`: age in seconds of the oldest due notification; 0 when none is due.
+ * `svc.webhook.due.age`: seconds since the oldest due notification became due; 0 when none is due.
  * `svc.webhook.unsigned`: notifications that cannot be signed and therefore are not sent; it should be 0.
  */
 @Injectable()

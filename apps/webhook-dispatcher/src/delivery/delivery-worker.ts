@@ -9,32 +9,35 @@ import { DeliveryLeaseRepository, type LeasedNotification } from './delivery-lea
 import { DueSignal } from './due-signal.js';
 import { SendNotification } from './send-notification.js';
 
-/** Three times the longest attempt, so that a lease ends only when its worker has crashed. */
+/** Three times the longest attempt, so a lease of a running worker does not end before its attempt. */
 const LEASE_MS = 30_000;
-/** A tenth of the response time of a nearby endpoint. */
+/** Short compared with the response time of an endpoint, which is at least about 50 ms. */
 const BATCH_WAIT_MS = 5;
 const MAX_FAILURE_PAUSE_MS = 5_000;
 
-/** Slots that the worker reserves for notifications while they are recorded. */
+/**
+ * Lets the code that records notifications reserve slots of the worker, so that it can insert the rows with a lease.
+ */
 export interface Slots {
   readonly leaseId: string;
   readonly leasedUntil: Date;
-  /** Reserves a slot for this endpoint, if one is free. */
+  /** Reserves a slot for this endpoint. False when none is free. */
   tryAcquire(key: EndpointKey): boolean;
 }
 
 /**
- * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A worker
- * limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as it becomes
- * free, so a slow endpoint blocks only its own slots (E6). It keeps no state that a crash could lose.
+ * Sends due notifications. Any number of workers share one database: each leases the notifications that it sends. A
+ * worker limits its requests in flight in total, for each merchant and for each endpoint, and refills a slot as soon as
+ * it becomes free, so a slow endpoint blocks only its own slots (E6). All state that must survive a crash is in the
+ * database.
  */
 @Injectable()
 export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly inFlight = new Set<Promise<void>>();
   private readonly limiter: ConcurrencyLimiter;
-  private readonly interrupt = new AbortController();
+  private readonly abortController = new AbortController();
   private loop: Promise<void> = Promise.resolve();
-  private stopping = false;
+  private isStopping = false;
 
   constructor(
     @Inject(DeliveryLeaseRepository) private readonly leases: DeliveryLeaseRepository,
@@ -49,42 +52,45 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    if (this.config.SVC_DELIVERY === 'on') this.loop = this.run();
+    if (this.config.SVC_DELIVERY === 'on') this.loop = this.runLoop();
   }
 
-  /** Leases no more. Requests in flight may finish within the drain time; the others are aborted and their leases released. */
+  /**
+   * Stops leasing. Requests in flight may end within the drain time. After it they are aborted and their leases
+   * released.
+   */
   async onModuleDestroy(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     this.due.nudge();
     await this.loop;
-    const cutOff = setTimeout(() => this.interrupt.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
+    const cutOff = setTimeout(() => this.abortController.abort(), this.config.SVC_DELIVERY_DRAIN_MS);
     await Promise.all(this.inFlight);
     clearTimeout(cutOff);
     await this.client.close();
   }
 
-  /** Leases once and sends those notifications; resolves with their number when all results are recorded. */
+  /** Leases due notifications once and sends them. Resolves with their number when all results are recorded. */
   async runOnce(): Promise<number> {
-    const started = await this.startDue();
+    const started = await this.leaseAndSend();
     await Promise.all(started);
     return started.length;
   }
 
-  private async run(): Promise<void> {
+  private async runLoop(): Promise<void> {
     let failures = 0;
-    while (!this.stopping) {
+    while (!this.isStopping) {
       let pauseMs = this.config.SVC_DELIVERY_POLL_MS;
       try {
-        void (await this.startDue()); // each records its own result
+        void (await this.leaseAndSend()); // does not wait for the results
         failures = 0;
       } catch (error) {
         failures++;
         pauseMs = Math.min(50 * 2 ** failures, MAX_FAILURE_PAUSE_MS);
         this.log.error({ err: error, failures }, 'delivery: leasing failed, will be retried');
       }
-      if (this.stopping) break;
+      if (this.isStopping) break;
       const isNudged = await this.due.wait(pauseMs);
-      // One lease request for all slots that become free within this time; enough requests are in flight meanwhile.
+      // Under load, one lease request serves all slots that become free within this time.
       if (isNudged && this.limiter.available < this.limits.total / 2) await pause(BATCH_WAIT_MS);
     }
   }
@@ -98,11 +104,11 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Sends notifications as soon as they are recorded, without a lease request in between. `record` reserves slots for as many
-   * as possible, inserts these under the lease of the slots, and returns them.
+   * Records notifications and sends those that have a slot immediately, without a lease request. `record` reserves
+   * slots, inserts the notifications, those with a slot under the lease of the slots, and returns the leased ones.
    */
-  async sendRecorded(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
-    if (this.config.SVC_DELIVERY === 'off' || this.stopping) return void (await record(undefined));
+  async recordAndSend(record: (slots: Slots | undefined) => Promise<LeasedNotification[]>): Promise<void> {
+    if (this.config.SVC_DELIVERY === 'off' || this.isStopping) return void (await record(undefined));
     const reserved: EndpointKey[] = [];
     const rejected: EndpointKey[] = [];
     try {
@@ -115,22 +121,23 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
           return isReserved;
         },
       });
-      // Slots may have become free before there was a row to lease.
+      // A slot that became free before these rows were inserted found nothing to lease: wake the worker.
       if (rejected.some((key) => this.limiter.hasCapacityFor(key))) this.due.nudge();
-      // A stopping worker sends nothing more; another one takes over.
-      if (this.stopping)
+      // A stopping worker sends nothing more: the released notifications are due for another worker.
+      if (this.isStopping)
         await Promise.all(recorded.map((notification) => this.leases.release(notification, notification.createdAt)));
-      else for (const notification of recorded) void this.start(notification);
+      else for (const notification of recorded) void this.startSending(notification);
     } finally {
+      // startSending has acquired a slot of its own for each notification.
       for (const key of reserved) {
-        this.limiter.markAnswered(key);
-        this.limiter.release();
+        this.limiter.markRequestEnded(key);
+        this.limiter.markRecorded();
       }
     }
   }
 
-  private async startDue(): Promise<Promise<void>[]> {
-    if (this.stopping) return [];
+  private async leaseAndSend(): Promise<Promise<void>[]> {
+    if (this.isStopping) return [];
     const capacity = this.limiter.beginLease();
     if (capacity.max <= 0) {
       this.limiter.endLease(capacity, []);
@@ -150,29 +157,29 @@ export class DeliveryWorker implements OnApplicationBootstrap, OnModuleDestroy {
         this.limiter.endLease(capacity, []);
         throw error;
       });
-    const started = leased.map((notification) => this.start(notification));
+    const started = leased.map((notification) => this.startSending(notification));
     if (this.limiter.endLease(capacity, leased)) this.due.nudge();
     return started;
   }
 
-  private start(notification: LeasedNotification): Promise<void> {
+  private startSending(notification: LeasedNotification): Promise<void> {
     this.limiter.acquire(notification);
     const sending = this.sender
       .send(notification, {
         timeoutMs: this.config.SVC_DELIVERY_TIMEOUT_MS,
-        interrupt: this.interrupt.signal,
-        onAnswered: () => {
-          this.limiter.markAnswered(notification);
+        abortSignal: this.abortController.signal,
+        onRequestEnded: () => {
+          this.limiter.markRequestEnded(notification);
           if (this.limiter.hasWaiters(notification)) this.due.nudge();
         },
       })
-      // The lease runs out and the notification is sent again: the database may have been unavailable.
+      // Probably the database is unavailable. After the end of the lease, the notification is sent again.
       .catch((error: unknown) =>
         this.log.error({ err: error, notificationId: notification.id }, 'delivery failed, will be retried'),
       )
       .finally(() => {
         this.inFlight.delete(sending);
-        this.limiter.release();
+        this.limiter.markRecorded();
         // A Success may have waited for the end of this lease (E2).
         if (this.limiter.hasWaiters(notification) || notification.paymentStatus === 'Failed') this.due.nudge();
       });

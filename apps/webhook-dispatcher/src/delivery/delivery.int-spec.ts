@@ -1,5 +1,5 @@
 import { DispatcherUnderTest, MERCHANT_API_KEY, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
-import { answers, Receiver, signatureIn, verify } from '../../test/receiver.js';
+import { getBodySignature, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 import { notificationSignature } from './sign-notification.js';
 
 const SECOND = 1_000;
@@ -10,7 +10,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '400' });
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
@@ -19,10 +19,10 @@ beforeEach(async () => {
 afterEach(() => receiver.stop());
 
 describe('a notification', () => {
-  it('with responses 500, 500 and 200 takes three attempts with one id', async () => {
-    receiver.behaves(answers(500), answers(500), answers(200, {}, 'thank you'));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  it('is sent three times with the same webhook-id when the responses are 500, 500 and 200', async () => {
+    receiver.setBehaviours(respondWith(500), respondWith(500), respondWith(200, {}, 'thank you'));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
 
     expect(await dispatcher.runOnce()).toBe(1);
     expect(await dispatcher.runOnce()).toBe(0);
@@ -36,12 +36,12 @@ describe('a notification', () => {
     expect(await dispatcher.runOnce()).toBe(0);
 
     expect(receiver.received).toHaveLength(3);
-    const row = await dispatcher.rowOf(payment);
+    const row = await dispatcher.getNotificationRow(payment);
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([row.id]));
     const [first, second, third] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
     expect([second! - first!, third! - second!]).toEqual([6, 36]);
     for (const received of receiver.received) {
-      expect(verify(received, WEBHOOK_SECRET)).toMatchObject({
+      expect(verifyWebhook(received, WEBHOOK_SECRET)).toMatchObject({
         paymentReference: payment.paymentReference,
         paymentStatus: 'Success',
         amount: 12_345,
@@ -51,7 +51,7 @@ describe('a notification', () => {
       expect(received.body).toBe(receiver.received[0]!.body);
     }
     expect(row).toMatchObject({ state: 'delivered', tries: 3, next_attempt_at: null, lease_id: null });
-    expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+    expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
       { try: 1, outcome: 'refused', status_code: 500 },
       { try: 2, outcome: 'refused', status_code: 500 },
       { try: 3, outcome: 'acknowledged', status_code: 200, answer: 'thank you', error_class: null },
@@ -59,11 +59,11 @@ describe('a notification', () => {
   });
 
   it('is recorded once for each payment, also for repeated events', async () => {
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
-    await dispatcher.paid(payment);
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
+    await dispatcher.deliverPayments(payment);
     expect(await dispatcher.runOnce()).toBe(1);
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     expect(await dispatcher.runOnce()).toBe(0);
     expect(receiver.received).toHaveLength(1);
   });
@@ -71,78 +71,82 @@ describe('a notification', () => {
   it.each([
     ['v3.1', 'the site', SITE_API_KEY],
     ['v3', 'the merchant', MERCHANT_API_KEY],
-  ] as const)('created in a session with %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
-    await dispatcher.paid(dispatcher.payment(receiver.url, { apiVersion }));
+  ] as const)('of a session of API version %s is signed with the API key of %s', async (apiVersion, _, apiKey) => {
+    await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { apiVersion }));
     await dispatcher.runOnce();
     const received = receiver.received[0]!;
-    expect(signatureIn(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
+    expect(getBodySignature(received)).toBe(notificationSignature(JSON.parse(received.body), apiKey));
   });
 
-  it('is exhausted after twelve attempts, and stays stored', async () => {
-    receiver.behaves(answers(500));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  it('is exhausted after twelve attempts, and remains in the database', async () => {
+    receiver.setBehaviours(respondWith(500));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     for (let i = 0; i < 12; i++) {
       expect(await dispatcher.runOnce()).toBe(1);
       dispatcher.clock.advance(29 * HOUR);
     }
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'exhausted', tries: 12, next_attempt_at: null });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({
+      state: 'exhausted',
+      tries: 12,
+      next_attempt_at: null,
+    });
     expect(receiver.received).toHaveLength(12);
   });
 
-  it('stops at 410', async () => {
-    receiver.behaves(answers(410));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  it('is not sent again after a 410', async () => {
+    receiver.setBehaviours(respondWith(410));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     dispatcher.clock.advance(100 * HOUR);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'gone', tries: 1 });
+    expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'gone', tries: 1 });
   });
 
-  it.each([429, 503])('waits for the Retry-After of a %i', async (statusCode) => {
-    receiver.behaves(answers(statusCode, { 'retry-after': '90' }), answers(204));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  it.each([429, 503])('is retried after the Retry-After of a %i', async (statusCode) => {
+    receiver.setBehaviours(respondWith(statusCode, { 'retry-after': '90' }), respondWith(204));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     dispatcher.clock.advance(89 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
-  it('does not follow a redirect', async () => {
-    const other = await Receiver.start();
-    receiver.behaves(answers(307, { location: other.url }));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  it('is not sent to the target of a redirect', async () => {
+    const redirectTarget = await Receiver.start();
+    receiver.setBehaviours(respondWith(307, { location: redirectTarget.url }));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
-    expect(other.received).toHaveLength(0);
-    expect(await dispatcher.attemptsOf(payment)).toMatchObject([{ outcome: 'refused', status_code: 307 }]);
-    expect((await dispatcher.rowOf(payment)).state).toBe('pending');
-    await other.stop();
-    await giveUp();
+    expect(redirectTarget.received).toHaveLength(0);
+    expect(await dispatcher.getAttemptRows(payment)).toMatchObject([{ outcome: 'refused', status_code: 307 }]);
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('pending');
+    await redirectTarget.stop();
+    await cancelPending();
   });
 
-  it('is acknowledged by the status of a response that is too large, and reads at most 64 KiB of it', async () => {
+  it('is delivered when the status is 200 and the body is too large, and the connection is closed', async () => {
     let closed: Promise<boolean> | undefined;
-    receiver.behaves((response) => {
-      let open = true;
-      closed = new Promise((resolve) => response.on('close', () => resolve((open = false))));
-      const more = (): void => {
-        if (open) response.write('x'.repeat(16_384), () => setImmediate(more));
+    receiver.setBehaviours((response) => {
+      let isOpen = true;
+      closed = new Promise((resolve) => response.on('close', () => resolve((isOpen = false))));
+      const writeChunk = (): void => {
+        if (isOpen) response.write('x'.repeat(16_384), () => setImmediate(writeChunk));
       };
       response.writeHead(200);
-      more();
+      writeChunk();
     });
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     await closed;
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
-    const [attempt] = await dispatcher.attemptsOf(payment);
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
+    const [attempt] = await dispatcher.getAttemptRows(payment);
     expect(attempt).toMatchObject({
       outcome: 'acknowledged',
       status_code: 200,
@@ -152,68 +156,68 @@ describe('a notification', () => {
   });
 
   it.each([
-    ['never answers', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
+    ['never responds', () => undefined, { outcome: 'unanswered', status_code: null, error_class: 'timeout' }],
     [
       'never ends its response',
       (response: import('node:http').ServerResponse) => response.writeHead(500).write('a\0b'),
       { outcome: 'refused', status_code: 500, error_class: 'timeout', answer: 'a\ufffdb' },
     ],
     [
-      'hangs up',
+      'closes the connection',
       (response: import('node:http').ServerResponse) => response.destroy(),
       { outcome: 'unanswered', error_class: 'connection-reset' },
     ],
     [
-      'responds with endless headers',
+      'responds with headers that are too large',
       (response: import('node:http').ServerResponse) => response.writeHead(200, { 'x-long': 'x'.repeat(20_000) }).end(),
       { outcome: 'unanswered', error_class: 'answer-headers-too-large' },
     ],
-  ] as const)('is tried again when the endpoint %s', async (_, behaviour, attempt) => {
-    receiver.behaves(behaviour, answers(200));
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+  ] as const)('is retried when the endpoint %s', async (_, behaviour, attempt) => {
+    receiver.setBehaviours(behaviour, respondWith(200));
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
-    const [first] = await dispatcher.attemptsOf(payment);
-    expect(first).toMatchObject(attempt);
-    expect(first!.duration_ms).toBeLessThan(2_000);
+    const [firstAttempt] = await dispatcher.getAttemptRows(payment);
+    expect(firstAttempt).toMatchObject(attempt);
+    expect(firstAttempt!.duration_ms).toBeLessThan(2_000);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
-    expect((await dispatcher.rowOf(payment)).state).toBe('delivered');
+    expect((await dispatcher.getNotificationRow(payment)).state).toBe('delivered');
   });
 
   it('is retried when no server listens', async () => {
-    const gone = await Receiver.start();
-    const { url } = gone;
-    await gone.stop();
-    const payment = dispatcher.payment(url);
-    await dispatcher.paid(payment);
+    const stoppedReceiver = await Receiver.start();
+    const { url } = stoppedReceiver;
+    await stoppedReceiver.stop();
+    const payment = dispatcher.newPayment(url);
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
-    expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+    expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
       { outcome: 'unanswered', error_class: 'connection-refused' },
     ]);
-    await giveUp();
+    await cancelPending();
   });
 
-  it('is not sent to a forbidden address, which counts as an attempt', async () => {
+  it('is not sent to a forbidden address, and that counts as an attempt', async () => {
     for (const [url, errorClass] of [
       ['http://10.0.0.1/hooks', 'address-refused:private'],
       ['https://169.254.169.254/latest', 'address-refused:link-local'],
       ['no address', 'address-refused:unreadable'],
     ] as const) {
-      const payment = dispatcher.payment(url);
-      await dispatcher.paid(payment);
+      const payment = dispatcher.newPayment(url);
+      await dispatcher.deliverPayments(payment);
       await dispatcher.runOnce();
-      expect(await dispatcher.attemptsOf(payment)).toMatchObject([
+      expect(await dispatcher.getAttemptRows(payment)).toMatchObject([
         { outcome: 'unanswered', status_code: null, error_class: errorClass },
       ]);
-      expect(await dispatcher.rowOf(payment)).toMatchObject({ state: 'pending', tries: 1 });
+      expect(await dispatcher.getNotificationRow(payment)).toMatchObject({ state: 'pending', tries: 1 });
     }
-    await giveUp();
+    await cancelPending();
   });
 });
 
-/** Otherwise pending notifications would be sent during the next test. */
-async function giveUp(): Promise<void> {
+/** Sets pending notifications to gone, so that the next test does not send them. */
+async function cancelPending(): Promise<void> {
   await dispatcher.test.dataSource.query(
     `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE state = 'pending'`,
   );

@@ -11,8 +11,8 @@ import {
 const DUE_KEY = 'svc.webhooks.due';
 
 /**
- * Wakes the worker of this process when a notification becomes due. Only an optimisation: the worker also reads the due
- * notifications from the database at every poll.
+ * Wakes the worker of this process when a notification becomes due. Without this signal the worker would find the
+ * notification at its next poll of the database.
  */
 @Injectable()
 export class DueSignal extends Signal {
@@ -21,7 +21,7 @@ export class DueSignal extends Signal {
     dataSource.subscribers.push(new NudgeAfterCommit(this));
   }
 
-  /** Wakes the worker after the commit; before it, the worker would not see the rows. */
+  /** Wakes the worker after the commit of `tx`, because earlier the worker would not see the rows. */
   afterCommit(tx: EntityManager): void {
     if (tx.queryRunner) tx.queryRunner.data[DUE_KEY] = true;
   }

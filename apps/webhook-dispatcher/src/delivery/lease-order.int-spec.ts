@@ -1,4 +1,4 @@
-/** The order in which due notifications are leased, without skipping an endpoint. */
+/** Tests the order in which due notifications are leased, and that a lease request skips no endpoint. */
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
@@ -15,19 +15,19 @@ beforeAll(async () => {
 afterEach(() => dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`));
 afterAll(() => dispatcher.test.stop());
 
-/** Inserts a notification that has been due for so long. Returns its id. */
-async function due(merchantId: number, endpoint: string, forMs: number): Promise<string> {
-  const payment = dispatcher.payment('https://shop.example/hook');
-  await dispatcher.paid(payment);
-  const { id } = await dispatcher.rowOf(payment);
+/** Records a notification that has been due for `dueForMs`. Returns its id. */
+async function recordDue(merchantId: number, endpoint: string, dueForMs: number): Promise<string> {
+  const payment = dispatcher.newPayment('https://shop.example/hook');
+  await dispatcher.deliverPayments(payment);
+  const { id } = await dispatcher.getNotificationRow(payment);
   await dispatcher.test.dataSource.query(
     `UPDATE notifications SET merchant_id = $2, endpoint = $3, next_attempt_at = $4 WHERE id = $1`,
-    [id, merchantId, endpoint, dispatcher.clock.later(-forMs)],
+    [id, merchantId, endpoint, dispatcher.clock.later(-dueForMs)],
   );
   return id;
 }
 
-async function leasedIds(over: Partial<LeaseRequest> = {}): Promise<string[]> {
+async function leaseIds(overrides: Partial<LeaseRequest> = {}): Promise<string[]> {
   const rows = await new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: dispatcher.clock.now(),
     leaseId: randomUUID(),
@@ -36,15 +36,15 @@ async function leasedIds(over: Partial<LeaseRequest> = {}): Promise<string[]> {
     maxPerMerchant: 50,
     maxPerEndpoint: 50,
     usage: [],
-    ...over,
+    ...overrides,
   });
   return rows.map(({ id }) => id);
 }
 
-const openCircuit = (merchantId: number, endpoint: string, forMs: number): Promise<unknown> =>
+const openCircuit = (merchantId: number, endpoint: string, openForMs: number): Promise<unknown> =>
   dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until) VALUES ($1, $2, 5, 1, $3)`,
-    [merchantId, endpoint, dispatcher.clock.later(forMs)],
+    [merchantId, endpoint, dispatcher.clock.later(openForMs)],
   );
 
 test('a lease request finds each endpoint of each merchant, in any order of their due times', async () => {
@@ -52,103 +52,109 @@ test('a lease request finds each endpoint of each merchant, in any order of thei
   for (const merchantId of [7, 8, 9])
     // Endpoints later in the alphabet are due for longer.
     for (const [nth, endpoint] of ['a:443', 'b:443', 'c:443', 'd:443'].entries())
-      ids.push(await due(merchantId, endpoint, nth * SECOND));
-  expect((await leasedIds()).toSorted()).toEqual(ids.toSorted());
+      ids.push(await recordDue(merchantId, endpoint, nth * SECOND));
+  expect((await leaseIds()).toSorted()).toEqual(ids.toSorted());
 });
 
-describe('of one endpoint', () => {
-  test('a new notification is first, with one slot', async () => {
-    const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
-    const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
+describe('of the backlog and the newer notifications of one endpoint', () => {
+  test('the newer ones are leased first, when there is one slot', async () => {
+    const backlog = [
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
+    ];
+    const newer = [await recordDue(7, 'a:443', 2), await recordDue(7, 'a:443', 1)];
     const order: string[][] = [];
-    for (let nth = 0; nth < 4; nth++) order.push(await leasedIds({ maxPerEndpoint: 1 }));
-    expect(order).toEqual([[fresh[0]], [fresh[1]], [backlog[0]], [backlog[1]]]);
+    for (let nth = 0; nth < 4; nth++) order.push(await leaseIds({ maxPerEndpoint: 1 }));
+    expect(order).toEqual([[newer[0]], [newer[1]], [backlog[0]], [backlog[1]]]);
   });
 
-  test('with two slots, one of each', async () => {
-    const backlog = [await due(7, 'a:443', BACKLOG_AFTER_MS + 2), await due(7, 'a:443', BACKLOG_AFTER_MS + 1)];
-    const fresh = [await due(7, 'a:443', 2), await due(7, 'a:443', 1)];
-    expect((await leasedIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([fresh[0]!, backlog[0]!].toSorted());
+  test('one of the backlog and one of the newer ones are leased, when there are two slots', async () => {
+    const backlog = [
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 2),
+      await recordDue(7, 'a:443', BACKLOG_AFTER_MS + 1),
+    ];
+    const newer = [await recordDue(7, 'a:443', 2), await recordDue(7, 'a:443', 1)];
+    expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual([newer[0]!, backlog[0]!].toSorted());
   });
 
-  test('one exactly at the limit is leased once, and uses one slot', async () => {
-    const ids = [await due(7, 'a:443', BACKLOG_AFTER_MS), await due(7, 'a:443', BACKLOG_AFTER_MS)];
-    expect((await leasedIds({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
+  test('a notification that is exactly as old as the limit is leased once and uses one slot', async () => {
+    const ids = [await recordDue(7, 'a:443', BACKLOG_AFTER_MS), await recordDue(7, 'a:443', BACKLOG_AFTER_MS)];
+    expect((await leaseIds({ maxPerEndpoint: 2 })).toSorted()).toEqual(ids.toSorted());
   });
 });
 
-describe('with one slot', () => {
-  test('of a merchant, the endpoint that has waited longest gets it', async () => {
-    await due(7, 'a:443', 1);
-    const oldest = await due(7, 'b:443', 3);
-    await due(7, 'c:443', 2);
-    expect(await leasedIds({ maxPerMerchant: 1 })).toEqual([oldest]);
+describe('one free slot', () => {
+  test('of a merchant is used for the endpoint whose notification has waited longest', async () => {
+    await recordDue(7, 'a:443', 1);
+    const oldest = await recordDue(7, 'b:443', 3);
+    await recordDue(7, 'c:443', 2);
+    expect(await leaseIds({ maxPerMerchant: 1 })).toEqual([oldest]);
   });
 
-  test('in total, the merchant that has waited longest gets it', async () => {
-    await due(7, 'a:443', 1);
-    const oldest = await due(8, 'a:443', 3);
-    await due(9, 'a:443', 2);
-    expect(await leasedIds({ max: 1 })).toEqual([oldest]);
+  test('of the process is used for the merchant whose notification has waited longest', async () => {
+    await recordDue(7, 'a:443', 1);
+    const oldest = await recordDue(8, 'a:443', 3);
+    await recordDue(9, 'a:443', 2);
+    expect(await leaseIds({ max: 1 })).toEqual([oldest]);
   });
 
-  test('the endpoint with fewer requests in flight gets it, although another has waited longer', async () => {
-    await due(7, 'a:443', 2);
-    const idle = await due(7, 'b:443', 1);
+  test('is used for the endpoint with fewer requests in flight, although another endpoint has waited longer', async () => {
+    await recordDue(7, 'a:443', 2);
+    const idle = await recordDue(7, 'b:443', 1);
     const usage = [{ merchantId: 7, endpoint: 'a:443', inFlight: 1 }];
-    expect(await leasedIds({ usage, max: 1 })).toEqual([idle]);
+    expect(await leaseIds({ usage, max: 1 })).toEqual([idle]);
   });
 });
 
-test('a notification that is due a millisecond later is not leased, also beside due ones', async () => {
-  const now = await due(7, 'a:443', 0);
-  await due(7, 'a:443', -1);
-  expect(await leasedIds()).toEqual([now]);
+test('a notification that is due a millisecond later is not leased together with one that is due now', async () => {
+  const dueNow = await recordDue(7, 'a:443', 0);
+  await recordDue(7, 'a:443', -1);
+  expect(await leaseIds()).toEqual([dueNow]);
 });
 
-test('a half-open circuit lets one probe through, and one that is not due at all lets none', async () => {
-  const probe = await due(7, 'a:443', 2);
-  await due(7, 'a:443', 1);
-  await due(7, 'b:443', -1);
+test('a half-open circuit allows one probe, and none if no notification of its endpoint is due', async () => {
+  const probe = await recordDue(7, 'a:443', 2);
+  await recordDue(7, 'a:443', 1);
+  await recordDue(7, 'b:443', -1);
   await openCircuit(7, 'a:443', 0);
   await openCircuit(7, 'b:443', 0);
-  expect(await leasedIds()).toEqual([probe]);
+  expect(await leaseIds()).toEqual([probe]);
 });
 
 describe('a probe', () => {
-  const untilOf = (merchantId: number, endpoint: string): Promise<unknown> =>
+  const readOpenUntil = (merchantId: number, endpoint: string): Promise<unknown> =>
     dispatcher.test.dataSource.query(`SELECT open_until FROM circuits WHERE merchant_id = $1 AND endpoint = $2`, [
       merchantId,
       endpoint,
     ]);
 
   test('is marked in the circuit of its own endpoint and merchant', async () => {
-    await due(7, 'a:443', 1);
+    await recordDue(7, 'a:443', 1);
     const others = [
       [7, 'b:443'],
       [8, 'a:443'],
     ] as const;
     await openCircuit(7, 'a:443', 0);
     for (const [merchantId, endpoint] of others) await openCircuit(merchantId, endpoint, 0);
-    expect(await leasedIds()).toHaveLength(1);
-    expect(await untilOf(7, 'a:443')).toEqual([{ open_until: dispatcher.clock.later(30 * SECOND) }]);
+    expect(await leaseIds()).toHaveLength(1);
+    expect(await readOpenUntil(7, 'a:443')).toEqual([{ open_until: dispatcher.clock.later(30 * SECOND) }]);
     for (const [merchantId, endpoint] of others)
-      expect(await untilOf(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
+      expect(await readOpenUntil(merchantId, endpoint)).toEqual([{ open_until: dispatcher.clock.now() }]);
   });
 
-  test('is not leased when another worker has marked one since the request began', async () => {
+  test('is not leased when another worker has marked its probe while the lease request ran', async () => {
     const { dataSource, superuser } = dispatcher.test;
-    await due(7, 'a:443', 1);
+    await recordDue(7, 'a:443', 1);
     await openCircuit(7, 'a:443', 0);
-    // The request has its snapshot by then, and has read no row.
+    // The trigger stops the lease request after it has taken its snapshot and before it reads a row.
     await superuser.query(`
       CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN PERFORM pg_advisory_xact_lock_shared(1); RETURN NULL; END';
       CREATE TRIGGER wait_for_test BEFORE UPDATE ON notifications EXECUTE FUNCTION wait_for_test();`);
     const holder = dataSource.createQueryRunner();
     await holder.query(`SELECT pg_advisory_lock(1)`);
-    const claiming = leasedIds();
-    await waitUntil('the claim to wait', 5_000, async () => {
+    const leasing = leaseIds();
+    await waitUntil('the lease request to wait', 5_000, async () => {
       const rows = await dataSource.query<unknown[]>(
         `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
@@ -158,20 +164,21 @@ describe('a probe', () => {
     await dataSource.query(`UPDATE circuits SET open_until = $1`, [dispatcher.clock.later(30 * SECOND)]);
     await holder.query(`SELECT pg_advisory_unlock(1)`);
     await holder.release();
-    expect(await claiming).toEqual([]);
+    expect(await leasing).toEqual([]);
     await superuser.query(`DROP TRIGGER wait_for_test ON notifications; DROP FUNCTION wait_for_test`);
   });
 });
 
 describe('the age of the oldest due notification', () => {
-  const seconds = (): Promise<number> => dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
+  const readOldestDueSeconds = (): Promise<number> =>
+    dispatcher.test.service.app.get(DeliveryMetrics).oldestDueSeconds();
 
-  test('comes from the endpoint that has waited longest, and only from due notifications', async () => {
-    await due(7, 'a:443', -SECOND);
-    expect(await seconds()).toBe(0);
-    await due(7, 'a:443', 2 * SECOND);
-    await due(7, 'b:443', 5 * SECOND);
-    await due(8, 'a:443', 3 * SECOND);
-    expect(await seconds()).toBe(5);
+  test('is that of the endpoint that has waited longest, and ignores notifications that are not due', async () => {
+    await recordDue(7, 'a:443', -SECOND);
+    expect(await readOldestDueSeconds()).toBe(0);
+    await recordDue(7, 'a:443', 2 * SECOND);
+    await recordDue(7, 'b:443', 5 * SECOND);
+    await recordDue(8, 'a:443', 3 * SECOND);
+    expect(await readOldestDueSeconds()).toBe(5);
   });
 });

@@ -10,29 +10,29 @@ import { DeliveryLeaseRepository } from './delivery-lease.repository.js';
 import { DueSignal } from './due-signal.js';
 
 const ROWS = 100_000;
-const ROWS_AT_ONCE = 10_000;
+const ROWS_PER_INSERT = 10_000;
 
 let dispatcher: DispatcherUnderTest;
 let dataSource: DataSource;
-/** A connection that planned its statements for empty tables, and keeps these plans. */
-let planned: QueryRunner;
+/** A connection that planned its statements while the tables were empty, and reuses these plans. */
+let earlyConnection: QueryRunner;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   dataSource = dispatcher.test.dataSource;
-  planned = dataSource.createQueryRunner();
-  await recordAll(planned);
+  earlyConnection = dataSource.createQueryRunner();
+  await recordAll(earlyConnection);
 });
 afterAll(async () => {
-  await planned.release();
+  await earlyConnection.release();
   await dispatcher.test.stop();
 });
 
-/** Without statistics, as in tables that have grown since the last ANALYZE. */
+/** Inserts rows without statistics about them, as in tables that have grown since the last ANALYZE. */
 async function fillTables(): Promise<void> {
   for (const table of ['notifications', 'circuits'])
     await dispatcher.test.superuser.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`);
-  for (let from = 0; from < ROWS; from += ROWS_AT_ONCE) {
-    const numbers = `generate_series(${from + 1}, ${from + ROWS_AT_ONCE}) AS number`;
+  for (let first = 0; first < ROWS; first += ROWS_PER_INSERT) {
+    const numbers = `generate_series(${first + 1}, ${first + ROWS_PER_INSERT}) AS number`;
     await dataSource.query(
       `INSERT INTO notifications (id, merchant_id, site_id, mode, session_id, payment_reference, payment_status, api_version,
                                   url, endpoint, fields, state, next_attempt_at, created_at)
@@ -51,48 +51,48 @@ interface TableReads {
   readonly rows: number;
 }
 
-/** Statistics of this connection since its last report to the server, at most once a second. */
-const readsSoFar = (runner: QueryRunner): Promise<TableReads[]> =>
+/** Table reads of the current transaction of this connection. */
+const readTableStatistics = (runner: QueryRunner): Promise<TableReads[]> =>
   runner.query(
     `SELECT relname AS table, seq_scan AS scans, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) AS rows
        FROM pg_stat_xact_user_tables WHERE relname IN ('notifications', 'circuits') ORDER BY relname`,
   ) as Promise<TableReads[]>;
 
-/** Records a Success and a Failed of each of many sessions, and returns the table reads meanwhile. */
+/** Records 20 notifications, and returns how many rows of the tables were read for them. */
 async function recordAll(runner: QueryRunner): Promise<TableReads[]> {
   const payments = Array.from({ length: 20 }, (_, nth) =>
-    dispatcher.payment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
+    dispatcher.newPayment('https://shop.example/hook', { state: nth % 2 === 0 ? 'success' : 'failed' }),
   );
-  const places = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
+  const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(30_000), tryAcquire: () => true };
   await runner.startTransaction();
-  const before = await readsSoFar(runner);
+  const before = await readTableStatistics(runner);
   const events = payments.map((payload) => ({ payload }));
   expect(
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
       runner.manager,
       events,
-      places,
+      slots,
     ),
   ).toHaveLength(payments.length);
-  const after = await readsSoFar(runner);
+  const after = await readTableStatistics(runner);
   await runner.rollbackTransaction();
   return after.map(({ table, scans, rows }, nth) => {
     return { table, scans: scans - before[nth]!.scans, rows: rows - before[nth]!.rows };
   });
 }
 
-/** An index lookup for each row of a batch, by the key only. */
-const eachBy = (index: string, condition: string): RegExp =>
+/** Matches a plan that looks up each row of a batch by the key of `index`. */
+const indexLookupForEachRow = (index: string, condition: string): RegExp =>
   new RegExp(
     String.raw`Nested Loop .*\n\s+->  CTE Scan on \w+ .*\n\s+->  Index Scan using ${index} on .*\n\s+Index Cond: \(${condition}\)`,
   );
 
-describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were never analysed', (which) => {
+describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were never analysed,', (tables) => {
   beforeAll(async () => {
-    if (which !== 'empty') await fillTables();
+    if (tables !== 'empty') await fillTables();
   });
 
-  test('the notification of each result of a batch is found by its id', async () => {
+  test('the statement that records results finds each notification by its id', async () => {
     const now = dispatcher.clock.now();
     const notification = { id: randomUUID(), leaseId: randomUUID(), merchantId: 7, endpoint: 'shop.example:443' };
     const plan = await planOf(dataSource, () =>
@@ -103,12 +103,12 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
         ...{ startedAt: now, endedAt: now },
       }),
     );
-    expect(plan).toMatch(eachBy('notifications_pkey', String.raw`id = attempts\w*.id`));
+    expect(plan).toMatch(indexLookupForEachRow('notifications_pkey', String.raw`id = attempts\w*.id`));
     expect(plan).toMatch(/Index Scan using circuits_pkey on circuits .*\n\s+Index Cond: \(\(merchant_id = attempts/);
     expect(plan).not.toMatch(/Seq Scan/);
   });
 
-  test('a lease request reads the due notifications of an endpoint, and finds the session of each Success', async () => {
+  test('a lease request finds the other notifications of a session with an index', async () => {
     const plan = await planOf(dataSource, () =>
       new DeliveryLeaseRepository(dataSource).leaseDue({
         ...{ now: dispatcher.clock.now(), leasedUntil: dispatcher.clock.later(30_000), leaseId: randomUUID() },
@@ -119,15 +119,15 @@ describe.each(['empty', `of ${ROWS} rows`])('in tables that are %s and were neve
     expect(plan).not.toMatch(/Seq Scan|hashed SubPlan/);
   });
 
-  test.each(['by a connection that planned it while they were empty', 'by a new one'])(
-    'a recording finds other notifications of the session and the circuit by their keys, %s',
-    async (by) => {
-      const runner = by === 'by a new one' ? dataSource.createQueryRunner() : planned;
+  test.each(['a connection that planned its statements while the tables were empty', 'a new connection'])(
+    'the recording of notifications by %s uses an index for sessions and circuits',
+    async (connection) => {
+      const runner = connection === 'a new connection' ? dataSource.createQueryRunner() : earlyConnection;
       for (const { table, scans, rows } of await recordAll(runner)) {
         expect([table, scans]).toEqual([table, 0]);
         expect(rows).toBeLessThanOrEqual(20);
       }
-      if (runner !== planned) await runner.release();
+      if (runner !== earlyConnection) await runner.release();
     },
   );
 });

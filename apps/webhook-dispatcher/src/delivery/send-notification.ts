@@ -18,17 +18,18 @@ export abstract class Randomness {
 }
 
 export interface SendOptions {
-  /** Longest duration of a request. */
+  /** Maximum duration of the request. */
   readonly timeoutMs: number;
   /** Aborts the request; the lease is then released and the attempt not counted. */
-  readonly interrupt: AbortSignal;
-  /** Called once, when the request has ended. */
-  readonly onAnswered: () => void;
+  readonly abortSignal: AbortSignal;
+  /** Called once, when the request has ended, with or without a response. */
+  readonly onRequestEnded: () => void;
 }
 
 /**
- * One attempt of a leased notification: sign, post, record. After a crash between the request and the record, the lease runs
- * out and the notification is sent again under the same webhook-id (E8).
+ * Makes one attempt of a leased notification: signs it, posts it, and records the result. After a crash between the
+ * request and the record, the lease ends and another worker sends the notification again under the same webhook-id
+ * (E8).
  */
 @Injectable()
 export class SendNotification {
@@ -45,41 +46,42 @@ export class SendNotification {
 
   async send(notification: LeasedNotification, options: SendOptions): Promise<void> {
     let isInFlight = true;
-    const onAnswered = (): void => {
-      if (isInFlight) options.onAnswered();
+    const onRequestEnded = (): void => {
+      if (isInFlight) options.onRequestEnded();
       isInFlight = false;
     };
     try {
       await continueTrace(notification.traceparent, 'notify merchant', () =>
-        this.sendInTrace(notification, { ...options, onAnswered }),
+        this.sendInTrace(notification, { ...options, onRequestEnded }),
       );
     } finally {
-      onAnswered();
+      onRequestEnded();
     }
   }
 
   private async sendInTrace(
     notification: LeasedNotification,
-    { timeoutMs, interrupt, onAnswered }: SendOptions,
+    { timeoutMs, abortSignal, onRequestEnded }: SendOptions,
   ): Promise<void> {
-    const keys = await this.secrets.findFor(notification);
+    const keys = await this.secrets.findKeys(notification);
     if (!keys) return this.waitForKeys(notification);
 
     const startedAt = this.clock.now();
-    // A process that was suspended since it leased must not send when another may hold the lease: a Success may be sent by then.
+    // The process may have been suspended since it leased. Near the end of the lease it must not send a Failed any
+    // more: another worker may already lease the Success of the session.
     if (startedAt.getTime() + timeoutMs > notification.leasedUntil.getTime())
       return this.leases.release(notification, startedAt);
 
     const { body, headers } = signNotification(notification.webhookId, notification, keys, startedAt);
     let response;
     try {
-      response = await this.client.post({ url: notification.url, headers, body }, interrupt);
+      response = await this.client.post({ url: notification.url, headers, body }, abortSignal);
     } catch (error) {
-      if (!interrupt.aborted) throw error;
+      if (!abortSignal.aborted) throw error;
       return this.leases.release(notification, this.clock.now());
     }
 
-    onAnswered();
+    onRequestEnded();
 
     const now = this.clock.now();
     const result = classifyResponse(response, {
@@ -112,8 +114,8 @@ export class SendNotification {
 
   private async waitForKeys(notification: LeasedNotification): Promise<void> {
     const now = this.clock.now();
-    const missingKeys = await this.secrets.findMissing(notification);
-    // The keys have arrived meanwhile.
+    const missingKeys = await this.secrets.findMissingKeys(notification);
+    // The keys arrived after the first read.
     if (missingKeys.length === 0) return this.leases.release(notification, now);
 
     const waitMs = keyRetryDelayMs(now.getTime() - notification.createdAt.getTime());

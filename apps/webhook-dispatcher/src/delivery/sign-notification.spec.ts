@@ -5,8 +5,8 @@ import { notificationSignature, signNotification } from './sign-notification.js'
 
 const API_KEY = `svc_test_site_${'A'.repeat(43)}`;
 const SECRETS = [7, 9].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
-const ID = '01956f3e-0000-7000-8000-000000000001';
-const AT = new Date('2026-03-01T10:00:00.789Z');
+const WEBHOOK_ID = '01956f3e-0000-7000-8000-000000000001';
+const SENT_AT = new Date('2026-03-01T10:00:00.789Z');
 
 const succeeded: NotificationFields = {
   sessionId: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
@@ -32,27 +32,32 @@ const HEADER_SIGNATURES = [
   'v1,YM5Nqof+g1zkee3nGjGbjG2mTBREcLSKFB9ItgGg3L0=',
 ];
 
-const ofSession = (fields: NotificationFields): NotificationContent => ({
+const sessionContent = (fields: NotificationFields): NotificationContent => ({
   recipient: 'session',
   apiVersion: 'v3.1',
   fields,
 });
 
 describe('the signature inside the body', () => {
-  it('is the SHA-256 of the nine parts joined by vertical bars', () => {
+  it('is the SHA-256 of nine fields joined by vertical bars', () => {
     expect(notificationSignature(succeeded, API_KEY)).toBe(SIGNATURE_OF_SUCCEEDED);
     expect(notificationSignature(failed, API_KEY)).toBe(SIGNATURE_OF_FAILED);
   });
 });
 
-describe('the request of a notification', () => {
-  const signed = signNotification(ID, ofSession(succeeded), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT);
+describe('the request of a session’s notification', () => {
+  const signed = signNotification(
+    WEBHOOK_ID,
+    sessionContent(succeeded),
+    { apiKey: API_KEY, webhookSecrets: SECRETS },
+    SENT_AT,
+  );
 
-  it('has the fields in the order of the specification, in any order of storage', () => {
+  it('has the fields in the order of the specification, regardless of their order in the database', () => {
     const stored = Object.fromEntries(Object.entries(succeeded).reverse()) as unknown as NotificationFields;
-    expect(signNotification(ID, ofSession(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body).toBe(
-      signed.body,
-    );
+    expect(
+      signNotification(WEBHOOK_ID, sessionContent(stored), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body,
+    ).toBe(signed.body);
     expect(Object.keys(JSON.parse(signed.body) as object)).toEqual([
       'signature',
       'sessionId',
@@ -66,25 +71,25 @@ describe('the request of a notification', () => {
     ]);
   });
 
-  it('carries the message of a failed payment', () => {
+  it('contains the message of a failed payment', () => {
     const body = JSON.parse(
-      signNotification(ID, ofSession(failed), { apiKey: API_KEY, webhookSecrets: SECRETS }, AT).body,
+      signNotification(WEBHOOK_ID, sessionContent(failed), { apiKey: API_KEY, webhookSecrets: SECRETS }, SENT_AT).body,
     ) as unknown;
     expect(body).toEqual({ signature: SIGNATURE_OF_FAILED, ...failed });
   });
 
-  it('has the Standard Webhooks headers, one signature for each secret', () => {
+  it('has the Standard Webhooks headers, with one signature for each secret', () => {
     expect(signed.headers).toEqual({
       'content-type': 'application/json',
       'user-agent': 'Svc-Webhooks/1',
-      'webhook-id': ID,
+      'webhook-id': WEBHOOK_ID,
       'webhook-timestamp': '1772359200',
       'webhook-signature': HEADER_SIGNATURES.join(' '),
     });
   });
 
-  it('is accepted with either secret by the verification merchants use, and no longer when a byte changes', () => {
-    jest.spyOn(Date, 'now').mockReturnValue(AT.getTime());
+  it('passes the verification of the standardwebhooks library with each secret, and fails it when a byte is changed', () => {
+    jest.spyOn(Date, 'now').mockReturnValue(SENT_AT.getTime());
     for (const secret of SECRETS) {
       expect(new Webhook(secret).verify(signed.body, signed.headers)).toEqual(JSON.parse(signed.body));
       expect(() => new Webhook(secret).verify(signed.body.replace('12345', '12346'), signed.headers)).toThrow(
@@ -95,7 +100,7 @@ describe('the request of a notification', () => {
   });
 });
 
-describe('the request of a notice to a site (M6)', () => {
+describe('the request of a site’s notification (M6)', () => {
   const notice: PaymentNotice = {
     type: 'refund',
     invoiceReference: '0b6c3f4e-6f2a-4c3b-9d1e-7a8b9c0d1e2f',
@@ -112,28 +117,35 @@ describe('the request of a notice to a site (M6)', () => {
     customer: { firstName: 'Thandi', lastName: 'Nkosi' },
     siteId: 71,
     refund: {
-      refundReference: ID,
+      refundReference: WEBHOOK_ID,
       amount: 12_845,
       status: 'succeeded',
       createdUTCDate: '2026-03-01T09:59:59.000Z',
     },
   };
   const keys = { apiKey: null, webhookSecrets: SECRETS };
-  const { body, headers } = signNotification(ID, { recipient: 'site', apiVersion: null, fields: notice }, keys, AT);
+  const { body, headers } = signNotification(
+    WEBHOOK_ID,
+    { recipient: 'site', apiVersion: null, fields: notice },
+    keys,
+    SENT_AT,
+  );
 
-  it('is the whole notice and no signature inside it, signed in the headers', () => {
+  it('has the whole notice as its body, and the signature only in the headers', () => {
     expect(JSON.parse(body)).toEqual(notice);
-    jest.spyOn(Date, 'now').mockReturnValue(AT.getTime());
+    jest.spyOn(Date, 'now').mockReturnValue(SENT_AT.getTime());
     for (const secret of SECRETS) expect(new Webhook(secret).verify(body, headers)).toEqual(notice);
     jest.restoreAllMocks();
   });
 
-  it('is the same text in any order of storage', () => {
+  it('has the same body regardless of the order of the fields in the database', () => {
     const stored = Object.fromEntries(Object.entries(notice).reverse()) as unknown as PaymentNotice;
-    expect(signNotification(ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, AT).body).toBe(body);
+    expect(
+      signNotification(WEBHOOK_ID, { recipient: 'site', apiVersion: null, fields: stored }, keys, SENT_AT).body,
+    ).toBe(body);
   });
 
-  it('requires a signature for a session', () => {
-    expect(() => signNotification(ID, ofSession(succeeded), keys, AT)).toThrow('API key');
+  it('throws for a session’s notification without an API key', () => {
+    expect(() => signNotification(WEBHOOK_ID, sessionContent(succeeded), keys, SENT_AT)).toThrow('API key');
   });
 });

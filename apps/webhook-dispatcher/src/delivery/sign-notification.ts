@@ -13,14 +13,14 @@ import type { NotificationContent } from '../notifications/notification.js';
 import type { SigningKeys } from '../signing-secrets/signing-secrets.js';
 
 export interface SignedNotification {
-  /** Sent byte for byte: the headers sign it. */
+  /** It must be sent byte for byte, because the headers contain a signature of it. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The request of one attempt: the body, for a session with the signature that existing receivers check (E3), and the
- * Standard Webhooks headers (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
+ * Builds the request of one attempt. The body of a session's notification contains the signature of E3. The headers are
+ * those of Standard Webhooks (E4). `id` is the same at every attempt (E8), `at` is the time of this attempt.
  */
 export function signNotification(
   id: string,
@@ -28,7 +28,7 @@ export function signNotification(
   { apiKey, webhookSecrets }: SigningKeys,
   at: Date,
 ): SignedNotification {
-  const body = bodyOf(content, apiKey);
+  const body = buildBody(content, apiKey);
   return {
     body,
     headers: {
@@ -42,8 +42,9 @@ export function signNotification(
 }
 
 /**
- * Lower-case hex SHA-256 of the nine parts joined by a vertical bar, each as in the body (E3). It protects neither the
- * limits between the parts nor the time of the request; the headers do.
+ * The signature of E3: lower-case hex SHA-256 of the nine fields below, joined by vertical bars. It is weak:
+ * different fields have the same signature if one of them contains a vertical bar, and the time of the request is not
+ * signed. The signature in the headers has neither weakness.
  */
 export function notificationSignature(fields: NotificationFields, apiKey: string): string {
   const parts = [
@@ -60,14 +61,14 @@ export function notificationSignature(fields: NotificationFields, apiKey: string
   return createHash('sha256').update(parts.join('|')).digest('hex');
 }
 
-function bodyOf(content: NotificationContent, apiKey: string | null): string {
-  if (content.recipient === 'site') return noticeBody(content.fields);
+function buildBody(content: NotificationContent, apiKey: string | null): string {
+  if (content.recipient === 'site') return buildNoticeBody(content.fields);
   if (apiKey === null) throw new Error('The notification of a session is signed with an API key.');
-  return JSON.stringify(hostedBody(content.fields, apiKey));
+  return JSON.stringify(buildSessionBody(content.fields, apiKey));
 }
 
-/** In the order of the specification: jsonb does not keep the order in which the fields were built. */
-function hostedBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
+/** Sets the order of the specification, because jsonb does not keep the order of the fields. */
+function buildSessionBody(fields: NotificationFields, apiKey: string): HostedPaymentNotification {
   return {
     signature: notificationSignature(fields, apiKey),
     sessionId: fields.sessionId,
@@ -86,8 +87,8 @@ type NoticeMember =
   'type' | 'refund' | keyof PaymentNotification | keyof Voucher | keyof MerchantCustomer | keyof RefundNotice;
 
 /**
- * Members of a notice and of the objects in it, in the order of the body; a list that lacks one does not compile. Their
- * values are not used.
+ * All members of a notice and of the objects in it, in the order of the body. Only the names are used; as a Record, the
+ * list does not compile when a member is missing.
  */
 const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   type: null,
@@ -113,7 +114,7 @@ const NOTICE_MEMBERS: Readonly<Record<NoticeMember, null>> = {
   createdUTCDate: null,
 };
 
-/** The same text at every attempt, although jsonb does not keep the order of members. */
-function noticeBody(notice: PaymentNotice): string {
+/** Sets the order of the members, because jsonb does not keep it: the text must be the same at every attempt. */
+function buildNoticeBody(notice: PaymentNotice): string {
   return JSON.stringify(notice, Object.keys(NOTICE_MEMBERS));
 }

@@ -3,109 +3,115 @@ import { ConcurrencyLimiter, type EndpointKey } from './concurrency-limiter.js';
 
 const LIMITS = { total: 6, perMerchant: 4, perEndpoint: 2 };
 const key = (merchantId: number, endpoint: string): EndpointKey => ({ merchantId, endpoint });
-const ONE = key(1, 'a.example:443');
+const ENDPOINT = key(1, 'a.example:443');
 
-function acquired(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boolean[] {
+function tryAcquireAll(limiter: ConcurrencyLimiter, ...keys: EndpointKey[]): boolean[] {
   return keys.map((each) => limiter.tryAcquire(each));
 }
 
 describe('slots', () => {
-  it('are limited for one endpoint; another endpoint of the merchant has its own', () => {
+  it('are limited for each endpoint of a merchant', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    expect(acquired(limiter, ONE, ONE, ONE, key(1, 'b.example:443'))).toEqual([true, true, false, true]);
+    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT, key(1, 'b.example:443'))).toEqual([
+      true,
+      true,
+      false,
+      true,
+    ]);
   });
 
-  it('are limited for one merchant, over all its endpoints', () => {
+  it('are limited for each merchant, over all its endpoints', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const many = Array.from({ length: 6 }, (_, i) => key(1, `${i}.example:443`));
-    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, false, false]);
+    expect(tryAcquireAll(limiter, ...many)).toEqual([true, true, true, true, false, false]);
     expect(limiter.tryAcquire(key(2, '0.example:443'))).toBe(true);
   });
 
-  it('of one host are separate for each merchant that uses it', () => {
+  it('of one host are counted separately for each merchant that uses it', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    expect(acquired(limiter, ONE, ONE, ONE)).toEqual([true, true, false]);
-    expect(limiter.tryAcquire(key(2, ONE.endpoint))).toBe(true);
+    expect(tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT)).toEqual([true, true, false]);
+    expect(limiter.tryAcquire(key(2, ENDPOINT.endpoint))).toBe(true);
   });
 
   it('are limited in total', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const many = Array.from({ length: 7 }, (_, merchantId) => key(merchantId, 'a.example:443'));
-    expect(acquired(limiter, ...many)).toEqual([true, true, true, true, true, true, false]);
+    expect(tryAcquireAll(limiter, ...many)).toEqual([true, true, true, true, true, true, false]);
     expect(limiter.available).toBe(0);
   });
 
-  it('that became free are kept for waiting notifications', () => {
+  it('that became free are reserved for waiting notifications until the next lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    acquired(limiter, ONE, ONE, ONE);
-    limiter.markAnswered(ONE);
-    limiter.release();
-    expect(limiter.hasWaiters(ONE)).toBe(true);
-    expect(limiter.tryAcquire(ONE)).toBe(false);
+    tryAcquireAll(limiter, ENDPOINT, ENDPOINT, ENDPOINT);
+    limiter.markRequestEnded(ENDPOINT);
+    limiter.markRecorded();
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
-    expect(limiter.hasWaiters(ONE)).toBe(false);
-    expect(limiter.tryAcquire(ONE)).toBe(true);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(false);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
-  it('of a full merchant have waiters at all its endpoints', () => {
+  it('of all endpoints of a merchant have waiters when the merchant has no free slot', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`));
-    acquired(limiter, a!, a!, b!, b!, c!);
+    tryAcquireAll(limiter, a!, a!, b!, b!, c!);
     expect(limiter.hasWaiters(c!)).toBe(true);
-    limiter.markAnswered(a!);
+    limiter.markRequestEnded(a!);
     expect(limiter.hasWaiters(a!)).toBe(true);
   });
 
-  it('that became free during a lease request require another one', () => {
+  it('that became free during a lease request make another lease request necessary', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    acquired(limiter, ONE, ONE);
+    tryAcquireAll(limiter, ENDPOINT, ENDPOINT);
     const capacity = limiter.beginLease();
-    limiter.markAnswered(ONE);
-    limiter.release();
-    // The request could not lease for this endpoint, and no other slot of it becomes free soon.
+    limiter.markRequestEnded(ENDPOINT);
+    limiter.markRecorded();
+    // While the request ran, the endpoint had no free slot: only another request can lease its notifications.
     expect(limiter.endLease(capacity, [])).toBe(true);
-    expect(limiter.hasWaiters(ONE)).toBe(true);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(true);
     expect(limiter.endLease(limiter.beginLease(), [])).toBe(false);
-    expect(limiter.hasWaiters(ONE)).toBe(false);
+    expect(limiter.hasWaiters(ENDPOINT)).toBe(false);
   });
 
-  it('belong to the lease request while it is running', () => {
+  it('cannot be acquired by others while a lease request runs', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const capacity = limiter.beginLease();
-    expect(limiter.tryAcquire(ONE)).toBe(false);
-    // The rejected notification is not in the snapshot of that request: another request is necessary.
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(false);
+    // The request may not have seen the rejected notification: only another request can lease it.
     expect(limiter.endLease(capacity, [])).toBe(true);
     limiter.endLease(limiter.beginLease(), []);
-    expect(limiter.tryAcquire(ONE)).toBe(true);
+    expect(limiter.tryAcquire(ENDPOINT)).toBe(true);
   });
 
-  it('are free after the response, unless too many results wait to be recorded', () => {
+  it('are free after the request has ended, unless too many results wait to be recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     for (let i = 0; i < LIMITS.total; i++) {
       limiter.acquire(key(i, 'a.example:443'));
-      limiter.markAnswered(key(i, 'a.example:443'));
+      limiter.markRequestEnded(key(i, 'a.example:443'));
     }
     expect(limiter.available).toBe(LIMITS.total);
-    limiter.acquire(ONE);
+    limiter.acquire(ENDPOINT);
     expect(limiter.available).toBe(LIMITS.total - 1);
-    for (let i = 0; i < LIMITS.total; i++) limiter.release();
+    for (let i = 0; i < LIMITS.total; i++) limiter.markRecorded();
     expect(limiter.available).toBe(LIMITS.total - 1);
   });
 
-  it('are used by the results that exceed the limit of waiting results, until they are recorded', () => {
+  it('are used by results beyond the limit of waiting results, until these are recorded', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
-    for (let i = 0; i < 9; i++) {
-      limiter.acquire(ONE);
-      limiter.markAnswered(ONE);
+    // Three more than the limit of waiting results, which is 6.
+    for (let i = 0; i < LIMITS.total + 3; i++) {
+      limiter.acquire(ENDPOINT);
+      limiter.markRequestEnded(ENDPOINT);
     }
     expect(limiter.available).toBe(3);
-    limiter.acquire(ONE);
+    limiter.acquire(ENDPOINT);
     expect(limiter.available).toBe(2);
-    limiter.release();
+    limiter.markRecorded();
     expect(limiter.available).toBe(3);
   });
 
-  it('that are free count neither for an endpoint nor for a merchant', () => {
+  it('that are free are not part of the usage of an endpoint or a merchant', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
       EndpointKey,
@@ -113,45 +119,47 @@ describe('slots', () => {
       EndpointKey,
     ];
     limiter.tryAcquire(a);
-    limiter.markAnswered(a);
-    limiter.release();
+    limiter.markRequestEnded(a);
+    limiter.markRecorded();
     expect(limiter.usage).toEqual([]);
-    expect(acquired(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
+    expect(tryAcquireAll(limiter, a, a, b, b, c)).toEqual([true, true, true, true, false]);
     expect(limiter.usage).toEqual([
       { ...a, inFlight: 2 },
       { ...b, inFlight: 2 },
     ]);
   });
 
-  it('of a merchant that became free are available to its other endpoints after the next lease request', () => {
+  it('that became free at one endpoint of a merchant are available to its other endpoints after the next lease request', () => {
     const limiter = new ConcurrencyLimiter(LIMITS);
     const [a, b, c] = ['a', 'b', 'c'].map((host) => key(1, `${host}.example:443`)) as [
       EndpointKey,
       EndpointKey,
       EndpointKey,
     ];
-    acquired(limiter, a, a, b, b, c);
-    limiter.markAnswered(a);
-    limiter.release();
+    tryAcquireAll(limiter, a, a, b, b, c);
+    limiter.markRequestEnded(a);
+    limiter.markRecorded();
     expect(limiter.tryAcquire(c)).toBe(false);
     limiter.endLease(limiter.beginLease(), []);
     expect(limiter.hasWaiters(c)).toBe(false);
-    expect(acquired(limiter, c, c)).toEqual([true, false]);
+    expect(tryAcquireAll(limiter, c, c)).toEqual([true, false]);
   });
 
-  it('are available where neither the endpoint, the merchant nor the process is full', () => {
-    const other = key(1, 'b.example:443');
+  it('are available unless the endpoint, the merchant or the process has reached its limit', () => {
+    const otherEndpoint = key(1, 'b.example:443');
     const limiterWith = (...keys: EndpointKey[]): ConcurrencyLimiter => {
       const limiter = new ConcurrencyLimiter(LIMITS);
-      for (const one of keys) limiter.acquire(one);
+      for (const endpointKey of keys) limiter.acquire(endpointKey);
       return limiter;
     };
-    expect(limiterWith(ONE).hasCapacityFor(ONE)).toBe(true);
-    expect(limiterWith(ONE, ONE).hasCapacityFor(ONE)).toBe(false);
-    expect(limiterWith(ONE, ONE).hasCapacityFor(other)).toBe(true);
-    expect(limiterWith(ONE, ONE, other, other).hasCapacityFor(key(1, 'c.example:443'))).toBe(false);
+    expect(limiterWith(ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(true);
+    expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(ENDPOINT)).toBe(false);
+    expect(limiterWith(ENDPOINT, ENDPOINT).hasCapacityFor(otherEndpoint)).toBe(true);
+    expect(limiterWith(ENDPOINT, ENDPOINT, otherEndpoint, otherEndpoint).hasCapacityFor(key(1, 'c.example:443'))).toBe(
+      false,
+    );
     const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
-    expect(limiterWith(...six.slice(1)).hasCapacityFor(ONE)).toBe(true);
+    expect(limiterWith(...six.slice(1)).hasCapacityFor(ENDPOINT)).toBe(true);
     expect(limiterWith(...six).hasCapacityFor(key(7, 'a.example:443'))).toBe(false);
   });
 
@@ -162,7 +170,7 @@ describe('slots', () => {
       meanwhile: () => void = () => undefined,
     ): boolean => {
       const capacity = limiter.beginLease();
-      for (const one of leased) limiter.acquire(one);
+      for (const endpointKey of leased) limiter.acquire(endpointKey);
       meanwhile();
       return limiter.endLease(capacity, leased);
     };
@@ -173,25 +181,25 @@ describe('slots', () => {
     ];
     const six = [1, 2, 3, 4, 5, 6].map((merchantId) => key(merchantId, 'a.example:443'));
 
-    it('may have waiters at a full endpoint', () => {
+    it('have waiters at an endpoint if it leased the maximum of the endpoint', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, [a, a])).toBe(false);
       expect([limiter.hasWaiters(a), limiter.hasWaiters(b)]).toEqual([true, false]);
     });
 
-    it('may have waiters at every endpoint of a full merchant', () => {
+    it('have waiters at every endpoint of a merchant if it leased the maximum of the merchant', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, [a, a, b, b])).toBe(false);
       expect([limiter.hasWaiters(c), limiter.hasWaiters(key(2, 'a.example:443'))]).toEqual([true, false]);
     });
 
-    it('may have waiters everywhere when it leased its maximum', () => {
+    it('have waiters at every endpoint if it leased the maximum of the process', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, six)).toBe(false);
       expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(true);
     });
 
-    it('have no waiters when it leased less than its maximum', () => {
+    it('have no waiters if it leased less than the maximum of the process', () => {
       const limiter = new ConcurrencyLimiter(LIMITS);
       expect(lease(limiter, six.slice(1))).toBe(false);
       expect(limiter.hasWaiters(key(7, 'a.example:443'))).toBe(false);
@@ -200,46 +208,50 @@ describe('slots', () => {
     it.each([
       ['endpoint', [a, a]],
       ['merchant', [a, a, b, b]],
-      ['all', six],
-    ])('that became free during it require another one: %s', (_, leased) => {
+      ['process', six],
+    ])('that became free during it make another one necessary if it leased the maximum of the %s', (_, leased) => {
       const limiter = new ConcurrencyLimiter(LIMITS);
-      const isFree = lease(limiter, leased, () => {
-        limiter.markAnswered(a);
-        limiter.release();
+      const mustLeaseAgain = lease(limiter, leased, () => {
+        limiter.markRequestEnded(a);
+        limiter.markRecorded();
       });
-      expect(isFree).toBe(true);
+      expect(mustLeaseAgain).toBe(true);
     });
   });
 
-  it('never exceed a limit, and are counted correctly, in any order of events', () => {
+  it('never exceed a limit and are counted correctly in any order of requests', () => {
     const keys = [1, 2, 3].flatMap((merchantId) => ['a', 'b', 'c'].map((host) => key(merchantId, host)));
-    const step = fc.record({ which: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
-    /** How often each limit was reached, and a slot released. */
+    const generatedStep = fc.record({ keyIndex: fc.nat(8), action: fc.constantFrom('acquire', 'release', 'lease') });
+    /**
+     * How often each limit was reached, and how often a slot was released: proves that the random steps test the
+     * limits.
+     */
     const reached = { total: 0, perMerchant: 0, perEndpoint: 0, released: 0 };
     fc.assert(
-      fc.property(fc.array(step, { minLength: 50, maxLength: 100 }), (steps) => {
+      fc.property(fc.array(generatedStep, { minLength: 50, maxLength: 100 }), (steps) => {
         const limiter = new ConcurrencyLimiter(LIMITS);
         const inFlightKeys: EndpointKey[] = [];
-        for (const { which, action } of steps) {
+        for (const { keyIndex, action } of steps) {
           if (action === 'lease') limiter.endLease(limiter.beginLease(), []);
-          if (action === 'acquire' && limiter.tryAcquire(keys[which]!)) inFlightKeys.push(keys[which]!);
-          const released = action === 'release' ? inFlightKeys.splice(which % Math.max(inFlightKeys.length, 1), 1) : [];
-          for (const one of released) {
-            limiter.markAnswered(one);
-            limiter.release();
+          if (action === 'acquire' && limiter.tryAcquire(keys[keyIndex]!)) inFlightKeys.push(keys[keyIndex]!);
+          const released =
+            action === 'release' ? inFlightKeys.splice(keyIndex % Math.max(inFlightKeys.length, 1), 1) : [];
+          for (const endpointKey of released) {
+            limiter.markRequestEnded(endpointKey);
+            limiter.markRecorded();
             reached.released++;
           }
           expect(LIMITS.total - limiter.available).toBe(inFlightKeys.length);
           expect(limiter.usage.reduce((sum, { inFlight }) => sum + inFlight, 0)).toBe(inFlightKeys.length);
-          const mostOfAnEndpoint = Math.max(0, ...limiter.usage.map(({ inFlight }) => inFlight));
-          const mostOfAMerchant = Math.max(
+          const maxOfEndpoints = Math.max(0, ...limiter.usage.map(({ inFlight }) => inFlight));
+          const maxOfMerchants = Math.max(
             ...[1, 2, 3].map((id) => inFlightKeys.filter(({ merchantId }) => merchantId === id).length),
           );
-          expect(mostOfAnEndpoint).toBeLessThanOrEqual(LIMITS.perEndpoint);
-          expect(mostOfAMerchant).toBeLessThanOrEqual(LIMITS.perMerchant);
+          expect(maxOfEndpoints).toBeLessThanOrEqual(LIMITS.perEndpoint);
+          expect(maxOfMerchants).toBeLessThanOrEqual(LIMITS.perMerchant);
           if (limiter.available === 0) reached.total++;
-          if (mostOfAMerchant === LIMITS.perMerchant) reached.perMerchant++;
-          if (mostOfAnEndpoint === LIMITS.perEndpoint) reached.perEndpoint++;
+          if (maxOfMerchants === LIMITS.perMerchant) reached.perMerchant++;
+          if (maxOfEndpoints === LIMITS.perEndpoint) reached.perEndpoint++;
         }
       }),
     );

@@ -1,4 +1,4 @@
-/** One endpoint (host and port) of one merchant: it has one circuit and one concurrency limit. */
+/** One endpoint (host and port) of one merchant. Each has its own circuit breaker and its own concurrency limit. */
 export interface EndpointKey {
   readonly merchantId: number;
   readonly endpoint: string;
@@ -16,7 +16,7 @@ export interface EndpointUsage extends EndpointKey {
   readonly inFlight: number;
 }
 
-/** The notifications that a lease request may return. */
+/** Limits of a lease request: at most `max` notifications, beside those in flight (`usage`). */
 export interface LeaseCapacity {
   readonly max: number;
   readonly usage: readonly EndpointUsage[];
@@ -25,11 +25,12 @@ export interface LeaseCapacity {
 const endpointId = ({ merchantId, endpoint }: EndpointKey): string => `${merchantId} ${endpoint}`;
 
 /**
- * Limits the requests in flight of this process (E6). Pure. A merchant has a limit beside those of its endpoints: without it,
- * a merchant with many endpoints in its sessions would get as many times the slots.
+ * Limits the requests in flight of this process (E6). It uses neither the database nor a clock. A merchant has a limit
+ * in addition to those of its endpoints: otherwise a merchant that uses many endpoints could use all slots of the
+ * process.
  *
- * After a notification got no slot, new ones get none until the next lease request: otherwise they would overtake those
- * that wait.
+ * When a notification gets no slot, later notifications get none either until the next lease request, so that they do
+ * not overtake the one that waits.
  */
 export class ConcurrencyLimiter {
   private inFlight = 0;
@@ -37,14 +38,17 @@ export class ConcurrencyLimiter {
   private readonly endpoints = new Map<string, EndpointUsage>();
   private readonly merchants = new Map<number, number>();
   private isFull = false;
-  /** While a lease request is running, it owns all free slots. */
+  /** While a lease request runs, it may use all free slots, so nothing else may acquire one. */
   private isLeasing = false;
   private readonly fullEndpoints = new Set<string>();
   private readonly fullMerchants = new Set<number>();
 
   constructor(private readonly limits: ConcurrencyLimits) {}
 
-  /** Free slots, also those that notifications wait for. As many answered attempts as there are slots may wait to be recorded. */
+  /**
+   * Free slots, including those that notifications wait for. Up to `total` ended requests may wait until their results
+   * are recorded; each further one uses a slot.
+   */
   get available(): number {
     const { total } = this.limits;
     return Math.min(total - this.inFlight, 2 * total - this.inFlight - this.recording);
@@ -66,39 +70,40 @@ export class ConcurrencyLimiter {
 
   acquire(key: EndpointKey): void {
     this.inFlight++;
-    const name = endpointId(key);
-    this.endpoints.set(name, { ...key, inFlight: (this.endpoints.get(name)?.inFlight ?? 0) + 1 });
+    const id = endpointId(key);
+    this.endpoints.set(id, { ...key, inFlight: (this.endpoints.get(id)?.inFlight ?? 0) + 1 });
     this.merchants.set(key.merchantId, (this.merchants.get(key.merchantId) ?? 0) + 1);
   }
 
-  /** The request has ended and its result is being recorded: the slot is free for another request. */
-  markAnswered(key: EndpointKey): void {
+  /** Call it when the request has ended. Its slot is free for another request while its result is recorded. */
+  markRequestEnded(key: EndpointKey): void {
     this.inFlight--;
     this.recording++;
-    const name = endpointId(key);
-    const inFlight = this.endpoints.get(name)!.inFlight - 1;
-    if (inFlight > 0) this.endpoints.set(name, { ...key, inFlight });
-    else this.endpoints.delete(name);
-    const ofMerchant = this.merchants.get(key.merchantId)! - 1;
-    if (ofMerchant > 0) this.merchants.set(key.merchantId, ofMerchant);
+    const id = endpointId(key);
+    const inFlight = this.endpoints.get(id)!.inFlight - 1;
+    if (inFlight > 0) this.endpoints.set(id, { ...key, inFlight });
+    else this.endpoints.delete(id);
+    const inFlightOfMerchant = this.merchants.get(key.merchantId)! - 1;
+    if (inFlightOfMerchant > 0) this.merchants.set(key.merchantId, inFlightOfMerchant);
     else this.merchants.delete(key.merchantId);
   }
 
-  release(): void {
+  /** Call it when the result of a request is recorded. */
+  markRecorded(): void {
     this.recording--;
   }
 
-  /** Whether a slot is free, also if notifications wait for it. */
+  /** Whether a slot is free. Other notifications may wait for it. */
   hasCapacityFor(key: EndpointKey): boolean {
     return this.available > 0 && !this.isEndpointFull(key) && !this.isMerchantFull(key.merchantId);
   }
 
-  /** Whether notifications may be waiting for a slot that becomes free here. */
+  /** Whether notifications may be waiting for a slot of this endpoint. */
   hasWaiters(key: EndpointKey): boolean {
     return this.isFull || this.fullMerchants.has(key.merchantId) || this.fullEndpoints.has(endpointId(key));
   }
 
-  /** Begins a lease request; end it with `endLease` also when it fails. */
+  /** Begins a lease request. Call `endLease` when it ends, even if it has failed. */
   beginLease(): LeaseCapacity {
     this.isLeasing = true;
     this.isFull = false;
@@ -108,8 +113,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Ends a lease request, whose notifications have acquired their slots. Where it leased as many as it was allowed to, more may
-   * wait. True when such a slot became free during the request: lease again, since nothing else wakes the worker.
+   * Ends a lease request. Its notifications must have acquired their slots. If it leased the maximum of an endpoint, of
+   * a merchant or of the process, more notifications may be waiting there. Returns true when such a slot became free
+   * during the request: the caller must lease again, since nothing else wakes the worker.
    */
   endLease(capacity: LeaseCapacity, leased: readonly EndpointKey[]): boolean {
     this.isLeasing = false;
@@ -117,13 +123,13 @@ export class ConcurrencyLimiter {
     for (const { inFlight, ...key } of capacity.usage) for (let i = 0; i < inFlight; i++) filled.acquire(key);
     for (const key of leased) filled.acquire(key);
     this.isFull ||= leased.length >= capacity.max;
-    let isFree = this.isFull && this.available > 0;
+    let mustLeaseAgain = this.isFull && this.available > 0;
     for (const key of filled.endpoints.values()) {
       if (filled.isEndpointFull(key)) this.fullEndpoints.add(endpointId(key));
       if (filled.isMerchantFull(key.merchantId)) this.fullMerchants.add(key.merchantId);
-      isFree ||= this.hasWaiters(key) && this.hasCapacityFor(key);
+      mustLeaseAgain ||= this.hasWaiters(key) && this.hasCapacityFor(key);
     }
-    return isFree;
+    return mustLeaseAgain;
   }
 
   private isEndpointFull(key: EndpointKey): boolean {

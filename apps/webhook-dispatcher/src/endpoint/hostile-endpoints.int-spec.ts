@@ -3,17 +3,17 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { gzipSync } from 'node:zlib';
 import { resolveWith } from '@svc/outbound';
 import { NameServer } from '../../test/name-server.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { WebhookClient, type WebhookClientOptions, type WebhookResponse } from './webhook-client.js';
 
-const POSTED = { headers: { 'content-type': 'application/json' }, body: '{}' };
+const REQUEST = { headers: { 'content-type': 'application/json' }, body: '{}' };
 const TIMEOUT_MS = 400;
-/** Without a timeout the test would hang, so a generous limit is enough on a busy machine. */
+/** Without its timeout a request would never end, so this limit may be generous for busy machines. */
 const MAX_ABORT_MS = 10 * TIMEOUT_MS;
 
-const closing: (() => Promise<unknown>)[] = [];
+const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
+  for (const close of cleanups.splice(0).toReversed()) await close();
 });
 
 function newClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient {
@@ -24,54 +24,58 @@ function newClient(settings: Partial<WebhookClientOptions> = {}): WebhookClient 
     connectionsPerOrigin: 2,
     ...settings,
   });
-  closing.push(() => client.close());
+  cleanups.push(() => client.close());
   return client;
 }
 
-function post(to: WebhookClient, url: string): Promise<WebhookResponse> {
-  return to.post({ ...POSTED, url }, new AbortController().signal);
+function post(client: WebhookClient, url: string): Promise<WebhookResponse> {
+  return client.post({ ...REQUEST, url }, new AbortController().signal);
 }
 
-async function nameServer(...parameters: Parameters<typeof NameServer.start>): Promise<NameServer> {
+async function startNameServer(...parameters: Parameters<typeof NameServer.start>): Promise<NameServer> {
   const server = await NameServer.start(...parameters);
-  closing.push(() => server.stop());
+  cleanups.push(() => server.stop());
   return server;
 }
 
-describe('a host name whose DNS response changes each time', () => {
-  /** Two servers at one port: the merchant's, and an internal one. */
-  async function merchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
+describe('a host name whose DNS record changes with each query', () => {
+  /**
+   * Starts two servers on one port of two addresses, the merchant's and an internal one. Returns the `Host` headers
+   * that they received.
+   */
+  async function startMerchantAndVictim(): Promise<{ port: number; merchant: string[]; victim: string[] }> {
     const merchant: string[] = [];
     const victim: string[] = [];
-    const listening = async (host: string, port: number, seen: string[]): Promise<number> => {
+    const startServer = async (host: string, port: number, receivedHosts: string[]): Promise<number> => {
       const server = createHttpServer((request, response) => {
-        seen.push(request.headers.host!);
+        receivedHosts.push(request.headers.host!);
         response.writeHead(200, { connection: 'close' }).end();
       });
       await new Promise<void>((done) => server.listen(port, host, done));
-      closing.push(() => new Promise((closed) => server.close(closed)));
+      cleanups.push(() => new Promise((closed) => server.close(closed)));
       return (server.address() as AddressInfo).port;
     };
-    const port = await listening('127.0.0.1', 0, merchant);
-    await listening('127.0.0.2', port, victim);
+    const port = await startServer('127.0.0.1', 0, merchant);
+    await startServer('127.0.0.2', port, victim);
     return { port, merchant, victim };
   }
 
-  it('is resolved once for a connection, which uses the checked address', async () => {
-    const { port, merchant, victim } = await merchantAndVictim();
-    const names = await nameServer((_, times) => (times <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
+  it('is resolved once for each connection, which uses the address that was checked', async () => {
+    const { port, merchant, victim } = await startMerchantAndVictim();
+    const dns = await startNameServer((_, queryCount) => (queryCount <= 1 ? ['127.0.0.1'] : ['127.0.0.2']));
     const url = `http://rebind.example:${port}/hooks`;
-    expect(await post(newClient({ resolve: resolveWith([names.address]) }), url)).toMatchObject({ statusCode: 200 });
-    expect(names.asked).toEqual(['rebind.example']);
+    expect(await post(newClient({ resolve: resolveWith([dns.address]) }), url)).toMatchObject({ statusCode: 200 });
+    expect(dns.queriedNames).toEqual(['rebind.example']);
     expect([merchant, victim]).toEqual([[`rebind.example:${port}`], []]);
   });
 
-  it('is checked again at the next attempt', async () => {
-    const { port, merchant } = await merchantAndVictim();
-    const names = await nameServer(
-      (_, times) => [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][times - 1] ?? [],
+  it('is resolved and checked again at each attempt', async () => {
+    const { port, merchant } = await startMerchantAndVictim();
+    const dns = await startNameServer(
+      (_, queryCount) =>
+        [['127.0.0.1'], ['10.0.0.1'], ['169.254.169.254'], ['127.0.0.1', '192.168.0.1']][queryCount - 1] ?? [],
     );
-    const resolve = resolveWith([names.address]);
+    const resolve = resolveWith([dns.address]);
     const responses: WebhookResponse[] = [];
     for (let i = 0; i < 4; i++)
       responses.push(await post(newClient({ resolve }), `http://rebind.example:${port}/hooks`));
@@ -84,10 +88,10 @@ describe('a host name whose DNS response changes each time', () => {
     expect(merchant).toHaveLength(1);
   });
 
-  it('cannot lead to loopback in production', async () => {
-    const { merchant, victim } = await merchantAndVictim();
-    const names = await nameServer(() => ['127.0.0.1']);
-    const settings = { policy: { allowLoopback: false }, resolve: resolveWith([names.address]) };
+  it('cannot resolve to a loopback address in production', async () => {
+    const { merchant, victim } = await startMerchantAndVictim();
+    const dns = await startNameServer(() => ['127.0.0.1']);
+    const settings = { policy: { allowLoopback: false }, resolve: resolveWith([dns.address]) };
     for (const host of ['rebind.example', 'rebind.example.', 'REBIND.example'])
       expect(await post(newClient(settings), `https://${host}:8443/`)).toMatchObject({
         errorClass: 'address-refused:loopback',
@@ -95,116 +99,128 @@ describe('a host name whose DNS response changes each time', () => {
     expect([...merchant, ...victim]).toEqual([]);
   });
 
-  it('whose name server does not respond costs at most the connect timeout', async () => {
-    const names = await nameServer(() => 'silence');
-    const answer = await post(newClient({ resolve: resolveWith([names.address]) }), 'http://silent.example/');
-    expect(answer).toMatchObject({ errorClass: 'connect-timeout' });
+  it('whose name server does not respond causes a connect-timeout', async () => {
+    const dns = await startNameServer(() => 'silence');
+    const result = await post(newClient({ resolve: resolveWith([dns.address]) }), 'http://silent.example/');
+    expect(result).toMatchObject({ errorClass: 'connect-timeout' });
     // undici checks its timers twice a second.
-    expect(answer.durationMs).toBeLessThan(2_000);
+    expect(result.durationMs).toBeLessThan(2_000);
   });
 });
 
 describe('a redirect', () => {
-  it.each([301, 302, 303, 307, 308])('%i is a response, and not followed', async (statusCode) => {
-    const [first, second] = [await Receiver.start(), await Receiver.start()];
-    closing.push(
-      () => first.stop(),
-      () => second.stop(),
+  it.each([301, 302, 303, 307, 308])('with status %i is a response, and is not followed', async (statusCode) => {
+    const [receiver, redirectTarget] = [await Receiver.start(), await Receiver.start()];
+    cleanups.push(
+      () => receiver.stop(),
+      () => redirectTarget.stop(),
     );
-    first.behaves(answers(statusCode, { location: second.url }));
-    expect(await post(newClient(), first.url)).toMatchObject({ statusCode });
-    expect([first.received.length, second.received.length]).toEqual([1, 0]);
+    receiver.setBehaviours(respondWith(statusCode, { location: redirectTarget.url }));
+    expect(await post(newClient(), receiver.url)).toMatchObject({ statusCode });
+    expect([receiver.received.length, redirectTarget.received.length]).toEqual([1, 0]);
   });
 });
 
 describe('an endpoint that', () => {
-  async function endpoint(server: Server): Promise<string> {
+  /** Makes the server listen. Returns its URL. */
+  async function startEndpoint(server: Server): Promise<string> {
     const open = new Set<Socket>();
     server.on('connection', (socket) => {
       open.add(socket.on('error', () => undefined).on('close', () => open.delete(socket)));
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    closing.push(() => {
+    cleanups.push(() => {
       for (const socket of open) socket.destroy();
       return new Promise((closed) => server.close(closed));
     });
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
   }
 
-  /** Sends `first`, then `piece` again and again for as long as the connection lasts. */
-  const endless = (first: string, piece: string, onSent = (_bytes: number): unknown => undefined): Promise<string> =>
-    endpoint(
+  /** Starts a server that sends `firstBytes`, and then `repeatedBytes` until the connection is closed. */
+  const startEndlessResponse = (
+    firstBytes: string,
+    repeatedBytes: string,
+    onSent = (_bytes: number): unknown => undefined,
+  ): Promise<string> =>
+    startEndpoint(
       createServer((socket) =>
         socket.once('data', () => {
-          const sent = (error?: Error | null): void => {
-            if (!error) onSent(piece.length);
-            setImmediate(more);
+          const onWritten = (error?: Error | null): void => {
+            if (!error) onSent(repeatedBytes.length);
+            setImmediate(writeNext);
           };
-          const more = (): void => void (socket.destroyed || socket.write(piece, sent));
-          socket.write(first, more);
+          const writeNext = (): void => void (socket.destroyed || socket.write(repeatedBytes, onWritten));
+          socket.write(firstBytes, writeNext);
         }),
       ),
     );
 
   it.each([
     ['sends no status', '', 'timeout', ''],
-    ['sends its status a letter at a time', 'HTTP/1.1 200 O', 'timeout', 'K'],
+    ['never completes its status line', 'HTTP/1.1 200 O', 'timeout', 'K'],
     ['sends one header for ever', 'HTTP/1.1 200 OK\r\nx-a: ', 'answer-headers-too-large', 'a'.repeat(1_000)],
     ['sends many headers for ever', 'HTTP/1.1 200 OK\r\n', 'answer-headers-too-large', `${'x-a: b\r\n'.repeat(100)}`],
     ['sends early hints for ever', '', 'timeout', 'HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\n'],
-    ['says to go on, unasked and for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
-  ])('%s is disconnected: %s', async (_, first, errorClass, piece) => {
-    const url = piece === '' ? await endpoint(createServer()) : await endless(first, piece);
-    const answer = await post(newClient(), url);
-    expect(answer.statusCode).toBeUndefined();
-    expect(answer.errorClass).toBe(errorClass);
-    expect(answer.durationMs).toBeLessThan(MAX_ABORT_MS);
+    ['sends 100 Continue for ever', '', 'connection-reset', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ])('%s is disconnected', async (_, firstBytes, errorClass, repeatedBytes) => {
+    const url =
+      repeatedBytes === ''
+        ? await startEndpoint(createServer())
+        : await startEndlessResponse(firstBytes, repeatedBytes);
+    const result = await post(newClient(), url);
+    expect(result.statusCode).toBeUndefined();
+    expect(result.errorClass).toBe(errorClass);
+    expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
   it.each([
     ['of unknown length', 'HTTP/1.1 200 OK\r\n\r\n', 'x'.repeat(10_000)],
     ['in chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', `2710\r\n${'x'.repeat(10_000)}\r\n`],
-    ['of a length nobody has', 'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n', 'x'.repeat(10_000)],
+    [
+      'with an extreme content-length',
+      'HTTP/1.1 200 OK\r\ncontent-length: 9007199254740991\r\n\r\n',
+      'x'.repeat(10_000),
+    ],
   ])(
-    'acknowledges with an endless response %s counts as delivered, and 64 KiB of the response are read',
-    async (_, first, piece) => {
+    'responds with status 200 and an endless body %s has acknowledged, and only 64 KiB of the body are read',
+    async (_, firstBytes, repeatedBytes) => {
       let sent = 0;
-      const url = await endless(first, piece, (bytes) => (sent += bytes));
-      const answer = await post(newClient(), url);
-      expect(answer).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
-      // As much as the kernel buffers for both ends of a connection.
+      const url = await startEndlessResponse(firstBytes, repeatedBytes, (bytes) => (sent += bytes));
+      const result = await post(newClient(), url);
+      expect(result).toMatchObject({ statusCode: 200, errorClass: 'answer-too-large', text: 'x'.repeat(2_000) });
+      // The kernel buffers some megabytes at both ends of a connection.
       expect(sent).toBeLessThan(32 * 2 ** 20);
     },
   );
 
-  it('sends its response byte by byte is disconnected when the time of the attempt ends', async () => {
-    const answer = await post(
+  it('sends its response byte by byte is disconnected at the timeout of the attempt', async () => {
+    const result = await post(
       newClient(),
-      await endless('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
+      await startEndlessResponse('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nx\r\n'),
     );
-    expect(answer.statusCode).toBe(200);
-    expect(['timeout', 'answer-too-large']).toContain(answer.errorClass);
-    expect(answer.durationMs).toBeLessThan(MAX_ABORT_MS);
+    expect(result.statusCode).toBe(200);
+    expect(['timeout', 'answer-too-large']).toContain(result.errorClass);
+    expect(result.durationMs).toBeLessThan(MAX_ABORT_MS);
   });
 
-  it('sends a decompression bomb causes no decompression', async () => {
+  it('sends a compressed response (a decompression bomb) causes no decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(10_000_000));
-    const bombing = (response: ServerResponse): void =>
+    const sendBomb = (response: ServerResponse): void =>
       void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb);
-    const url = await endpoint(createHttpServer((_, response) => bombing(response)));
-    const answer = await post(newClient(), url);
-    expect(answer.statusCode).toBe(200);
-    // The stored response is the compressed one, although it is not text: gzip begins with 1f 8b 08, and the decompressed content would be zeros.
-    expect([...answer.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
-    expect(answer.text!.length).toBeLessThanOrEqual(2_000);
+    const url = await startEndpoint(createHttpServer((_, response) => sendBomb(response)));
+    const result = await post(newClient(), url);
+    expect(result.statusCode).toBe(200);
+    // The text contains the compressed bytes: gzip begins with 1f 8b 08. Decompressed, it would contain zeros.
+    expect([...result.text!.slice(0, 3)]).toEqual(['\x1f', '\ufffd', '\x08']);
+    expect(result.text!.length).toBeLessThanOrEqual(2_000);
   });
 
-  it('accepts connections and never responds does not delay the others of its host for longer than one attempt', async () => {
-    const to = newClient();
-    const url = await endpoint(createServer());
-    // If all shared the two connections of a host, the last would wait for twenty attempts.
-    const all = await Promise.all(Array.from({ length: 40 }, () => post(to, url)));
-    for (const { errorClass, durationMs } of all) {
+  it('never responds does not delay the other requests to its host for longer than one attempt', async () => {
+    const client = newClient();
+    const url = await startEndpoint(createServer());
+    // If requests waited for one of the two connections of a host, the last would wait for twenty attempts.
+    const results = await Promise.all(Array.from({ length: 40 }, () => post(client, url)));
+    for (const { errorClass, durationMs } of results) {
       expect(errorClass).toBe('timeout');
       expect(durationMs).toBeLessThan(MAX_ABORT_MS);
     }

@@ -3,12 +3,12 @@ import { Agent, type Dispatcher, errors } from 'undici';
 
 /** The response of an endpoint to one attempt, or why there is none. */
 export interface WebhookResponse {
-  /** Absent without a response. */
+  /** Absent when there is no response. */
   readonly statusCode?: number;
   readonly retryAfter?: string;
   /** The beginning of the body, at most {@link MAX_RESPONSE_CHARACTERS} characters. */
   readonly text?: string;
-  /** Why there is no status, e.g. `timeout` or `address-refused:private`; or why the body is incomplete. */
+  /** The reason why there is no status, e.g. `timeout` or `address-refused:private`, or why the body is incomplete. */
   readonly errorClass?: string;
   readonly durationMs: number;
 }
@@ -16,9 +16,9 @@ export interface WebhookResponse {
 export interface WebhookClientOptions {
   readonly policy: AddressPolicy;
   readonly connectTimeoutMs: number;
-  /** For the whole attempt, with the reading of the response. */
+  /** Maximum duration of the whole attempt, including reading the response. */
   readonly timeoutMs: number;
-  /** Connections to one host and port, shared by all its merchants; the caller limits each merchant. */
+  /** Maximum connections to one host and port, for all merchants together. The caller limits each merchant. */
   readonly connectionsPerOrigin: number;
   readonly resolve?: Resolve;
 }
@@ -29,7 +29,7 @@ export interface WebhookRequest {
   readonly body: string;
 }
 
-/** At most this much of a response body is read (E1). */
+/** Only this many bytes of a response body are read (E1). */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const MAX_RESPONSE_HEADER_BYTES = 16 * 1024;
 export const MAX_RESPONSE_CHARACTERS = 2_000;
@@ -38,49 +38,49 @@ export const MAX_RESPONSE_CHARACTERS = 2_000;
 export class WebhookClient {
   private readonly agent: Agent;
 
-  constructor(private readonly settings: WebhookClientOptions) {
+  constructor(private readonly options: WebhookClientOptions) {
     this.agent = new Agent({
-      connect: guardedConnector(settings),
-      connections: settings.connectionsPerOrigin,
+      connect: guardedConnector(options),
+      connections: options.connectionsPerOrigin,
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: 10_000,
       keepAliveMaxTimeout: 60_000,
       maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
-      headersTimeout: settings.timeoutMs,
-      bodyTimeout: settings.timeoutMs,
+      headersTimeout: options.timeoutMs,
+      bodyTimeout: options.timeoutMs,
     });
   }
 
-  /** A failure is a response without a status. Throws only when `interrupt` aborts the request. */
-  async post({ url: text, headers, body }: WebhookRequest, interrupt: AbortSignal): Promise<WebhookResponse> {
+  /** Returns a failed request as a response without a status. Throws only when `abortSignal` aborts the request. */
+  async post({ url: text, headers, body }: WebhookRequest, abortSignal: AbortSignal): Promise<WebhookResponse> {
     const startedAt = performance.now();
-    const elapsed = (): number => Math.round(performance.now() - startedAt);
-    // At every attempt: a URL that was accepted with its session may be rejected now.
-    const { url, refused } = checkUrl(text, this.settings.policy);
-    if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsed() };
+    const elapsedMs = (): number => Math.round(performance.now() - startedAt);
+    // The session's URL was checked when the session was created, but the rules may have changed since.
+    const { url, refused } = checkUrl(text, this.options.policy);
+    if (refused) return { errorClass: `address-refused:${refused}`, durationMs: elapsedMs() };
 
-    const abort = new AbortController();
-    const onInterrupt = (): void => abort.abort(interrupt.reason);
-    const deadline = setTimeout(() => abort.abort(new AttemptTimeout()), this.settings.timeoutMs);
-    interrupt.addEventListener('abort', onInterrupt);
+    const attempt = new AbortController();
+    const onAbort = (): void => attempt.abort(abortSignal.reason);
+    const deadline = setTimeout(() => attempt.abort(new AttemptTimeout()), this.options.timeoutMs);
+    abortSignal.addEventListener('abort', onAbort);
     try {
-      interrupt.throwIfAborted();
+      abortSignal.throwIfAborted();
       const response = await this.agent.request({
         origin: url.origin,
         path: url.pathname + url.search,
         method: 'POST',
         headers,
         body,
-        signal: abort.signal,
+        signal: attempt.signal,
       });
-      return { ...(await read(response)), durationMs: elapsed() };
+      return { ...(await readResponse(response)), durationMs: elapsedMs() };
     } catch (error) {
-      interrupt.throwIfAborted();
-      return { errorClass: errorClassOf(error), durationMs: elapsed() };
+      abortSignal.throwIfAborted();
+      return { errorClass: classifyError(error), durationMs: elapsedMs() };
     } finally {
       clearTimeout(deadline);
-      interrupt.removeEventListener('abort', onInterrupt);
+      abortSignal.removeEventListener('abort', onAbort);
     }
   }
 
@@ -93,8 +93,10 @@ class AttemptTimeout extends Error {
   override readonly name = 'AttemptTimeout';
 }
 
-/** The status alone decides. The body is only for people, so an incomplete one is not an error. */
-async function read({
+/**
+ * Only the status decides the result of the attempt. The body is for support, so an incomplete body is not an error.
+ */
+async function readResponse({
   statusCode,
   headers,
   body,
@@ -107,17 +109,17 @@ async function read({
     for await (const chunk of body as AsyncIterable<Buffer>) {
       chunks.push(chunk.subarray(0, MAX_RESPONSE_BYTES - bytes));
       bytes += chunk.length;
-      // Leaving the loop destroys the body and its connection.
-      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: textOf(chunks), errorClass: 'answer-too-large' };
+      // `return` ends the loop, which closes the connection.
+      if (bytes >= MAX_RESPONSE_BYTES) return { ...head, text: decodeText(chunks), errorClass: 'answer-too-large' };
     }
   } catch (error) {
-    return { ...head, text: textOf(chunks), errorClass: errorClassOf(error) };
+    return { ...head, text: decodeText(chunks), errorClass: classifyError(error) };
   }
-  return { ...head, text: textOf(chunks) };
+  return { ...head, text: decodeText(chunks) };
 }
 
-/** PostgreSQL cannot store U+0000, and the truncation may split a surrogate pair. */
-function textOf(chunks: readonly Buffer[]): string {
+/** Replaces U+0000, which PostgreSQL cannot store, and repairs a surrogate pair that the truncation has split. */
+function decodeText(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replaceAll('\0', '\ufffd')
@@ -125,8 +127,8 @@ function textOf(chunks: readonly Buffer[]): string {
     .toWellFormed();
 }
 
-/** The class of an error, from its code: messages change between versions and contain addresses. */
-export function errorClassOf(error: unknown): string {
+/** Returns the class of an error by its code, because messages change between versions and contain addresses. */
+export function classifyError(error: unknown): string {
   if (error instanceof AddressRefusedError) return `address-refused:${error.refusal}`;
   if (
     error instanceof AttemptTimeout ||

@@ -4,8 +4,8 @@ export class LookUps1763500000505 implements MigrationInterface {
   readonly name = 'LookUps1763500000505';
 
   async up(db: QueryRunner): Promise<void> {
-    // Walked by id. What stands behind it is for passing over what is too old, in another state or of another merchant
-    // without reading its row: a million entries of an index are passed over in a twentieth of a second.
+    // Lists scan these indexes in the order of id. The columns after id let the scan skip an entry of another time,
+    // state or merchant without reading its row: skipping a million entries takes about 50 ms.
     await db.query(`
       CREATE INDEX notifications_of_merchant_by_id ON notifications (merchant_id, id, created_at, state);
       DROP INDEX notifications_of_merchant;

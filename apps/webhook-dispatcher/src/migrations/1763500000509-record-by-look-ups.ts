@@ -1,8 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /**
- * Each EXISTS of the function before was planned as a scan: one of all notifications, for each of its uses, costs less than an
- * index look-up for each of the 100 rows that PostgreSQL expects of jsonb. LIMIT keeps each look-up one.
+ * Makes record_notifications look up rows by their index. PostgreSQL planned each EXISTS of its previous version as a
+ * scan of all notifications, because it expects 100 rows of the jsonb argument. A lateral subquery with LIMIT 1 is
+ * always an index look-up.
  */
 export class RecordByLookUps1763500000509 implements MigrationInterface {
   readonly name = 'RecordByLookUps1763500000509';

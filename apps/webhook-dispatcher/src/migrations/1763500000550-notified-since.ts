@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Since when a site is notified: reconciliation expects a notification of every payment that is accepted later. */
+/** Stores since when a site's webhook is enabled: reconciliation expects a notification of every later payment. */
 export class NotifiedSince1763500000550 implements MigrationInterface {
   readonly name = 'NotifiedSince1763500000550';
 

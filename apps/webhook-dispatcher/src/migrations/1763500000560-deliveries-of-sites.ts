@@ -4,8 +4,8 @@ export class DeliveriesOfSites1763500000560 implements MigrationInterface {
   readonly name = 'DeliveriesOfSites1763500000560';
 
   async up(db: QueryRunner): Promise<void> {
-    // A page of a site in one mode, or of what failed there, costs the same however much the merchant's others have. Only made: a
-    // drop beside it would stop readers until both are committed.
+    // With these indexes, a page of one site and mode reads only its own rows, regardless of the merchant's other
+    // sites. No index is dropped here: a drop would block readers until the new indexes are complete.
     await db.query(`
       SET LOCAL statement_timeout = '30min';
       CREATE INDEX notifications_of_site ON notifications (merchant_id, site_id, mode, id);

@@ -3,13 +3,13 @@ import { newPaymentReference, notificationIdOf } from '@svc/kernel';
 import { migrateService } from '@svc/service';
 import { newTestDatabase } from '@svc/testing';
 import pg from 'pg';
-import { aPayment } from '../../test/payment.js';
+import { newHostedPayment } from '../../test/payment.js';
 import { webhookDispatcherService } from '../index.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
-/** A notification as the earlier release records it, also while both releases run. */
-function recordAsBefore(
+/** Records a notification with the arguments of the earlier release, which may run beside the new one. */
+function recordAsEarlierRelease(
   client: pg.Client,
   ids: { id: string; sessionId: string; reference: string },
 ): Promise<unknown> {
@@ -25,41 +25,41 @@ test('existing notifications keep their ids after the migration, and are not cre
   const database = await newTestDatabase();
   const env = { SVC_DATABASE_URL: database.url };
   const { migrations } = webhookDispatcherService;
-  const before = migrations.slice(
+  const earlierMigrations = migrations.slice(
     0,
     migrations.findIndex(({ name }) => name.startsWith('SiteWebhooks')),
   );
-  await migrateService({ ...webhookDispatcherService, migrations: before }, env);
+  await migrateService({ ...webhookDispatcherService, migrations: earlierMigrations }, env);
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
-  const reference = newPaymentReference(NOW);
+  const paymentReference = newPaymentReference(NOW);
   const sessionId = randomUUID();
-  const payment = aPayment(reference, 'https://shop.example/hook', {
+  const payment = newHostedPayment(paymentReference, 'https://shop.example/hook', {
     ...{ sessionId, state: 'success', apiVersion: 'v3.1', mode: 'test' },
   });
-  const derived = { id: notificationIdOf(payment), sessionId, reference };
-  // A random id, as rows had before ids were derived from payments.
-  const chosen = { id: randomUUID(), sessionId: randomUUID(), reference: newPaymentReference(NOW) };
-  await recordAsBefore(client, derived);
-  await recordAsBefore(client, chosen);
+  const withDerivedId = { id: notificationIdOf(payment), sessionId, reference: paymentReference };
+  // Older rows have random ids: they were recorded before ids were derived from payments.
+  const withRandomId = { id: randomUUID(), sessionId: randomUUID(), reference: newPaymentReference(NOW) };
+  await recordAsEarlierRelease(client, withDerivedId);
+  await recordAsEarlierRelease(client, withRandomId);
 
   await migrateService(webhookDispatcherService, env);
-  const shown = (): Promise<unknown> =>
+  const readNotifications = (): Promise<unknown> =>
     client
       .query(
         `SELECT id, coalesce(webhook_id, id) AS webhook_id, recipient, type, payment_reference AS reference FROM notifications ORDER BY created_at, id`,
       )
       .then(({ rows }) => rows as unknown);
-  const kept = [derived, chosen].map(({ id, reference: of }) => ({
-    ...{ id, webhook_id: id, recipient: 'session', type: 'payment', reference: of },
+  const expectedRows = [withDerivedId, withRandomId].map(({ id, reference }) => ({
+    ...{ id, webhook_id: id, recipient: 'session', type: 'payment', reference },
   }));
-  const byId = kept.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  expect(await shown()).toEqual(byId);
+  const expectedRowsById = expectedRows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  expect(await readNotifications()).toEqual(expectedRowsById);
 
-  // A process of either release may repeat it, also under another id.
-  await recordAsBefore(client, derived);
-  await recordAsBefore(client, { ...chosen, id: randomUUID() });
-  expect(await shown()).toEqual(byId);
+  // A process of the earlier release records both again, one under another id.
+  await recordAsEarlierRelease(client, withDerivedId);
+  await recordAsEarlierRelease(client, { ...withRandomId, id: randomUUID() });
+  expect(await readNotifications()).toEqual(expectedRowsById);
   await client.end();
   await database.drop();
 });

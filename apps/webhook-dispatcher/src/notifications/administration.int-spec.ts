@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
@@ -21,11 +21,11 @@ interface Summary {
   sessionId: string;
 }
 
-const listed = async (query: string): Promise<Summary[]> =>
-  (await dispatcher.admin('GET', query)).body['notifications'] as Summary[];
+const listNotifications = async (query: string): Promise<Summary[]> =>
+  (await dispatcher.requestAdmin('GET', query)).body['notifications'] as Summary[];
 
-describe('administration', () => {
-  it.each([null, 'another key'])('is for administrators: key %j is 401 with an empty body', async (key) => {
+describe('the administration API', () => {
+  it.each([null, 'another key'])('responds to the key %j with a 401 and an empty body', async (key) => {
     for (const [method, path] of [
       ['GET', ''],
       ['GET', `/${randomUUID()}`],
@@ -33,19 +33,19 @@ describe('administration', () => {
       ['POST', '/replays'],
       ['POST', `/${randomUUID()}/replay`],
     ] as const) {
-      expect(await dispatcher.admin(method, path, key)).toEqual({ status: 401, body: {} });
+      expect(await dispatcher.requestAdmin(method, path, key)).toEqual({ status: 401, body: {} });
     }
   });
 
   it('shows a notification with every attempt', async () => {
-    receiver.behaves(answers(500, {}, 'out of order'), answers(200, {}, 'ok'));
-    const payment = dispatcher.payment(receiver.url, { state: 'failed' });
-    await dispatcher.paid(payment);
+    receiver.setBehaviours(respondWith(500, {}, 'out of order'), respondWith(200, {}, 'ok'));
+    const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    await dispatcher.deliverPayments(payment);
     await dispatcher.runOnce();
     dispatcher.clock.advance(6_000);
     await dispatcher.runOnce();
-    const { id } = await dispatcher.rowOf(payment);
-    const { status, body } = await dispatcher.admin('GET', `/${id}`);
+    const { id } = await dispatcher.getNotificationRow(payment);
+    const { status, body } = await dispatcher.requestAdmin('GET', `/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       id,
@@ -87,8 +87,8 @@ describe('administration', () => {
   it('lists notifications newest first, filters them, and continues after a page', async () => {
     const sessionId = randomUUID();
     for (let i = 0; i < 52; i++)
-      await dispatcher.paid(dispatcher.payment(receiver.url, { sessionId, state: 'failed' }));
-    const first = await dispatcher.admin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
+      await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }));
+    const first = await dispatcher.requestAdmin('GET', `?sessionId=${sessionId}&state=pending&merchantId=7`);
     const notifications = first.body['notifications'] as Summary[];
     expect(notifications).toHaveLength(50);
     expect(notifications.map(({ id }) => id)).toEqual(
@@ -97,22 +97,22 @@ describe('administration', () => {
         .toSorted()
         .toReversed(),
     );
-    const second = await dispatcher.admin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
+    const second = await dispatcher.requestAdmin('GET', `?sessionId=${sessionId}&after=${String(first.body['after'])}`);
     expect(second.body['notifications']).toHaveLength(2);
     expect(second.body['after']).toBeNull();
     expect(new Set([...notifications, ...(second.body['notifications'] as Summary[])].map(({ id }) => id)).size).toBe(
       52,
     );
 
-    expect(await listed(`?merchantId=8`)).toEqual([]);
-    expect(await listed(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
+    expect(await listNotifications(`?merchantId=8`)).toEqual([]);
+    expect(await listNotifications(`?sessionId=${sessionId}&state=delivered`)).toEqual([]);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'gone', next_attempt_at = NULL WHERE session_id = $1`,
       [sessionId],
     );
-    expect((await listed('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId)).toBe(
-      true,
-    );
+    expect(
+      (await listNotifications('?state=gone')).every((row) => row.state === 'gone' && row.sessionId === sessionId),
+    ).toBe(true);
   });
 
   it.each([
@@ -123,25 +123,25 @@ describe('administration', () => {
     'sessionId=1',
     'unsigned=no',
     'after=1',
-  ])('refuses the query %s, and names the field', async (query) => {
-    const { status, body } = await dispatcher.admin('GET', `?${query}`);
+  ])('rejects the query %s with an error that names the field', async (query) => {
+    const { status, body } = await dispatcher.requestAdmin('GET', `?${query}`);
     expect(status).toBe(400);
     expect(body['errors']).toMatchObject([{ field: query.split('=')[0] }]);
   });
 
-  it.each(['1', randomUUID()])('does not find %s', async (id) => {
-    expect((await dispatcher.admin('GET', `/${id}`)).status).toBe(404);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(404);
+  it.each(['1', randomUUID()])('responds with a 404 to the id %s, which is invalid or unknown', async (id) => {
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).status).toBe(404);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(404);
   });
 });
 
 it('circuits are listed with the most failures first, each with the pending notifications of its own endpoint and merchant', async () => {
   const { dataSource, superuser } = dispatcher.test;
   await superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
-  const shown: (readonly [number, number, string])[] = [];
-  // Enough rows that their order of insertion is not the sort order.
-  for (let nth = 39; nth >= 0; nth--) shown.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
-  for (const [failures, merchantId, endpoint] of shown)
+  const circuitRows: (readonly [number, number, string])[] = [];
+  // Rows are inserted in another order than the sort order.
+  for (let nth = 39; nth >= 0; nth--) circuitRows.push([5 + ((nth * 7) % 3), 7 + (nth % 4), `${nth}.example:443`]);
+  for (const [failures, merchantId, endpoint] of circuitRows)
     await dataSource.query(`INSERT INTO circuits (merchant_id, endpoint, failures, openings) VALUES ($1, $2, $3, 0)`, [
       merchantId,
       endpoint,
@@ -153,32 +153,33 @@ it('circuits are listed with the most failures first, each with the pending noti
     [7, 'other.example:443', 'pending'],
     [7, '0.example:443', 'gone'],
   ]) {
-    const payment = dispatcher.payment(receiver.url);
-    await dispatcher.paid(payment);
+    const payment = dispatcher.newPayment(receiver.url);
+    await dispatcher.deliverPayments(payment);
     await dataSource.query(
       `UPDATE notifications SET merchant_id = $2, endpoint = $3, state = $4, next_attempt_at = CASE WHEN $4 = 'pending' THEN next_attempt_at END
         WHERE id = $1`,
-      [(await dispatcher.rowOf(payment)).id, merchantId, endpoint, state],
+      [(await dispatcher.getNotificationRow(payment)).id, merchantId, endpoint, state],
     );
   }
-  const circuits = (await dispatcher.admin('GET', '/circuits')).body['circuits'] as {
+  const circuits = (await dispatcher.requestAdmin('GET', '/circuits')).body['circuits'] as {
     merchantId: number;
     endpoint: string;
     failures: number;
     pending: number;
   }[];
-  const inOrder = shown.toSorted(
-    (one, other) => other[0] - one[0] || one[1] - other[1] || (one[2] < other[2] ? -1 : 1),
+  const sortedRows = circuitRows.toSorted(
+    ([failures1, merchant1, endpoint1], [failures2, merchant2, endpoint2]) =>
+      failures2 - failures1 || merchant1 - merchant2 || (endpoint1 < endpoint2 ? -1 : 1),
   );
-  expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(inOrder);
+  expect(circuits.map(({ failures, merchantId, endpoint }) => [failures, merchantId, endpoint])).toEqual(sortedRows);
   expect(circuits.filter(({ pending }) => pending > 0)).toMatchObject([{ endpoint: '0.example:443', pending: 1 }]);
 });
 
-it('the overview shows failing endpoints and the number of their waiting notifications', async () => {
-  receiver.behaves(answers(500));
-  for (let i = 0; i < 7; i++) await dispatcher.paid(dispatcher.payment(receiver.url));
+it('the list of circuits shows failing endpoints and the number of their waiting notifications', async () => {
+  receiver.setBehaviours(respondWith(500));
+  for (let i = 0; i < 7; i++) await dispatcher.deliverPayments(dispatcher.newPayment(receiver.url));
   await dispatcher.runOnce();
-  const { status, body } = await dispatcher.admin('GET', '/circuits');
+  const { status, body } = await dispatcher.requestAdmin('GET', '/circuits');
   expect(status).toBe(200);
   expect(body['circuits']).toContainEqual({
     merchantId: 7,

@@ -26,7 +26,9 @@ export interface NotificationDetails extends NotificationSummary {
   attempts: DeliveryAttempt[];
 }
 
-/** For administrators: any merchant. Throws `resource.not-found`, also for an invalid id. */
+/**
+ * For administrators, so the notification may be of any merchant. Throws `resource.not-found`, also for an invalid id.
+ */
 export async function getNotification(dataSource: DataSource, id: string): Promise<NotificationDetails> {
   if (!isUuid(id)) throw new DomainError('resource.not-found');
   const [notification] = await dataSource.query<(NotificationSummary & Pick<NotificationDetails, 'fields'>)[]>(

@@ -13,7 +13,7 @@ export interface CircuitSummary {
   pending: number;
 }
 
-/** The endpoints with the most failures, at most 100. */
+/** Lists the endpoints with the most failures, at most 100. */
 export async function listCircuits(dataSource: DataSource): Promise<{ circuits: CircuitSummary[] }> {
   const circuits = await dataSource.query<CircuitSummary[]>(
     `SELECT merchant_id AS "merchantId", endpoint, failures, open_until AS "openUntil",

@@ -33,7 +33,7 @@ export interface NotificationSummary {
   createdAt: string;
   /** When the endpoint last acknowledged it. */
   deliveredAt: string | null;
-  /** Since when it cannot be signed and sent; null once it was signed. */
+  /** Since when it waits for missing signing keys; null once it was signed. */
   unsignedSince: string | null;
   /** The missing kinds of keys; null once it was signed. */
   missingKeys: readonly SigningPurpose[] | null;
@@ -60,7 +60,7 @@ export interface NotificationQuery {
 }
 
 const PAGE_SIZE = 50;
-/** Sorts before every id. */
+/** Smaller than every id: the lower limit of a range of ids. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", recipient, type, merchant_id AS "merchantId", site_id AS "siteId", mode, session_id AS "sessionId",
@@ -70,7 +70,7 @@ export const SUMMARY_COLUMNS = `id, coalesce(webhook_id, id) AS "webhookId", rec
 
 /** Every page costs the same: ids sort by the time of their payment, so the index scan begins at `after`. */
 export async function listNotifications(dataSource: DataSource, query: NotificationQuery): Promise<NotificationPage> {
-  const { conditions, parameters } = filterOf(query);
+  const { conditions, parameters } = buildFilter(query);
   const rows = await dataSource.query<NotificationSummary[]>(
     `SELECT ${SUMMARY_COLUMNS} FROM notifications WHERE ${['true', ...conditions].join(' AND ')} ORDER BY id DESC LIMIT ${PAGE_SIZE + 1}`,
     parameters,
@@ -79,11 +79,11 @@ export async function listNotifications(dataSource: DataSource, query: Notificat
   return { notifications, after: rows.length > PAGE_SIZE ? notifications.at(-1)!.id : null };
 }
 
-function filterOf({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
+function buildFilter({ state, merchantId, sessionId, unsigned, after }: NotificationQuery): {
   conditions: string[];
   parameters: unknown[];
 } {
-  if (state !== undefined && !NOTIFICATION_STATES.some((known) => known === state)) {
+  if (state !== undefined && !NOTIFICATION_STATES.some((validState) => validState === state)) {
     throw invalidField('state', `state must be one of ${NOTIFICATION_STATES.join(', ')}`);
   }
   if (merchantId !== undefined && !isNumericId(merchantId)) {
@@ -96,7 +96,7 @@ function filterOf({ state, merchantId, sessionId, unsigned, after }: Notificatio
   const filters: [string, unknown][] = [
     ['merchant_id =', merchantId],
     ['session_id =', sessionId],
-    // A range with two limits: with one, PostgreSQL expects a third of the table, and reads all of it to sort it.
+    // With only an upper limit, PostgreSQL expects a third of the table, and reads all of it to sort it.
     [`id > '${FIRST_ID}' AND id <`, after],
   ];
   const active = filters.filter(([, value]) => value !== undefined);

@@ -1,9 +1,9 @@
-import { endpointOf, replayConflict } from './notification.js';
+import { parseEndpoint, replayConflict } from './notification.js';
 
-/** The longest name that DNS knows. */
+/** The longest valid DNS name has 253 characters. */
 const HOST_253 = `${'a.'.repeat(126)}a`;
 
-describe('the endpoint of an address', () => {
+describe('the endpoint of a URL', () => {
   it.each([
     ['https://Shop.Example/a?b', 'shop.example:443'],
     ['https://shop.example:8443/', 'shop.example:8443'],
@@ -14,8 +14,8 @@ describe('the endpoint of an address', () => {
     [`https://${HOST_253}:65535/`, `${HOST_253}:65535`],
     [`https://${HOST_253}a:65535/`, 'invalid'],
     [`https://${'a.'.repeat(130)}example/`, 'invalid'],
-  ])('for the address %s is %s', (url, endpoint) => {
-    expect(endpointOf(url)).toBe(endpoint);
+  ])('%s is %s', (url, endpoint) => {
+    expect(parseEndpoint(url)).toBe(endpoint);
   });
 });
 
@@ -27,7 +27,7 @@ describe('a replay', () => {
   });
 
   it.each(['pending', 'delivered', 'exhausted', 'gone'] as const)(
-    'of a Failed that is %s is possible before a Success',
+    'of a Failed that is %s is possible until a Success of its session exists',
     (state) => {
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: false })).toBeUndefined();
       expect(replayConflict({ ...candidate, state, paymentStatus: 'Failed', sessionSucceeded: true })).toContain(

@@ -11,12 +11,15 @@ import {
 export const NOTIFICATION_STATES = DELIVERY_STATES;
 export type NotificationState = DeliveryState;
 
-/** The recipient, which is the notificationUrl of a payment's session (E2) or the webhook of its site (M6), and its body. */
+/**
+ * The recipient of a notification, and its body. The recipient is a session's notificationUrl (E2) or a site's webhook
+ * (M6).
+ */
 export type NotificationContent =
   | {
       readonly recipient: 'session';
       readonly apiVersion: HostedApiVersion;
-      /** Without the signature: each attempt signs with the keys of its time. */
+      /** Without the signature: each attempt signs them with the keys that are valid at that time. */
       readonly fields: NotificationFields;
     }
   | { readonly recipient: 'site'; readonly apiVersion: null; readonly fields: PaymentNotice };
@@ -26,8 +29,8 @@ export type Recipient = NotificationContent['recipient'];
 /** The longest DNS name, with a port. The table rejects longer endpoints. */
 const MAX_ENDPOINT_LENGTH = 259;
 
-/** Host and port of a URL: concurrency limits and circuits are for a merchant and an endpoint. `invalid` for an invalid URL. */
-export function endpointOf(url: string): string {
+/** Returns host and port of a URL, which concurrency limits and circuits apply to; `invalid` for an invalid URL. */
+export function parseEndpoint(url: string): string {
   if (!URL.canParse(url)) return 'invalid';
   const { protocol, hostname, port } = new URL(url);
   const endpoint = `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
@@ -43,7 +46,7 @@ export interface ReplayCandidate {
   readonly sessionSucceeded: boolean;
 }
 
-/** Why a notification cannot be replayed, or undefined when it can. */
+/** Returns the reason why a notification cannot be replayed, or undefined when it can. */
 export function replayConflict({
   state,
   paymentStatus,

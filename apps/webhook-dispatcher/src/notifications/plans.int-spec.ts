@@ -14,70 +14,77 @@ beforeAll(async () => {
 afterAll(() => dispatcher.test.stop());
 
 const ID = randomUUID();
-const planOfList = (query: NotificationQuery): Promise<string> =>
+const explainList = (query: NotificationQuery): Promise<string> =>
   planOf(dispatcher.test.dataSource, () => listNotifications(dispatcher.test.dataSource, query));
 
-// Planned while the tables are empty, and never again.
-const merchant = String.raw`merchant_id = \S+`;
-const older = String.raw`id > \S+\) AND \(id < \S+`;
-const state = (of: string): string => `state = '${of}'::text`;
-/** A scan of `index`, in its order, that reads only the rows that it returns. */
-const walk = (how: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
+// Services plan a statement once, while the tables are empty.
+const ofMerchant = String.raw`merchant_id = \S+`;
+const olderThanId = String.raw`id > \S+\) AND \(id < \S+`;
+const inState = (stateName: string): string => `state = '${stateName}'::text`;
+/** Matches a scan of `index` in its order that reads only the rows that it returns. */
+const orderedScan = (scanType: 'Index Scan' | 'Index Scan Backward', index: string, ...conditions: string[]): RegExp =>
   new RegExp(
-    String.raw`^Limit .*\n\s+->  ${how} using ${index} on notifications .*` +
+    String.raw`^Limit .*\n\s+->  ${scanType} using ${index} on notifications .*` +
       (conditions.length === 0 ? '$' : String.raw`\n\s+Index Cond: \(+${conditions.join(String.raw`\) AND \(`)}\)+$`),
   );
 
 describe('the list reads only the rows of its page, newest first', () => {
-  const backward = (index: string, ...conditions: string[]): RegExp =>
-    walk('Index Scan Backward', index, ...conditions);
+  const backwardScan = (index: string, ...conditions: string[]): RegExp =>
+    orderedScan('Index Scan Backward', index, ...conditions);
 
   test('for all notifications', async () => {
-    expect(await planOfList({})).toMatch(backward('notifications_pkey'));
-    expect(await planOfList({ after: ID })).toMatch(backward('notifications_pkey', older));
+    expect(await explainList({})).toMatch(backwardScan('notifications_pkey'));
+    expect(await explainList({ after: ID })).toMatch(backwardScan('notifications_pkey', olderThanId));
   });
 
-  test('for a merchant, and its delivered notifications', async () => {
+  test('for a ofMerchant, and its delivered notifications', async () => {
     const index = 'notifications_of_merchant_by_id';
-    expect(await planOfList({ merchantId: '7' })).toMatch(backward(index, merchant));
-    expect(await planOfList({ merchantId: '7', after: ID })).toMatch(backward(index, merchant, older));
-    const delivered = await planOfList({ merchantId: '7', state: 'delivered', after: ID });
-    expect(delivered).toMatch(backward(index, merchant, older, state('delivered')));
+    expect(await explainList({ merchantId: '7' })).toMatch(backwardScan(index, ofMerchant));
+    expect(await explainList({ merchantId: '7', after: ID })).toMatch(backwardScan(index, ofMerchant, olderThanId));
+    const delivered = await explainList({ merchantId: '7', state: 'delivered', after: ID });
+    expect(delivered).toMatch(backwardScan(index, ofMerchant, olderThanId, inState('delivered')));
   });
 
   test('for pending notifications, of all merchants or of one', async () => {
     const index = 'notifications_pending';
-    expect(await planOfList({ state: 'pending' })).toMatch(backward(index));
-    expect(await planOfList({ state: 'pending', after: ID })).toMatch(backward(index, older));
-    expect(await planOfList({ state: 'pending', merchantId: '7', after: ID })).toMatch(
-      backward(index, older, merchant),
+    expect(await explainList({ state: 'pending' })).toMatch(backwardScan(index));
+    expect(await explainList({ state: 'pending', after: ID })).toMatch(backwardScan(index, olderThanId));
+    expect(await explainList({ state: 'pending', merchantId: '7', after: ID })).toMatch(
+      backwardScan(index, olderThanId, ofMerchant),
     );
   });
 
   test('for notifications without a signing key, of all merchants or of one', async () => {
     const index = 'notifications_unsigned';
-    expect(await planOfList({ unsigned: 'true' })).toMatch(backward(index));
-    expect(await planOfList({ unsigned: 'true', after: ID })).toMatch(backward(index, older));
-    expect(await planOfList({ unsigned: 'true', merchantId: '7', after: ID })).toMatch(
-      backward(index, older, merchant),
+    expect(await explainList({ unsigned: 'true' })).toMatch(backwardScan(index));
+    expect(await explainList({ unsigned: 'true', after: ID })).toMatch(backwardScan(index, olderThanId));
+    expect(await explainList({ unsigned: 'true', merchantId: '7', after: ID })).toMatch(
+      backwardScan(index, olderThanId, ofMerchant),
     );
   });
 
-  test.each(['superseded', 'exhausted', 'gone'])('of what is %s, of all merchants or of one', async (of) => {
-    const index = 'notifications_undelivered';
-    expect(await planOfList({ state: of })).toMatch(backward(index, state(of)));
-    expect(await planOfList({ state: of, after: ID })).toMatch(backward(index, state(of), older));
-    const ofOne = await planOfList({ state: of, merchantId: '7', after: ID });
-    expect(ofOne).toMatch(backward(index, state(of), older, merchant));
-  });
+  test.each(['superseded', 'exhausted', 'gone'])(
+    'for %s notifications, of all merchants or of one',
+    async (stateName) => {
+      const index = 'notifications_undelivered';
+      expect(await explainList({ state: stateName })).toMatch(backwardScan(index, inState(stateName)));
+      expect(await explainList({ state: stateName, after: ID })).toMatch(
+        backwardScan(index, inState(stateName), olderThanId),
+      );
+      const planOfMerchant = await explainList({ state: stateName, merchantId: '7', after: ID });
+      expect(planOfMerchant).toMatch(backwardScan(index, inState(stateName), olderThanId, ofMerchant));
+    },
+  );
 });
 
 test('the waiting time of the oldest due notification is read for each endpoint, not for each notification', async () => {
   const { dataSource, service } = dispatcher.test;
   const plan = await planOf(dataSource, () => service.app.get(DeliveryMetrics).oldestDueSeconds());
-  const one = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
-  expect(plan.match(new RegExp(one, 'g'))).toHaveLength(2);
-  expect(plan).toMatch(new RegExp(String.raw`${one} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`));
+  const indexScan = String.raw`->  Limit .*\n\s+->  Index Only Scan using notifications_due_of_merchant on notifications`;
+  expect(plan.match(new RegExp(indexScan, 'g'))).toHaveLength(2);
+  expect(plan).toMatch(
+    new RegExp(String.raw`${indexScan} n .*\n\s+Index Cond: \(ROW\(merchant_id, endpoint\) > ROW\(`),
+  );
 });
 
 test('notifications without a signing key are counted with their index', async () => {
@@ -86,23 +93,23 @@ test('notifications without a signing key are counted with their index', async (
   expect(plan).toMatch(/Index Scan on notifications_unsigned /);
 });
 
-test('a replay since a time skips older notifications with the index, and a replay of one state reads only that state', async () => {
+test('a replay since a time skips older notifications with an index, and a replay of a state reads only that state', async () => {
   const { dataSource } = dispatcher.test;
-  const planOfReplay = (request: ReplayManyRequest): Promise<string> =>
+  const explainReplay = (request: ReplayManyRequest): Promise<string> =>
     planOf(dataSource, () => dispatcher.test.service.app.get(ReplayMany).execute(request));
-  expect(await planOfReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
+  expect(await explainReplay({ merchantId: 7, since: '2026-03-01T10:00Z' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${merchant}\) AND \(id > \S+\) AND \(created_at >= `,
+      String.raw`Index Scan using notifications_of_merchant_by_id on notifications .*\n\s+Index Cond: \(+${ofMerchant}\) AND \(id > \S+\) AND \(created_at >= `,
     ),
   );
-  expect(await planOfReplay({ state: 'exhausted' })).toMatch(
+  expect(await explainReplay({ state: 'exhausted' })).toMatch(
     new RegExp(
-      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${state('exhausted')}\) AND \(id > `,
+      String.raw`Index Scan using notifications_undelivered on notifications .*\n\s+Index Cond: \(+${inState('exhausted')}\) AND \(id > `,
     ),
   );
 });
 
-test('the site webhooks of many payments are found by site number', async () => {
+test('the site webhooks of many payments are found by the site id', async () => {
   const { dataSource } = dispatcher.test;
   const plan = await planOf(dataSource, () => findWebhooks(dataSource, [{ merchantId: 7, siteId: 71 }]));
   expect(plan).toMatch(/Index Scan (on|using) sites_pkey .*\n\s+Index Cond: \(site_id = ANY/);

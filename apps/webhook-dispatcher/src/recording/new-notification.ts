@@ -7,10 +7,10 @@ import {
   type PaymentStatusText,
 } from '@svc/contracts';
 import { derivedUuid, noticeOf, notificationIdOf } from '@svc/kernel';
-import { endpointOf, type NotificationContent } from '../notifications/notification.js';
+import { type NotificationContent, parseEndpoint } from '../notifications/notification.js';
 import type { SiteWebhook } from '../site-webhooks/find-webhooks.query.js';
 
-/** The parts of an event that are used: a payment that became final, or of which money was returned. */
+/** An event of a payment that became final, was reversed or was refunded; only the members that are used here. */
 export type PaymentEvent<Payment = PaymentSnapshot> = Pick<EventEnvelope<Payment>, 'payload' | 'traceparent'>;
 
 /** A notification before it is recorded. */
@@ -22,7 +22,7 @@ export type NewNotification = NotificationContent & {
   readonly merchantId: number;
   readonly siteId: number;
   readonly mode: Mode;
-  /** Absent for a site: notifications of a session supersede each other (E2), those of a site do not (M6). */
+  /** Absent for a site: only in a session does a Success supersede notifications (E2, M6). */
   readonly sessionId?: string;
   readonly paymentReference: string;
   readonly paymentStatus: PaymentStatusText;
@@ -31,7 +31,7 @@ export type NewNotification = NotificationContent & {
   readonly traceparent: string | null;
 };
 
-/** For the notificationUrl of a payment's session (E2). */
+/** Builds the notification for the notificationUrl of a payment's session (E2). */
 export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>): NewNotification {
   const { source } = event.payload;
   const id = notificationIdOf(event.payload);
@@ -47,15 +47,16 @@ export function sessionNotification(event: PaymentEvent<HostedPaymentSnapshot>):
 }
 
 /**
- * For the webhook of a payment's site (M6). The session's notification may have the same webhook-id: the two
- * have different URLs. The row has its own id, which sorts by time like the others.
+ * Builds the notification for the webhook of a payment's site (M6). Its webhook-id may be that of the session's
+ * notification, which has another URL. The id of the row is different from both, and sorts by the time of the payment
+ * or refund.
  */
 export function siteNotification(event: PaymentEvent, webhook: SiteWebhook): NewNotification {
   const { id: webhookId, notice } = noticeOf(event.payload, webhook.siteReference);
-  const at = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
+  const utcDate = notice.type === 'refund' ? notice.refund.createdUTCDate : notice.paymentUTCDate;
   return {
     ...commonFields(event, webhook.url),
-    id: derivedUuid(new Date(at), `${webhookId} to the site`),
+    id: derivedUuid(new Date(utcDate), `${webhookId} to the site`),
     webhookId,
     recipient: 'site',
     apiVersion: null,
@@ -71,7 +72,7 @@ function commonFields({ payload: payment, traceparent }: PaymentEvent, url: stri
     paymentReference: payment.paymentReference,
     paymentStatus: payment.state === 'success' ? ('Success' as const) : ('Failed' as const),
     url,
-    endpoint: endpointOf(url),
+    endpoint: parseEndpoint(url),
     traceparent: traceparent ?? null,
   };
 }

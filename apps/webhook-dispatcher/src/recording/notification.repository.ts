@@ -6,14 +6,17 @@ import type { NewNotification } from './new-notification.js';
 /** Inserts notifications. */
 @Injectable()
 export class NotificationRepository {
-  /** Returns the ids of the new notifications that are leased under `lease`. Those without a slot are pending. */
+  /**
+   * Inserts notifications: those with a slot under `lease` where E2 allows it, the others as pending. Returns the ids
+   * of the leased ones.
+   */
   async insertAll(
     db: Pick<EntityManager, 'query'>,
     notifications: readonly { readonly notification: NewNotification; readonly hasSlot: boolean }[],
     now: Date,
     lease: Pick<Slots, 'leaseId' | 'leasedUntil'> | undefined,
   ): Promise<string[]> {
-    const rows = notifications.map(({ notification, hasSlot }) => ({ ...rowOf(notification), has_place: hasSlot }));
+    const rows = notifications.map(({ notification, hasSlot }) => ({ ...buildRow(notification), has_place: hasSlot }));
     const leased = await db.query<{ id: string }[]>(`SELECT * FROM record_notifications($1, $2, $3, $4) AS id`, [
       JSON.stringify(rows),
       now,
@@ -24,7 +27,7 @@ export class NotificationRepository {
   }
 }
 
-function rowOf(notification: NewNotification): object {
+function buildRow(notification: NewNotification): object {
   const { id, mode, recipient, url, endpoint, fields, traceparent } = notification;
   return {
     ...{ id, mode, recipient, url, endpoint, fields, traceparent },

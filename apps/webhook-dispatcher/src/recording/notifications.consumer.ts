@@ -15,9 +15,9 @@ import { DeliveryWorker } from '../delivery/delivery-worker.js';
 import { RecordNotifications } from './record-notifications.js';
 
 /**
- * Records notifications of final payments, refunds and returned charges, in any order of the events. Replay: each recipient
- * has one notification of a payment and one of each of its refunds (unique index notifications_one_each), also when its URL
- * has changed. A superseded notification stays superseded.
+ * Records notifications of final payments, refunds and reversed charges, in any order of the events. Replay: a unique
+ * index (notifications_one_each) allows one notification of a payment and one of each refund for each recipient, even
+ * if the URL has changed. A superseded notification stays superseded.
  */
 @Controller()
 export class NotificationsConsumer {
@@ -52,6 +52,6 @@ export class NotificationsConsumer {
   }
 
   private async record(events: EventEnvelope<PaymentSnapshot>[], connection: EntityManager): Promise<void> {
-    await this.worker.sendRecorded((slots) => this.recordNotifications.execute(connection, events, slots));
+    await this.worker.recordAndSend((slots) => this.recordNotifications.execute(connection, events, slots));
   }
 }

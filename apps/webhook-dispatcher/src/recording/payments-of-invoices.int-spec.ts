@@ -9,20 +9,23 @@ beforeAll(async () => {
 });
 afterAll(() => dispatcher.test.stop());
 
-test('a payment of an invoice, without a notificationUrl, is skipped, and payments of sessions in the same batch are recorded', async () => {
-  const [ofSession, other] = [dispatcher.payment('https://shop.example/hook'), dispatcher.payment('https://x.example')];
+test('payments of invoices have no notificationUrl and are skipped, and payments of sessions in the same batch are recorded', async () => {
+  const [sessionPayment, invoicePayment] = [
+    dispatcher.newPayment('https://shop.example/hook'),
+    dispatcher.newPayment('https://x.example'),
+  ];
   const source = { kind: 'invoice' as const, invoiceReference: randomUUID(), siteReference: 'T', code: '0'.repeat(20) };
   const { test } = dispatcher;
   await test.deliver(
-    anEvent(PaymentSucceededV1, randomUUID(), 2, { ...other, source }),
-    anEvent(PaymentSucceededV1, randomUUID(), 2, ofSession),
+    anEvent(PaymentSucceededV1, randomUUID(), 2, { ...invoicePayment, source }),
+    anEvent(PaymentSucceededV1, randomUUID(), 2, sessionPayment),
     anEvent(PaymentFailedV1, randomUUID(), 2, {
-      ...dispatcher.payment('https://x.example', { state: 'failed' }),
+      ...dispatcher.newPayment('https://x.example', { state: 'failed' }),
       source,
     }),
   );
   expect(await test.dataSource.query(`SELECT payment_reference FROM notifications`)).toEqual([
-    { payment_reference: ofSession.paymentReference },
+    { payment_reference: sessionPayment.paymentReference },
   ]);
   expect(await test.dataSource.query(`SELECT message_id FROM dead_letters`)).toEqual([]);
 });

@@ -9,19 +9,20 @@ import { type NewNotification, type PaymentEvent, sessionNotification, siteNotif
 import { NotificationRepository } from './notification.repository.js';
 
 /**
- * Inserts one notification for the session of each payment, and one for its site while the site's webhook is enabled (M6).
- * For a session it applies E2: a Success supersedes every Failed that was not acknowledged, and a Failed that arrives after
- * the Success is inserted as superseded. Notifications of a site are never superseded. It sends nothing: notifications for
- * which the worker of this process has a slot are inserted with its lease and returned to it. The others are pending until
- * a worker leases them.
+ * Inserts one notification for the session of each payment, and one for its site while the site's webhook is enabled
+ * (M6). "Success" and "Failed" are notifications of a successful and of a failed payment. In a session (E2) a Success
+ * supersedes every Failed that was not acknowledged, and a Failed that arrives after the Success is inserted as
+ * superseded. Notifications of a site are never superseded. This class does not send: it inserts a notification under
+ * the lease of this process's worker if the worker has a slot for it, and returns it to the worker. The other
+ * notifications are pending until a worker leases them.
  *
- * The worker relies on these guarantees:
- * - Once a Success is visible, every Failed of its session is either superseded, acknowledged, or under a lease that
- *   is visible too. A lock on the session, which the function takes first, serialises two recordings (replay.repository.ts).
- *   A worker locks the row that it leases: if it is first, the superseding UPDATE waits for it and keeps its lease; if it is
- *   second, it skips the locked row and later finds it superseded. A Failed that is inserted with a lease has it before the
- *   lock is released.
- * - So a lease of the Success only has to check for a Failed whose lease has not ended: see delivery-lease.repository.ts.
+ * The worker relies on this guarantee: once a Success is visible, every Failed of its session is superseded,
+ * acknowledged, or under a lease that is visible too. Therefore a lease of the Success only has to check for a Failed
+ * whose lease has not ended (delivery-lease.repository.ts). The guarantee holds because:
+ * - The database function locks the session first, so two recordings of one session run one after the other.
+ * - A worker locks the row that it leases. If the worker is first, the superseding UPDATE waits and does not remove the
+ *   lease. If the UPDATE is first, the worker skips the locked row and later finds it superseded.
+ * - A Failed that is inserted with a lease has the lease before the lock on the session is released.
  */
 @Injectable()
 export class RecordNotifications {
@@ -35,7 +36,7 @@ export class RecordNotifications {
     events: readonly PaymentEvent[],
     slots?: Slots,
   ): Promise<LeasedNotification[]> {
-    const notifications = await notificationsOf(db, events);
+    const notifications = await buildNotifications(db, events);
     if (notifications.length === 0) return [];
     const now = this.clock.now();
     const inserts = notifications.map((notification) => ({
@@ -55,17 +56,17 @@ export class RecordNotifications {
   }
 }
 
-/** For a session: final payments. For a site: refunds too. */
-async function notificationsOf(
+/** A session has notifications of final payments. A site also has notifications of refunds. */
+async function buildNotifications(
   db: Pick<EntityManager, 'query'>,
   events: readonly PaymentEvent[],
 ): Promise<NewNotification[]> {
-  const webhookOf = await findWebhooks(
+  const findWebhook = await findWebhooks(
     db,
     events.map(({ payload }) => payload),
   );
   return events.flatMap(({ payload, ...event }) => {
-    const webhook = webhookOf(payload);
+    const webhook = findWebhook(payload);
     return [
       ...(isHostedPayment(payload) && isPaymentOutcome(payload) ? [sessionNotification({ ...event, payload })] : []),
       ...(webhook === undefined || !hasNotice(payload) ? [] : [siteNotification({ ...event, payload }, webhook)]),

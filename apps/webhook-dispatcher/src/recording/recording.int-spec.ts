@@ -1,4 +1,6 @@
-/** The state in which a notification is recorded: superseded, due, or leased to a worker that has a slot for it. */
+/**
+ * Tests in which state a notification is recorded: superseded, pending, or leased to the worker that has a slot for it.
+ */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { NotificationRepository } from './notification.repository.js';
@@ -19,8 +21,8 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-async function record(sessionId: string, state: State, hasSlot = true): Promise<string> {
-  const payment = dispatcher.payment(URL, { sessionId, state });
+async function recordAndReadState(sessionId: string, state: State, hasSlot = true): Promise<string> {
+  const payment = dispatcher.newPayment(URL, { sessionId, state });
   const slots = { leaseId: randomUUID(), leasedUntil: dispatcher.clock.later(LEASE_MS), tryAcquire: () => hasSlot };
   const db = dispatcher.test.dataSource;
   const leased = await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(
@@ -28,13 +30,13 @@ async function record(sessionId: string, state: State, hasSlot = true): Promise<
     [{ payload: payment }],
     slots,
   );
-  const row = await dispatcher.rowOf(payment);
+  const row = await dispatcher.getNotificationRow(payment);
   expect([leased.length, row.lease_id]).toEqual(leased.length === 1 ? [1, slots.leaseId] : [0, null]);
   return leased.length === 1 ? `${row.state}, leased` : row.state;
 }
-/** A notification of this session, sent or not, with a lease of the given duration. */
-async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
-  const payment = dispatcher.payment(URL, { sessionId, state });
+/** Records a notification of this session; with `leaseEndsInMs` it is being sent. */
+async function recordEarlier(sessionId: string, state: State, leaseEndsInMs?: number): Promise<void> {
+  const payment = dispatcher.newPayment(URL, { sessionId, state });
   await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(dispatcher.test.dataSource, [
     { payload: payment },
   ]);
@@ -46,33 +48,38 @@ async function recordBefore(sessionId: string, state: State, leaseEndsInMs?: num
 }
 
 describe.each<[State, string, string, (sessionId: string) => Promise<void>]>([
-  ['success', 'nothing else', 'pending, leased', () => Promise.resolve()],
-  ['failed', 'nothing else', 'pending, leased', () => Promise.resolve()],
-  ['failed', 'a Success of its session', 'superseded', (id) => recordBefore(id, 'success')],
-  ['failed', 'another Failed of its session', 'pending, leased', (id) => recordBefore(id, 'failed')],
-  ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'failed', 1)],
-  ['failed', 'a Success of another session', 'pending, leased', () => recordBefore(randomUUID(), 'success')],
-  ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordBefore(id, 'failed')],
-  ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordBefore(id, 'failed', 1)],
-  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordBefore(id, 'failed', 0)],
+  ['success', 'no other notification', 'pending, leased', () => Promise.resolve()],
+  ['failed', 'no other notification', 'pending, leased', () => Promise.resolve()],
+  ['failed', 'a Success of its session', 'superseded', (id) => recordEarlier(id, 'success')],
+  ['failed', 'another Failed of its session', 'pending, leased', (id) => recordEarlier(id, 'failed')],
+  ['failed', 'a Failed of its session that is being sent', 'pending, leased', (id) => recordEarlier(id, 'failed', 1)],
+  ['failed', 'a Success of another session', 'pending, leased', () => recordEarlier(randomUUID(), 'success')],
+  ['success', 'a Failed of its session that is not being sent', 'pending, leased', (id) => recordEarlier(id, 'failed')],
+  ['success', 'a Failed of its session that is being sent', 'pending', (id) => recordEarlier(id, 'failed', 1)],
+  ['success', 'a Failed of its session whose lease ends', 'pending, leased', (id) => recordEarlier(id, 'failed', 0)],
   [
     'success',
-    'a Failed of another session that is sent',
+    'a Failed of another session that is being sent',
     'pending, leased',
-    () => recordBefore(randomUUID(), 'failed', 1),
+    () => recordEarlier(randomUUID(), 'failed', 1),
   ],
-  ['success', 'a Success of its session that is being sent', 'pending, leased', (id) => recordBefore(id, 'success', 1)],
-])('a %s recorded beside %s is %s', (state, _, expected, before) => {
-  test('if the worker has a slot for it', async () => {
+  [
+    'success',
+    'a Success of its session that is being sent',
+    'pending, leased',
+    (id) => recordEarlier(id, 'success', 1),
+  ],
+])('a %s that is recorded after %s is %s', (state, _, expected, recordEarlierNotification) => {
+  test('when the worker has a slot for it', async () => {
     const sessionId = randomUUID();
-    await before(sessionId);
-    expect(await record(sessionId, state)).toBe(expected);
+    await recordEarlierNotification(sessionId);
+    expect(await recordAndReadState(sessionId, state)).toBe(expected);
   });
 
-  test('without a lease if the worker has no slot', async () => {
+  test('but not leased when the worker has no slot for it', async () => {
     const sessionId = randomUUID();
-    await before(sessionId);
-    expect(await record(sessionId, state, false)).toBe(expected.replace(', leased', ''));
+    await recordEarlierNotification(sessionId);
+    expect(await recordAndReadState(sessionId, state, false)).toBe(expected.replace(', leased', ''));
   });
 });
 
@@ -83,13 +90,13 @@ test.each([
   ['an open circuit of another endpoint', 7, 'other.example:443', 60_000, 'pending, leased'],
   ['an open circuit of another merchant', 8, ENDPOINT, 60_000, 'pending, leased'],
 ] as const)(
-  'with %s, a notification is recorded in the expected state',
-  async (_, merchantId, endpoint, opensInMs, expected) => {
+  'beside %s (merchant %i, endpoint %s, open for %p ms) a notification is recorded as %s',
+  async (_, merchantId, endpoint, openForMs, expected) => {
     await query(
       `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      VALUES ($1, $2, 5, CASE WHEN $3::timestamptz IS NULL THEN 0 ELSE 1 END, $3)`,
-      [merchantId, endpoint, opensInMs === null ? null : dispatcher.clock.later(opensInMs)],
+      [merchantId, endpoint, openForMs === null ? null : dispatcher.clock.later(openForMs)],
     );
-    expect(await record(randomUUID(), 'success')).toBe(expected);
+    expect(await recordAndReadState(randomUUID(), 'success')).toBe(expected);
   },
 );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { AttemptRecorder } from '../delivery/attempt-recorder.js';
 import { DeliveryAttemptRepository } from '../delivery/delivery-attempt.repository.js';
 import { DeliveryLeaseRepository, type LeasedNotification } from '../delivery/delivery-lease.repository.js';
@@ -18,21 +18,22 @@ let succeeded: HostedPaymentSnapshot;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY_TIMEOUT_MS: '5000' });
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
   receiver = await Receiver.start();
   const sessionId = randomUUID();
-  failed = dispatcher.payment(receiver.url, { sessionId, state: 'failed' });
-  succeeded = dispatcher.payment(receiver.url, { sessionId });
+  failed = dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' });
+  succeeded = dispatcher.newPayment(receiver.url, { sessionId });
 });
 afterEach(() => receiver.stop());
 
-const stateOf = async (payment: HostedPaymentSnapshot): Promise<string> => (await dispatcher.rowOf(payment)).state;
+const readState = async (payment: HostedPaymentSnapshot): Promise<string> =>
+  (await dispatcher.getNotificationRow(payment)).state;
 
-/** A lease of the test, so that it can act between lease, request and record. */
-function lease(): Promise<LeasedNotification[]> {
+/** Leases all due notifications, so that the test itself can make the steps of an attempt. */
+function leaseAll(): Promise<LeasedNotification[]> {
   const { clock } = dispatcher;
   return new DeliveryLeaseRepository(dispatcher.test.dataSource).leaseDue({
     now: clock.now(),
@@ -45,7 +46,7 @@ function lease(): Promise<LeasedNotification[]> {
   });
 }
 
-async function record(notification: LeasedNotification, statusCode: number): Promise<boolean> {
+async function recordResult(notification: LeasedNotification, statusCode: number): Promise<boolean> {
   const now = dispatcher.clock.now();
   const result =
     statusCode === 200
@@ -66,61 +67,61 @@ async function record(notification: LeasedNotification, statusCode: number): Pro
 
 describe('after a session was paid', () => {
   it('a Failed that was not acknowledged is no longer sent', async () => {
-    await dispatcher.paid(failed);
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(failed);
+    await dispatcher.deliverPayments(succeeded);
     await dispatcher.runOnce();
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
+    expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
   it('a Failed that waits for its next attempt is not retried', async () => {
-    receiver.behaves(answers(500), answers(200));
-    await dispatcher.paid(failed);
+    receiver.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'delivered']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
+    expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'delivered']);
   });
 
-  it('a Failed that arrives after the Success, delivered or not, is superseded at once', async () => {
-    await dispatcher.paid(succeeded);
-    await dispatcher.paid(failed);
+  it('a Failed that arrives after the Success is recorded as superseded, before and after the Success is delivered', async () => {
+    await dispatcher.deliverPayments(succeeded);
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    const later = dispatcher.payment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
-    await dispatcher.paid(later);
+    const laterFailed = dispatcher.newPayment(receiver.url, { sessionId: failed.source.sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(laterFailed);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(receiver.statuses).toEqual(['Success']);
-    expect([await stateOf(failed), await stateOf(later)]).toEqual(['superseded', 'superseded']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
+    expect([await readState(failed), await readState(laterFailed)]).toEqual(['superseded', 'superseded']);
   });
 
-  it('a Failed that was acknowledged before stays delivered, and other sessions do not change', async () => {
-    const stranger = dispatcher.payment(receiver.url, { state: 'failed' });
-    await dispatcher.paid(failed);
+  it('a Failed that was acknowledged before stays delivered, and notifications of other sessions do not change', async () => {
+    const ofOtherSession = dispatcher.newPayment(receiver.url, { state: 'failed' });
+    await dispatcher.deliverPayments(failed);
     await dispatcher.runOnce();
-    receiver.behaves(answers(500), answers(200));
-    await dispatcher.paid(stranger);
+    receiver.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(ofOtherSession);
     await dispatcher.runOnce();
-    await dispatcher.paid(succeeded);
-    expect([await stateOf(failed), await stateOf(stranger)]).toEqual(['delivered', 'pending']);
+    await dispatcher.deliverPayments(succeeded);
+    expect([await readState(failed), await readState(ofOtherSession)]).toEqual(['delivered', 'pending']);
     dispatcher.clock.advance(6 * SECOND);
     await dispatcher.runOnce();
-    expect(receiver.statuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
+    expect(receiver.paymentStatuses.sort()).toEqual(['Failed', 'Failed', 'Failed', 'Success']);
   });
 
-  it('an exhausted Failed can no longer be replayed', async () => {
-    await dispatcher.paid(failed);
+  it('an exhausted Failed is superseded', async () => {
+    await dispatcher.deliverPayments(failed);
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET state = 'exhausted', next_attempt_at = NULL WHERE payment_reference = $1`,
       [failed.paymentReference],
     );
-    await dispatcher.paid(succeeded);
-    expect(await stateOf(failed)).toBe('superseded');
+    await dispatcher.deliverPayments(succeeded);
+    expect(await readState(failed)).toBe('superseded');
     await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 });
 
@@ -128,102 +129,105 @@ describe('while a Failed is in flight', () => {
   it.each([
     [200, 'delivered'],
     [500, 'superseded'],
-  ])('its Success waits until the attempt ends; after the response %i it ends %s', async (statusCode, state) => {
-    await dispatcher.paid(failed);
-    const [inFlight] = await lease();
-    await dispatcher.paid(succeeded);
-    expect(await stateOf(failed)).toBe('superseded');
+  ])('its Success waits until the attempt ends; after the response %i the Failed is %s', async (statusCode, state) => {
+    await dispatcher.deliverPayments(failed);
+    const [inFlight] = await leaseAll();
+    await dispatcher.deliverPayments(succeeded);
+    expect(await readState(failed)).toBe('superseded');
     expect(await dispatcher.runOnce()).toBe(0);
 
-    expect(await record(inFlight!, statusCode)).toBe(true);
-    expect(await dispatcher.rowOf(failed)).toMatchObject({ state, tries: 1, lease_id: null });
+    expect(await recordResult(inFlight!, statusCode)).toBe(true);
+    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({ state, tries: 1, lease_id: null });
     expect(await dispatcher.runOnce()).toBe(1);
     dispatcher.clock.advance(100 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
-    expect(receiver.statuses).toEqual(['Success']);
+    expect(receiver.paymentStatuses).toEqual(['Success']);
   });
 
-  it('its Success waits at most for the lease of a crashed worker, and the late result changes nothing', async () => {
-    await dispatcher.paid(failed);
-    const [inFlight] = await lease();
-    await dispatcher.paid(succeeded);
+  it('and its worker crashes, its Success waits only for the end of the lease, and a late result changes nothing', async () => {
+    await dispatcher.deliverPayments(failed);
+    const [inFlight] = await leaseAll();
+    await dispatcher.deliverPayments(succeeded);
     dispatcher.clock.advance(29 * SECOND);
     expect(await dispatcher.runOnce()).toBe(0);
     dispatcher.clock.advance(1 * SECOND);
     expect(await dispatcher.runOnce()).toBe(1);
-    expect(receiver.statuses).toEqual(['Success']);
-    await record(inFlight!, 500);
-    expect(await stateOf(failed)).toBe('superseded');
+    expect(receiver.paymentStatuses).toEqual(['Success']);
+    await recordResult(inFlight!, 500);
+    expect(await readState(failed)).toBe('superseded');
   });
 
-  it('the receiver never gets both at the same time', async () => {
-    const seen: string[] = [];
+  it('the receiver does not receive the Success before it has responded to the Failed', async () => {
+    const statuses: string[] = [];
     let release: () => void = () => undefined;
-    receiver.behaves((response, { body }) => {
-      seen.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
+    receiver.setBehaviours((response, { body }) => {
+      statuses.push((JSON.parse(body) as { paymentStatus: string }).paymentStatus);
       release = () => response.writeHead(500).end();
-    }, answers(200));
-    await dispatcher.paid(failed);
+    }, respondWith(200));
+    await dispatcher.deliverPayments(failed);
     const arrived = receiver.nextRequest();
     const sending = dispatcher.runOnce();
     await arrived;
-    await dispatcher.paid(succeeded);
+    await dispatcher.deliverPayments(succeeded);
     expect(await dispatcher.runOnce()).toBe(0);
     release();
     await sending;
     await dispatcher.runOnce();
-    expect(seen).toEqual(['Failed']);
-    expect(receiver.statuses).toEqual(['Failed', 'Success']);
+    expect(statuses).toEqual(['Failed']);
+    expect(receiver.paymentStatuses).toEqual(['Failed', 'Success']);
   });
 });
 
-describe('when concurrent transactions record the two', () => {
+describe('when concurrent transactions record a Failed and its Success', () => {
   it.each([
     ['Failed', 'Success'],
     ['Success', 'Failed'],
-  ])('%s first: the second waits for the first, and only the Success is sent', async (firstStatus) => {
-    const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
-    const { dataSource } = dispatcher.test;
-    const one = dataSource.createQueryRunner();
-    await one.startTransaction();
-    await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(one.manager, [
-      { payload: first },
-    ]);
+  ])(
+    'and the %s is first, the second transaction waits for the first, and only the Success is sent',
+    async (firstStatus) => {
+      const [first, second] = firstStatus === 'Failed' ? [failed, succeeded] : [succeeded, failed];
+      const { dataSource } = dispatcher.test;
+      const firstTransaction = dataSource.createQueryRunner();
+      await firstTransaction.startTransaction();
+      await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(firstTransaction.manager, [
+        { payload: first },
+      ]);
 
-    let secondDone = false;
-    const other = dataSource
-      .transaction((tx) =>
-        new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
-      )
-      .then(() => {
-        secondDone = true;
-      });
-    await untilWaiting('advisory');
-    expect(secondDone).toBe(false);
-    await one.commitTransaction();
-    await one.release();
-    await other;
+      let secondDone = false;
+      const secondRecording = dataSource
+        .transaction((tx) =>
+          new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(tx, [{ payload: second }]),
+        )
+        .then(() => {
+          secondDone = true;
+        });
+      await waitForBlockedBackend('advisory');
+      expect(secondDone).toBe(false);
+      await firstTransaction.commitTransaction();
+      await firstTransaction.release();
+      await secondRecording;
 
-    expect([await stateOf(failed), await stateOf(succeeded)]).toEqual(['superseded', 'pending']);
-    await dispatcher.runOnce();
-    expect(receiver.statuses).toEqual(['Success']);
-  });
+      expect([await readState(failed), await readState(succeeded)]).toEqual(['superseded', 'pending']);
+      await dispatcher.runOnce();
+      expect(receiver.paymentStatuses).toEqual(['Success']);
+    },
+  );
 
-  it('a recording waits for an uncommitted lease of the Failed, which delays the Success', async () => {
-    await dispatcher.paid(failed);
-    const claiming = dispatcher.test.dataSource.createQueryRunner();
-    await claiming.startTransaction();
-    await claiming.query(
+  it('the recording of the Success waits for an uncommitted lease of the Failed', async () => {
+    await dispatcher.deliverPayments(failed);
+    const leasing = dispatcher.test.dataSource.createQueryRunner();
+    await leasing.startTransaction();
+    await leasing.query(
       `UPDATE notifications SET lease_id = $2, leased_until = $3, next_attempt_at = $3 WHERE payment_reference = $1`,
       [failed.paymentReference, randomUUID(), dispatcher.clock.later(30 * SECOND)],
     );
-    const recording = dispatcher.paid(succeeded);
-    await untilWaiting('transactionid');
-    await claiming.commitTransaction();
-    await claiming.release();
+    const recording = dispatcher.deliverPayments(succeeded);
+    await waitForBlockedBackend('transactionid');
+    await leasing.commitTransaction();
+    await leasing.release();
     await recording;
 
-    expect(await dispatcher.rowOf(failed)).toMatchObject({
+    expect(await dispatcher.getNotificationRow(failed)).toMatchObject({
       state: 'superseded',
       lease_id: expect.any(String) as string,
     });
@@ -233,56 +237,58 @@ describe('when concurrent transactions record the two', () => {
   });
 
   it('a lease request skips a Failed that is being superseded', async () => {
-    await dispatcher.paid(failed);
+    await dispatcher.deliverPayments(failed);
     const recording = dispatcher.test.dataSource.createQueryRunner();
     await recording.startTransaction();
     await new RecordNotifications(new NotificationRepository(), dispatcher.clock).execute(recording.manager, [
       { payload: succeeded },
     ]);
-    expect(await lease()).toEqual([]);
+    expect(await leaseAll()).toEqual([]);
     await recording.commitTransaction();
     await recording.release();
-    expect(await lease()).toMatchObject([{ paymentStatus: 'Success' }]);
+    expect(await leaseAll()).toMatchObject([{ paymentStatus: 'Success' }]);
     dispatcher.clock.advance(100 * SECOND);
     await dispatcher.runOnce();
   });
 
-  it('no order of concurrent events sends a Failed after its Success', async () => {
+  it('no Failed is sent after its Success, in any order of concurrent events', async () => {
     const sessions = Array.from({ length: 20 }, () => randomUUID());
     const payments = sessions.flatMap((sessionId) => [
-      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
-      dispatcher.payment(receiver.url, { sessionId, state: 'failed' }),
-      dispatcher.payment(receiver.url, { sessionId }),
+      dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.newPayment(receiver.url, { sessionId, state: 'failed' }),
+      dispatcher.newPayment(receiver.url, { sessionId }),
     ]);
     const shuffled = payments.toSorted((a, b) => a.reference.localeCompare(b.reference));
     const sending = (async () => {
       for (let i = 0; i < 20; i++) await dispatcher.runOnce();
     })();
-    await Promise.all(shuffled.map((payment) => dispatcher.paid(payment)));
+    await Promise.all(shuffled.map((payment) => dispatcher.deliverPayments(payment)));
     await sending;
     while ((await dispatcher.runOnce()) > 0);
 
-    const told = receiver.received.map(({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string });
+    const sentNotifications = receiver.received.map(
+      ({ body }) => JSON.parse(body) as { sessionId: string; paymentStatus: string },
+    );
     for (const sessionId of sessions) {
-      const statuses = told
+      const statuses = sentNotifications
         .filter((notification) => notification.sessionId === sessionId)
         .map(({ paymentStatus }) => paymentStatus);
       expect(statuses.filter((status) => status === 'Success')).toHaveLength(1);
       expect(statuses.at(-1)).toBe('Success');
     }
-    // Each of the others was sent before it, or never.
+    // Each Failed was delivered before its Success, or is superseded.
     const states = await Promise.all(
-      payments.map(async (payment) => [payment.state, await stateOf(payment)].join(': ')),
+      payments.map(async (payment) => [payment.state, await readState(payment)].join(': ')),
     );
-    const countOf = (state: string): number => states.filter((one) => one === state).length;
+    const countOf = (state: string): number => states.filter((stateOfPayment) => stateOfPayment === state).length;
     expect(countOf('success: delivered')).toBe(20);
-    expect(countOf('failed: delivered')).toBe(told.length - 20);
-    expect(countOf('failed: superseded')).toBe(60 - told.length);
+    expect(countOf('failed: delivered')).toBe(sentNotifications.length - 20);
+    expect(countOf('failed: superseded')).toBe(60 - sentNotifications.length);
   });
 });
 
-/** Waits until a connection of this database waits for such a lock. */
-async function untilWaiting(locktype: string): Promise<void> {
+/** Waits until a connection of this database waits for a lock of this type. */
+async function waitForBlockedBackend(locktype: string): Promise<void> {
   for (const deadline = Date.now() + 5_000; Date.now() < deadline;) {
     const [row] = await dispatcher.test.dataSource.query<{ waiting: boolean }[]>(
       `SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
@@ -291,5 +297,5 @@ async function untilWaiting(locktype: string): Promise<void> {
     );
     if (row!.waiting) return;
   }
-  throw new Error(`Nobody waits for a lock of type ${locktype}.`);
+  throw new Error(`No connection waits for a lock of type ${locktype}.`);
 }

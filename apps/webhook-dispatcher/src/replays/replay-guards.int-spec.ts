@@ -1,4 +1,4 @@
-/** Each condition of a replay: a test where only this condition is false. */
+/** Tests the conditions of a replay one by one: in each test only one condition is false. */
 import { randomUUID } from 'node:crypto';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 
@@ -13,26 +13,32 @@ afterAll(() => dispatcher.test.stop());
 
 const query = <T>(text: string, values: unknown[] = []): Promise<T> => dispatcher.test.dataSource.query(text, values);
 
-type Change = Parameters<DispatcherUnderTest['payment']>[1] & { merchantId?: number };
+type PaymentOptions = Parameters<DispatcherUnderTest['newPayment']>[1] & { merchantId?: number };
 
-/** Inserts an exhausted notification. Returns its id. */
-async function givenUp(state: 'exhausted' | 'gone' = 'exhausted', { merchantId = 7, ...change }: Change = {}) {
-  const payment = { ...dispatcher.payment('https://shop.example/hook', change), merchantId };
-  await dispatcher.paid(payment);
-  const { id } = await dispatcher.rowOf(payment);
-  await set(id, `state = $2, next_attempt_at = NULL`, state);
+/** Records an exhausted notification, or one in state gone. Returns its id. */
+async function recordExhausted(
+  state: 'exhausted' | 'gone' = 'exhausted',
+  { merchantId = 7, ...options }: PaymentOptions = {},
+) {
+  const payment = { ...dispatcher.newPayment('https://shop.example/hook', options), merchantId };
+  await dispatcher.deliverPayments(payment);
+  const { id } = await dispatcher.getNotificationRow(payment);
+  await updateNotification(id, `state = $2, next_attempt_at = NULL`, state);
   return id;
 }
-const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
+const updateNotification = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 const leaseUntil = (id: string, ms: number): Promise<unknown> =>
-  set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
+  updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(ms));
 
-const many = async (body: object): Promise<unknown> => {
-  const { replayed, skipped } = (await dispatcher.replay(body)).body;
+/** Requests a replay of many notifications. Returns the numbers of replayed and of skipped ones. */
+const replayMany = async (body: object): Promise<unknown> => {
+  const { replayed, skipped } = (await dispatcher.requestReplays(body)).body;
   return [replayed, skipped];
 };
-const one = async (id: string): Promise<number> => (await dispatcher.admin('POST', `/${id}/replay`)).status;
+/** Requests a replay of one notification. Returns the HTTP status. */
+const replayOne = async (id: string): Promise<number> =>
+  (await dispatcher.requestAdmin('POST', `/${id}/replay`)).status;
 
 async function openCircuits(): Promise<void> {
   for (const [merchantId, endpoint] of [
@@ -45,121 +51,121 @@ async function openCircuits(): Promise<void> {
       [merchantId, endpoint, dispatcher.clock.later(60_000)],
     );
 }
-const othersOpen = [
+const OTHER_CIRCUITS = [
   { merchant_id: 7, endpoint: 'other.example:443' },
   { merchant_id: 8, endpoint: HOST },
 ];
-const circuits = (): Promise<unknown> =>
+const readCircuits = (): Promise<unknown> =>
   query(`SELECT merchant_id, endpoint FROM circuits ORDER BY merchant_id, endpoint`);
 
-const openOnes = (): Promise<unknown> =>
+const readOpenCircuits = (): Promise<unknown> =>
   query(`SELECT merchant_id, endpoint FROM circuits WHERE open_until > $1 ORDER BY 1, 2`, [dispatcher.clock.now()]);
 
-describe('one notification', () => {
+describe('a replay of one notification', () => {
   test.each([
-    ['when the lease on it has ended', 0, 202],
-    ['not a millisecond before', 1, 409],
-  ])('is replayed %s', async (_, ms, status) => {
-    const id = await givenUp();
+    { title: 'is accepted when the lease of the notification ends now', ms: 0, status: 202 },
+    { title: 'is rejected when the lease of the notification ends a millisecond later', ms: 1, status: 409 },
+  ])('$title', async ({ ms, status }) => {
+    const id = await recordExhausted();
     await leaseUntil(id, ms);
-    expect(await one(id)).toBe(status);
+    expect(await replayOne(id)).toBe(status);
   });
 
-  test('of type Failed is replayed while its session has no Success', async () => {
+  test('of type Failed is accepted while its session has no Success', async () => {
     const sessionId = randomUUID();
     const ids = [
-      await givenUp('exhausted', { sessionId, state: 'failed' }),
-      await givenUp('exhausted', { sessionId, state: 'failed' }),
+      await recordExhausted('exhausted', { sessionId, state: 'failed' }),
+      await recordExhausted('exhausted', { sessionId, state: 'failed' }),
     ];
-    expect([await one(ids[0]!), await one(ids[1]!)]).toEqual([202, 202]);
+    expect([await replayOne(ids[0]!), await replayOne(ids[1]!)]).toEqual([202, 202]);
   });
 
-  test('is the probe of the circuit of its own endpoint and merchant', async () => {
-    const id = await givenUp();
+  test('allows a probe of the circuit of its own endpoint and merchant', async () => {
+    const id = await recordExhausted();
     await openCircuits();
-    expect(await one(id)).toBe(202);
-    expect(await circuits()).toHaveLength(3);
-    expect(await openOnes()).toEqual(othersOpen);
+    expect(await replayOne(id)).toBe(202);
+    expect(await readCircuits()).toHaveLength(3);
+    expect(await readOpenCircuits()).toEqual(OTHER_CIRCUITS);
   });
 
   test('does not replace the probe in flight of a circuit', async () => {
-    const id = await givenUp();
+    const id = await recordExhausted();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
-    expect(await one(id)).toBe(202);
+    expect(await replayOne(id)).toBe(202);
     expect(await query(`SELECT FROM circuits WHERE open_until <= $1`, [dispatcher.clock.now()])).toEqual([]);
   });
 });
 
-describe('many notifications', () => {
-  const exhausted = { state: 'exhausted' };
+describe('a replay of many notifications', () => {
+  const EXHAUSTED = { state: 'exhausted' };
 
   test.each([
-    ['when the leases on them have ended', 0, [1, 0]],
-    ['not a millisecond before', 1, [0, 1]],
-  ])('are replayed %s', async (_, ms, counts) => {
-    await leaseUntil(await givenUp(), ms);
-    expect(await many(exhausted)).toEqual(counts);
+    { title: 'includes a notification whose lease ends now', ms: 0, counts: [1, 0] },
+    { title: 'skips a notification whose lease ends a millisecond later', ms: 1, counts: [0, 1] },
+  ])('$title', async ({ ms, counts }) => {
+    await leaseUntil(await recordExhausted(), ms);
+    expect(await replayMany(EXHAUSTED)).toEqual(counts);
   });
 
-  test('of type Failed are replayed while their own session has no Success', async () => {
+  test('includes Failed notifications while their own session has no Success', async () => {
     const sessionId = randomUUID();
-    for (let count = 0; count < 2; count++) await givenUp('exhausted', { sessionId, state: 'failed' });
-    await givenUp('gone');
-    expect(await many(exhausted)).toEqual([2, 0]);
+    for (let count = 0; count < 2; count++) await recordExhausted('exhausted', { sessionId, state: 'failed' });
+    await recordExhausted('gone');
+    expect(await replayMany(EXHAUSTED)).toEqual([2, 0]);
   });
 
-  test('are not replayed if they were superseded', async () => {
-    const id = await givenUp('exhausted', { state: 'failed' });
-    await set(id, `state = 'superseded'`);
-    expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
+  test('skips superseded notifications', async () => {
+    const id = await recordExhausted('exhausted', { state: 'failed' });
+    await updateNotification(id, `state = 'superseded'`);
+    expect(await replayMany({ merchantId: 7, since: dispatcher.clock.nowISO() })).toEqual([0, 1]);
   });
 
-  test('become the probes of the circuits of their own endpoints and merchants', async () => {
-    await givenUp();
+  test('allows probes of the circuits of their own endpoints and merchants', async () => {
+    await recordExhausted();
     await openCircuits();
-    expect(await many(exhausted)).toEqual([1, 0]);
-    expect(await circuits()).toHaveLength(3);
-    expect(await openOnes()).toEqual(othersOpen);
+    expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
+    expect(await readCircuits()).toHaveLength(3);
+    expect(await readOpenCircuits()).toEqual(OTHER_CIRCUITS);
   });
 
-  test('do not replace the probe in flight of a circuit', async () => {
-    await givenUp();
+  test('does not replace the probe in flight of a circuit', async () => {
+    await recordExhausted();
     await openCircuits();
     await query(`UPDATE circuits SET probe_lease_id = gen_random_uuid()`);
-    expect(await many(exhausted)).toEqual([1, 0]);
-    expect(await openOnes()).toHaveLength(3);
+    expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
+    expect(await readOpenCircuits()).toHaveLength(3);
   });
 
-  test('do not change a circuit that is already half-open', async () => {
-    await givenUp();
+  test('does not change a circuit that is already half-open', async () => {
+    await recordExhausted();
     await openCircuits();
     const since = dispatcher.clock.later(-1);
     await query(`UPDATE circuits SET open_until = $1`, [since]);
-    expect(await many(exhausted)).toEqual([1, 0]);
+    expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
     expect(await query(`SELECT DISTINCT open_until FROM circuits`)).toEqual([{ open_until: since }]);
   });
 
   test.each([
     ['of a merchant', { merchantId: 7 }],
-    ['of a state', exhausted],
-  ])('%s are replayed from the very millisecond on', async (_, body) => {
-    await givenUp();
-    expect(await many({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
-    expect(await many({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
+    ['of a state', EXHAUSTED],
+  ])('%s includes notifications that were created at the millisecond of `since` or later', async (_, body) => {
+    await recordExhausted();
+    expect(await replayMany({ ...body, since: dispatcher.clock.later(1).toISOString() })).toEqual([0, 0]);
+    expect(await replayMany({ ...body, since: dispatcher.clock.nowISO() })).toEqual([1, 0]);
   });
 
   test('of a merchant since a time can be limited to one state', async () => {
-    await givenUp('gone');
-    await givenUp('exhausted');
-    await givenUp('exhausted', { merchantId: 8 });
-    expect(await many({ merchantId: 7, since: dispatcher.clock.nowISO(), state: 'gone' })).toEqual([1, 0]);
+    await recordExhausted('gone');
+    await recordExhausted('exhausted');
+    await recordExhausted('exhausted', { merchantId: 8 });
+    expect(await replayMany({ merchantId: 7, since: dispatcher.clock.nowISO(), state: 'gone' })).toEqual([1, 0]);
   });
 
   test('of a state can be limited to one merchant', async () => {
-    for (const merchantId of [7, 8, 8]) await givenUp('exhausted', { merchantId });
-    await givenUp('gone');
-    expect(await many({ ...exhausted, merchantId: 8 })).toEqual([2, 0]);
-    expect(await many(exhausted)).toEqual([1, 0]);
+    for (const merchantId of [7, 8, 8]) await recordExhausted('exhausted', { merchantId });
+    await recordExhausted('gone');
+    expect(await replayMany({ ...EXHAUSTED, merchantId: 8 })).toEqual([2, 0]);
+    expect(await replayMany(EXHAUSTED)).toEqual([1, 0]);
   });
 });

@@ -3,7 +3,10 @@ import { IsIn, IsInt, IsOptional, IsUUID, Matches, Max, Min } from 'class-valida
 /** Final states of notifications that were not delivered. */
 export const FAILED_STATES = ['exhausted', 'gone'] as const;
 
-/** Body of `POST /admin/v1/notifications/replays` (E5): a `state`, or a `merchantId` and `since`; more parameters narrow the selection. */
+/**
+ * Body of `POST /admin/v1/notifications/replays` (E5). Required: `state`, or `merchantId` with `since`. The others
+ * narrow the selection.
+ */
 export class ReplayManyRequest {
   /** State of undelivered notifications: `exhausted` or `gone`. */
   @IsOptional()

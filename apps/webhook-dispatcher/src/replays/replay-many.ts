@@ -10,15 +10,17 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 export interface ReplayedPage {
   /** Number of notifications that are due now, each with the same id and a new retry schedule. */
   replayed: number;
-  /** Number of unchanged notifications: being sent, or a Failed whose session has been paid (E2). */
+  /**
+   * Number of selected notifications that are not replayed: being sent, or a Failed whose session has been paid (E2).
+   */
   skipped: number;
   /** Pass it as `after` for the next page; null on the last. */
   after: string | null;
 }
 
 /**
- * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications are
- * replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
+ * Makes many notifications due now (E5), the oldest first, one page at a time. Without `state`, delivered notifications
+ * are replayed too, since the merchant may have lost them. Throws `request.invalid` when the selection is incomplete.
  */
 @Injectable()
 export class ReplayMany {
@@ -33,7 +35,7 @@ export class ReplayMany {
     return inTransaction(this.dataSource, async (tx) => {
       const found = await this.find(tx, request);
       if (found.length === 0) return { replayed: 0, skipped: 0, after: null };
-      // As in replay-notification.ts: a Success that is being recorded must be visible.
+      // Waits for transactions that are recording a Success of these sessions, so that the next statement sees it (E2).
       await this.replays.lockSessions(
         tx,
         found.flatMap(({ sessionId }) => sessionId ?? []),
@@ -51,7 +53,7 @@ export class ReplayMany {
 
   private find(tx: EntityManager, request: ReplayManyRequest): Promise<ReplayableNotification[]> {
     const { state, merchantId = null, endpoint = null, after = FIRST_ID } = request;
-    const since = readSince(request.since);
+    const since = parseSince(request.since);
     if (endpoint !== null && merchantId === null) {
       throw invalidField('merchantId', 'merchantId is required with endpoint: several merchants may share a host');
     }
@@ -62,7 +64,7 @@ export class ReplayMany {
   }
 }
 
-function readSince(text: string | undefined): Date | null {
+function parseSince(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const since = new Date(text);
   if (Number.isNaN(since.getTime())) throw invalidField('since', 'since must be a time that exists');

@@ -7,19 +7,22 @@ import { DueSignal } from '../delivery/due-signal.js';
 import { replayConflict } from '../notifications/notification.js';
 import { ReplayRepository } from './replay.repository.js';
 
-/** For a merchant: only notifications of its site and mode, and each once within the interval. Administrators have no limits. */
+/**
+ * Limits of a replay by a merchant: its site and mode, and one replay of a notification per interval. Administrators
+ * have none.
+ */
 export interface ReplayLimits {
   readonly owner: DeliveryOwner;
   readonly minIntervalMs: number;
 }
 
 /**
- * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found`, also for
- * a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within the interval
- * of `limits`.
+ * Makes a notification due now, with the same webhook-id and a new retry schedule (E5). Throws `resource.not-found`,
+ * also for a notification of another owner; `resource.conflict` when it may not be sent; `request.rate-limited` within
+ * the interval of `limits`.
  *
- * Locks the session first: without the lock it would not see a Success that is being recorded, and the replayed Failed would
- * arrive after it (E2).
+ * It locks the session first. Without the lock it would not see a Success that another transaction is recording, and
+ * the merchant would receive the replayed Failed after the Success (E2).
  */
 @Injectable()
 export class ReplayNotification {
@@ -45,7 +48,7 @@ export class ReplayNotification {
       if (waitMs > 0) throw new DomainError('request.rate-limited', { retryAfterSeconds: Math.ceil(waitMs / 1000) });
 
       await this.replays.makeDue(tx, id, now);
-      // The caller of a replay expects the endpoint to be up.
+      // A person who requests a replay expects the endpoint to be up, so the circuit must not delay it.
       await this.replays.halfOpenCircuit(tx, id, now);
       this.due.afterCommit(tx);
     });

@@ -6,11 +6,11 @@ import type { ReplayManyRequest } from './replay-many.request.js';
 
 export interface ReplayableNotification {
   readonly id: string;
-  /** Null for a site: its notifications neither supersede nor are superseded (M6). */
+  /** Null for a notification of a site, which no other notification supersedes (M6). */
   readonly sessionId: string | null;
 }
 
-/** Decides whether a notification may be replayed. */
+/** The facts that decide whether a notification may be replayed. */
 export interface ReplayState {
   readonly state: NotificationState;
   readonly paymentStatus: PaymentStatusText;
@@ -19,36 +19,37 @@ export interface ReplayState {
   readonly replayedAt: Date | null;
 }
 
-/** Selects notifications to replay, beside their state. */
+/** Selection of notifications to replay; null: any. */
 export interface ReplayFilter {
   readonly merchantId: number | null;
   readonly endpoint: string | null;
   readonly since: Date | null;
 }
 
-/** For one transaction, so that no lock is held for long. */
+/** Notifications that one transaction replays, so that no lock is held for long. */
 export const REPLAY_PAGE_SIZE = 1_000;
 
-/** Makes notifications due again. Its methods are the steps of a transaction that holds the locks of the sessions. */
+/** Makes notifications due again. Its methods are steps of a transaction that locks the sessions first. */
 @Injectable()
 export class ReplayRepository {
   /**
-   * Until the transaction ends, no other transaction records or replays a notification of these sessions:
-   * `record_notifications` takes the same locks, by the same function of the database.
+   * Locks sessions: until the transaction ends, no other transaction records or replays a notification of these
+   * sessions: `record_notifications` takes the same locks, by the same function of the database.
    *
-   * Reason: two concurrent statements may record the Failed and the Success of one session. Without the lock neither would see
-   * the other's row, the Failed would stay pending, and the merchant could receive Failed after Success (E2). The lock is its
-   * own statement, so that the next statements, each with its own snapshot (READ COMMITTED), see the commit of the previous
-   * holder.
+   * Reason: two concurrent transactions may record the Failed and the Success of one session. Without the lock neither
+   * would see the row of the other, the Failed would stay pending, and the merchant could receive Failed after Success
+   * (E2). The lock is a separate statement, because under READ COMMITTED only the following statements see the commit
+   * of the previous lock holder.
    *
-   * Call it once in a transaction: one call takes its locks in order, but a second call could break the order, and two
-   * transactions could deadlock. Two sessions with the same hash only wait for each other.
+   * Call it once in a transaction. One call acquires its locks in a fixed order; a second call could break that order
+   * and cause a deadlock. The lock key is a hash of the session id: two sessions with the same hash wait for each
+   * other, which is harmless.
    */
   async lockSessions(tx: EntityManager, sessionIds: readonly string[]): Promise<void> {
     await tx.query(`SELECT lock_sessions($1)`, [sessionIds]);
   }
 
-  /** Without an `owner`, for administrators, it finds the notification of any merchant. */
+  /** Without an `owner` it finds the notification of any merchant: that is for administrators. */
   async find(
     tx: EntityManager,
     id: string,
@@ -61,7 +62,7 @@ export class ReplayRepository {
     return found;
   }
 
-  /** Locked until the end of the transaction. */
+  /** Locks the row until the end of the transaction. */
   async getForUpdate(tx: EntityManager, id: string, now: Date): Promise<ReplayState> {
     const [row] = await tx.query<[ReplayState]>(
       `SELECT state, payment_status AS "paymentStatus", replayed_at AS "replayedAt", coalesce(leased_until > $2, false) AS leased,
@@ -83,8 +84,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Makes the notification the probe of its endpoint. The circuit stays until the response, which makes the other
-   * notifications due if there was an outage. All sites and both modes of a merchant share the circuit.
+   * Allows the notification as the probe of its endpoint. Its response decides whether the circuit closes or opens
+   * again. All sites and both modes of a merchant share the circuit.
    */
   async halfOpenCircuit(tx: EntityManager, id: string, now: Date): Promise<void> {
     await tx.query(
@@ -95,7 +96,7 @@ export class ReplayRepository {
     );
   }
 
-  /** Notifications of a merchant since a time, the oldest first. */
+  /** Finds the notifications of a merchant since a time, the oldest first. */
   findSince(
     tx: EntityManager,
     after: string,
@@ -111,8 +112,8 @@ export class ReplayRepository {
   }
 
   /**
-   * Notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot use its partial
-   * index with a parameter.
+   * Finds the notifications in a state, the oldest first. The validated state is part of the text: PostgreSQL cannot
+   * use its partial index with a parameter.
    */
   findInState(
     tx: EntityManager,
@@ -130,8 +131,9 @@ export class ReplayRepository {
   }
 
   /**
-   * As {@link makeDue} and {@link halfOpenCircuit}, for all that may be sent: one notification of each endpoint is the
-   * probe. Locks the circuits in one order, so that two replays of the same endpoints cannot deadlock. Returns the number.
+   * Does {@link makeDue} and {@link halfOpenCircuit} for those of the notifications that may be replayed, and returns
+   * their number. Of each endpoint with an open circuit, one notification becomes the probe. It locks the circuits in a
+   * fixed order, so two replays of the same endpoints cannot deadlock.
    */
   async makeManyDue(tx: EntityManager, ids: readonly string[], now: Date): Promise<number> {
     const [replayed] = await tx.query<[{ merchant_id: number; endpoint: string }[], number]>(

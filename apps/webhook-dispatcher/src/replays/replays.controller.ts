@@ -6,7 +6,7 @@ import { ReplayManyRequest } from './replay-many.request.js';
 import { ReplayNotification } from './replay-notification.js';
 
 /**
- * For administrators (header `x-admin-key`, A10): replaying notifications (E5). Errors are RFC 9457 (C5).
+ * Replays notifications for administrators (header `x-admin-key`, A10; E5). Errors are RFC 9457 (C5).
  *
  * @group Notifications
  */

@@ -1,17 +1,20 @@
 import fc from 'fast-check';
-import { afterFailure, type Circuit, isFailure } from './circuit.js';
+import { circuitAfterFailure, type Circuit, isFailure } from './circuit.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const SECOND = 1_000;
 
 const CLOSED: Circuit = { failures: 0, openings: 0, openUntil: undefined, probeLeaseId: undefined };
 
-function failed(times: number, circuit: Circuit = CLOSED): Circuit {
-  return times === 0 ? circuit : failed(times - 1, afterFailure(circuit, 'a try', NOW));
+function afterFailures(times: number, circuit: Circuit = CLOSED): Circuit {
+  return times === 0 ? circuit : afterFailures(times - 1, circuitAfterFailure(circuit, 'another lease', NOW));
 }
 
-/** A circuit with a leased probe, as the database writes it. */
-const probed = (circuit: Circuit, leaseId = 'the probe'): Circuit => ({ ...circuit, probeLeaseId: leaseId });
+/** Returns the circuit after its probe was leased. */
+const withProbe = (circuit: Circuit, leaseId = 'lease of the probe'): Circuit => ({
+  ...circuit,
+  probeLeaseId: leaseId,
+});
 const openForMs = ({ openUntil }: Circuit): number => openUntil!.getTime() - NOW.getTime();
 
 describe('an attempt', () => {
@@ -29,8 +32,8 @@ describe('an attempt', () => {
 
 describe('a circuit', () => {
   it('stays closed for four failures in a row, and opens for ten seconds at the fifth', () => {
-    expect(failed(4)).toEqual({ ...CLOSED, failures: 4 });
-    expect(failed(5)).toEqual({
+    expect(afterFailures(4)).toEqual({ ...CLOSED, failures: 4 });
+    expect(afterFailures(5)).toEqual({
       failures: 5,
       openings: 1,
       openUntil: new Date(NOW.getTime() + 10 * SECOND),
@@ -38,44 +41,44 @@ describe('a circuit', () => {
     });
   });
 
-  it('is not extended by attempts that were in flight when it opened', () => {
-    const open = failed(5);
-    expect(failed(9, open)).toEqual({ ...open, failures: 14 });
-    expect(afterFailure(probed(open), 'another try', NOW)).toMatchObject({
+  it('is not extended by failures of attempts that were in flight when it opened', () => {
+    const open = afterFailures(5);
+    expect(afterFailures(9, open)).toEqual({ ...open, failures: 14 });
+    expect(circuitAfterFailure(withProbe(open), 'another lease', NOW)).toMatchObject({
       openings: 1,
       openUntil: open.openUntil,
-      probeLeaseId: 'the probe',
+      probeLeaseId: 'lease of the probe',
     });
   });
 
-  it('opens for twice as long each time its probe fails, at most for five minutes', () => {
-    let circuit = failed(5);
-    const waits = [openForMs(circuit)];
+  it('opens for twice as long each time that its probe fails, at most for five minutes', () => {
+    let circuit = afterFailures(5);
+    const openDurations = [openForMs(circuit)];
     for (let i = 0; i < 7; i++) {
-      circuit = afterFailure(probed(circuit), 'the probe', NOW);
-      waits.push(openForMs(circuit));
+      circuit = circuitAfterFailure(withProbe(circuit), 'lease of the probe', NOW);
+      openDurations.push(openForMs(circuit));
     }
-    expect(waits.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
+    expect(openDurations.map((ms) => ms / SECOND)).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
   });
 
-  it('has no probe in flight when it opens', () => {
-    expect(afterFailure(probed(failed(5)), 'the probe', NOW).probeLeaseId).toBeUndefined();
+  it('has no probe in flight after its probe failed', () => {
+    expect(circuitAfterFailure(withProbe(afterFailures(5)), 'lease of the probe', NOW).probeLeaseId).toBeUndefined();
   });
 
   it('opens at the fifth failure, at most for five minutes, and again only after probes, in any order of failures', () => {
-    // Many failures in a row open it often enough to reach five minutes.
-    const failure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
-    // The duration of each opening in milliseconds.
+    // Up to 60 failures in a row open the circuit often enough to reach five minutes.
+    const generatedFailure = fc.record({ isProbe: fc.boolean(), afterMs: fc.integer({ min: 0, max: 10 * 60_000 }) });
+    // The durations of all openings in milliseconds, by their cause.
     const openings = { byFailures: new Set<number>(), byProbes: new Set<number>() };
     fc.assert(
-      fc.property(fc.array(failure, { minLength: 20, maxLength: 60 }), (failures) => {
+      fc.property(fc.array(generatedFailure, { minLength: 20, maxLength: 60 }), (failures) => {
         let circuit = CLOSED;
         let now = NOW.getTime();
         for (const { isProbe, afterMs } of failures) {
           now += afterMs;
-          const before = isProbe && circuit.openUntil ? probed(circuit) : circuit;
+          const before = isProbe && circuit.openUntil ? withProbe(circuit) : circuit;
           const wasProbe = before.probeLeaseId !== undefined;
-          circuit = afterFailure(before, wasProbe ? 'the probe' : 'a try', new Date(now));
+          circuit = circuitAfterFailure(before, wasProbe ? 'lease of the probe' : 'another lease', new Date(now));
           expect(circuit.failures).toBe(before.failures + 1);
           expect(circuit.openUntil !== undefined).toBe(circuit.failures >= 5);
           expect(circuit.openings > 0).toBe(circuit.openUntil !== undefined);

@@ -7,38 +7,41 @@ export type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
 export interface AttemptResult {
   readonly outcome: AttemptOutcome;
   readonly state: Exclude<NotificationState, 'superseded'>;
-  /** When the next attempt is due; only while pending. */
+  /** Time of the next attempt; undefined unless `state` is pending. */
   readonly nextAttemptAt: Date | undefined;
 }
 
 export interface AttemptContext {
-  /** Attempts of the schedule, this one included. */
+  /** Number of attempts since the schedule began, including this one. */
   readonly attemptCount: number;
   readonly now: Date;
-  /** At least 0 and below 1. */
+  /** A random number for the jitter, at least 0 and below 1. */
   readonly random: number;
 }
 
 /**
- * Any 2xx acknowledges (E1). 410 stops. Everything else, a rejected address included, is retried according to the schedule;
- * Retry-After of a 429 or 503 may make the wait longer (E5).
+ * Decides the result of an attempt. A 2xx acknowledges the notification (E1). After a 410 it is never sent again. Any
+ * other status, no response and a rejected address lead to a retry according to the schedule. Retry-After of a 429 or
+ * 503 may make the wait longer (E5).
  */
 export function classifyResponse(
   response: WebhookResponse,
   { attemptCount, now, random }: AttemptContext,
 ): AttemptResult {
   const { statusCode } = response;
-  const outcome = outcomeOf(statusCode);
+  const outcome = classifyStatus(statusCode);
   if (outcome === 'acknowledged') return { outcome, state: 'delivered', nextAttemptAt: undefined };
   if (statusCode === 410) return { outcome, state: 'gone', nextAttemptAt: undefined };
 
-  const scheduled = retryDelayMs(attemptCount, random);
-  if (scheduled === undefined) return { outcome, state: 'exhausted', nextAttemptAt: undefined };
-  const requested = statusCode === 429 || statusCode === 503 ? retryAfterMs(response.retryAfter, now) : undefined;
-  return { outcome, state: 'pending', nextAttemptAt: new Date(now.getTime() + Math.max(scheduled, requested ?? 0)) };
+  const scheduledDelayMs = retryDelayMs(attemptCount, random);
+  if (scheduledDelayMs === undefined) return { outcome, state: 'exhausted', nextAttemptAt: undefined };
+  const requestedDelayMs =
+    statusCode === 429 || statusCode === 503 ? retryAfterMs(response.retryAfter, now) : undefined;
+  const delayMs = Math.max(scheduledDelayMs, requestedDelayMs ?? 0);
+  return { outcome, state: 'pending', nextAttemptAt: new Date(now.getTime() + delayMs) };
 }
 
-function outcomeOf(statusCode: number | undefined): AttemptOutcome {
+function classifyStatus(statusCode: number | undefined): AttemptOutcome {
   if (statusCode === undefined) return 'unanswered';
   return statusCode >= 200 && statusCode < 300 ? 'acknowledged' : 'refused';
 }

@@ -4,14 +4,14 @@ const HOUR = 3_600_000;
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 
 describe('the retry schedule', () => {
-  it('is the documented one: 12 attempts over about three days', () => {
+  it('is the documented schedule of 12 attempts in about three days', () => {
     expect(RETRY_SCHEDULE_MS.map((ms) => ms / 1000)).toEqual([
       0, 5, 30, 120, 600, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 86_400,
     ]);
-    const inAll = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
-    expect(inAll).toBeGreaterThan(70 * HOUR);
-    expect(inAll).toBeLessThan(72 * HOUR);
-    // With the maximum jitter of a fifth at each attempt.
+    const totalMs = RETRY_SCHEDULE_MS.reduce((sum, ms) => sum + ms, 0);
+    expect(totalMs).toBeGreaterThan(70 * HOUR);
+    expect(totalMs).toBeLessThan(72 * HOUR);
+    // The sum with the maximum jitter of 20 % at each attempt.
     expect(MAX_SCHEDULE_MS).toBe(305_466_000);
   });
 
@@ -23,8 +23,8 @@ describe('the retry schedule', () => {
     [2, 0, 24_000],
     [11, 0, 69_120_000],
     [11, 0.999_999_999, 103_680_000],
-  ])('after %i attempts with randomness %d waits %i ms', (tries, random, wait) => {
-    expect(retryDelayMs(tries, random)).toBe(wait);
+  ])('after %i attempts, with the random number %d, waits %i ms', (attemptCount, random, expectedMs) => {
+    expect(retryDelayMs(attemptCount, random)).toBe(expectedMs);
   });
 
   it('ends after the twelfth attempt', () => {
@@ -48,8 +48,8 @@ describe('the retry schedule', () => {
     ['soon', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('reads Retry-After %j as %s ms', (header, wait) => {
-    expect(retryAfterMs(header, NOW)).toBe(wait);
+  ])('reads Retry-After %j as %s ms', (header, expectedMs) => {
+    expect(retryAfterMs(header, NOW)).toBe(expectedMs);
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('the retry schedule', () => {
     [HOUR, 300_000],
     [72 * HOUR - 1, 300_000],
     [72 * HOUR, undefined],
-  ])('for keys waits, at an age of %i ms, %s ms', (age, wait) => {
-    expect(keyRetryDelayMs(age)).toBe(wait);
+  ])('for a notification that is %i ms old and waits for signing keys waits %s ms', (ageMs, expectedMs) => {
+    expect(keyRetryDelayMs(ageMs)).toBe(expectedMs);
   });
 });

@@ -1,4 +1,4 @@
-/** The retry schedule of notifications (E5). Pure; randomness and time are arguments. */
+/** The retry schedule of notifications (E5). It has no side effects: random numbers and the time are arguments. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -20,7 +20,7 @@ export const RETRY_SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Spread around each wait, so that notifications that failed together are not retried together. */
+/** Each wait varies by ±20 %, so that notifications that failed at the same time are not retried at the same time. */
 const JITTER = 0.2;
 /** Longest duration of the whole schedule without Retry-After. */
 export const MAX_SCHEDULE_MS = Math.ceil(RETRY_SCHEDULE_MS.reduce((sum, wait) => sum + wait, 0) * (1 + JITTER));
@@ -52,8 +52,8 @@ const MAX_KEY_WAIT_MS = 5 * MINUTE;
 const MAX_TOTAL_KEY_WAIT_MS = 72 * HOUR;
 
 /**
- * Wait of a notification for missing signing keys, by its age: at first a second, then longer. It is not an attempt.
- * Undefined when the notification has waited as long as the whole schedule takes.
+ * Milliseconds until the next check for missing signing keys, by the age of the notification: at first a second, then
+ * longer. Such a check is not an attempt. Undefined when the notification is as old as the whole schedule takes.
  */
 export function keyRetryDelayMs(ageMs: number): number | undefined {
   if (ageMs >= MAX_TOTAL_KEY_WAIT_MS) return undefined;

@@ -13,7 +13,10 @@ export interface StoredSealingKey {
 export class SealingKeyRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Returns false when a key exists. Of two replicas at their first start, the second waits here and finds the first one's key. */
+  /**
+   * Returns false when a key exists. The lock serialises two replicas at their first start: the second one finds the
+   * first one's key.
+   */
   async insertIfNone(tx: EntityManager, key: StoredSealingKey): Promise<boolean> {
     await tx.query(`LOCK TABLE sealing_keys IN SHARE ROW EXCLUSIVE MODE`);
     const inserted = await tx.query<unknown[]>(

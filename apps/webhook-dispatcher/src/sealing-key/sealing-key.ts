@@ -11,8 +11,9 @@ import { WebhookDispatcherConfig } from '../config.js';
 import { SealingKeyRepository } from './sealing-key.repository.js';
 
 /**
- * The key pair that identity encrypts signing secrets for (A6). Created once, at the very first start; the event that publishes
- * its public key is committed with it, so every key is published exactly once.
+ * The key pair of this service: identity encrypts signing secrets with the public key, this service decrypts them (A6).
+ * It is created once, at the very first start. The event that publishes the public key is in the same transaction, so
+ * every key is published exactly once.
  */
 @Injectable()
 export class SealingKey implements OnModuleInit {
@@ -27,16 +28,16 @@ export class SealingKey implements OnModuleInit {
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.ensureOne();
-    this.privateKeys = await this.openAll();
+    await this.createIfNone();
+    this.privateKeys = await this.decryptPrivateKeys();
   }
 
-  /** The private key with this id, or undefined when the secret was encrypted for another key. */
+  /** Returns the private key with this id. Undefined when a secret was encrypted for another key. */
   findPrivateKey(kid: string | undefined): KeyObject | undefined {
     return kid === undefined ? undefined : this.privateKeys.get(kid);
   }
 
-  private async ensureOne(): Promise<void> {
+  private async createIfNone(): Promise<void> {
     const kid = newUuid(this.clock);
     const pair = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
     await inTransaction(this.dataSource, async (tx) => {
@@ -51,7 +52,7 @@ export class SealingKey implements OnModuleInit {
     });
   }
 
-  private async openAll(): Promise<Map<string, KeyObject>> {
+  private async decryptPrivateKeys(): Promise<Map<string, KeyObject>> {
     const keys = await this.keys.findAll();
     try {
       return new Map(

@@ -1,4 +1,4 @@
-/** Only keys of its merchant, site, mode and version sign a notification. */
+/** Tests that a notification is signed only with keys of its own merchant, site, mode and API version. */
 import type { HostedApiVersion } from '@svc/contracts';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
 import { type SigningKeys, SigningSecrets } from './signing-secrets.js';
@@ -7,7 +7,7 @@ const OWNERS = [
   { merchantId: 7, siteId: 71, mode: 'test' },
   { merchantId: 7, siteId: 71, mode: 'live' },
   { merchantId: 7, siteId: 72, mode: 'test' },
-  // A site has one number over all merchants; were it given twice, neither would sign for the other.
+  // Site ids are unique over all merchants. If two merchants had the same, neither's keys would sign for the other.
   { merchantId: 8, siteId: 71, mode: 'test' },
 ] as const;
 type Owner = (typeof OWNERS)[number];
@@ -17,50 +17,68 @@ beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
   for (const owner of OWNERS) {
     const { merchantId, siteId, mode } = owner;
-    const given = { merchantId, mode, purpose: 'api-key' } as const;
-    await dispatcher.secret(`site ${nameOf(owner)}`, siteKey(owner), { ...given, siteId });
-    await dispatcher.secret(`site's second ${nameOf(owner)}`, 'not the primary', { ...given, siteId, primary: false });
-    await dispatcher.secret(`site's revoked ${nameOf(owner)}`, 'revoked', { ...given, siteId, revoked: true });
-    await dispatcher.secret(`merchant ${merchantId} ${mode}`, merchantKey(owner), given);
-    const webhook = { ...given, siteId, purpose: 'webhook-secret' } as const;
-    await dispatcher.secret(`webhook ${nameOf(owner)}`, webhookSecret(owner), webhook);
-    await dispatcher.secret(`revoked webhook ${nameOf(owner)}`, webhookSecret(owner, 1), { ...webhook, revoked: true });
+    const apiKeyOptions = { merchantId, mode, purpose: 'api-key' } as const;
+    await dispatcher.deliverSecret(`site ${ownerName(owner)}`, siteKey(owner), { ...apiKeyOptions, siteId });
+    await dispatcher.deliverSecret(`site's second ${ownerName(owner)}`, 'not the primary', {
+      ...apiKeyOptions,
+      siteId,
+      primary: false,
+    });
+    await dispatcher.deliverSecret(`site's revoked ${ownerName(owner)}`, 'revoked', {
+      ...apiKeyOptions,
+      siteId,
+      revoked: true,
+    });
+    await dispatcher.deliverSecret(`merchant ${merchantId} ${mode}`, merchantKey(owner), apiKeyOptions);
+    const webhook = { ...apiKeyOptions, siteId, purpose: 'webhook-secret' } as const;
+    await dispatcher.deliverSecret(`webhook ${ownerName(owner)}`, webhookSecret(owner), webhook);
+    await dispatcher.deliverSecret(`revoked webhook ${ownerName(owner)}`, webhookSecret(owner, 1), {
+      ...webhook,
+      revoked: true,
+    });
   }
 });
 afterAll(() => dispatcher.test.stop());
 
-const nameOf = ({ merchantId, siteId, mode }: Owner): string => `${merchantId} ${siteId} ${mode}`;
-const siteKey = (owner: Owner): string => `key of site ${nameOf(owner)}`;
+const ownerName = ({ merchantId, siteId, mode }: Owner): string => `${merchantId} ${siteId} ${mode}`;
+const siteKey = (owner: Owner): string => `key of site ${ownerName(owner)}`;
 const merchantKey = ({ merchantId, mode }: Owner): string => `key of merchant ${merchantId} ${mode}`;
 const webhookSecret = (owner: Owner, nth = 0): string =>
   `whsec_${Buffer.alloc(24, OWNERS.indexOf(owner) * 2 + nth + 1).toString('base64')}`;
-const keysOf = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
-  dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion });
+const findKeys = (owner: Owner, apiVersion: HostedApiVersion): Promise<SigningKeys | undefined> =>
+  dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion });
 
-test.each(OWNERS)('of merchant $merchantId, site $siteId, mode $mode', async (owner) => {
-  const webhookSecrets = [webhookSecret(owner)];
-  expect(await keysOf(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
-  expect(await keysOf(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
-});
+test.each(OWNERS)(
+  'merchant $merchantId, site $siteId, mode $mode has its own keys for each API version',
+  async (owner) => {
+    const webhookSecrets = [webhookSecret(owner)];
+    expect(await findKeys(owner, 'v3.1')).toEqual({ apiKey: siteKey(owner), webhookSecrets });
+    expect(await findKeys(owner, 'v3')).toEqual({ apiKey: merchantKey(owner), webhookSecrets });
+  },
+);
 
-test('of secrets of one version, the order is that of their ids', async () => {
+test('secrets with the same version are ordered by their ids', async () => {
   const owner = { merchantId: 10, siteId: 101, mode: 'test' } as const;
-  await dispatcher.secret('key 10', 'key', { ...owner, purpose: 'api-key' });
+  await dispatcher.deliverSecret('key 10', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 110 + nth).toString('base64')}`);
   for (const [nth, id] of ['c', 'b', 'a'].entries())
-    await dispatcher.secret(`webhook 10 ${id}`, secrets[nth]!, { ...owner, purpose: 'webhook-secret', primary: false });
-  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+    await dispatcher.deliverSecret(`webhook 10 ${id}`, secrets[nth]!, {
+      ...owner,
+      purpose: 'webhook-secret',
+      primary: false,
+    });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion: 'v3.1' });
   expect(found?.webhookSecrets).toEqual(secrets.toReversed());
 });
 
-test('several webhook secrets: the primary first, then the newest', async () => {
+test('of several webhook secrets, the primary one signs first, then the newest', async () => {
   const owner = { merchantId: 9, siteId: 91, mode: 'test' } as const;
-  await dispatcher.secret('key 9', 'key', { ...owner, purpose: 'api-key' });
+  await dispatcher.deliverSecret('key 9', 'key', { ...owner, purpose: 'api-key' });
   const secrets = [1, 2, 3].map((nth) => `whsec_${Buffer.alloc(24, 100 + nth).toString('base64')}`);
   const webhook = { ...owner, purpose: 'webhook-secret' } as const;
-  await dispatcher.secret('webhook 9 a', secrets[0]!, { ...webhook, primary: false, version: 1 });
-  await dispatcher.secret('webhook 9 b', secrets[1]!, { ...webhook, primary: false, version: 2 });
-  await dispatcher.secret('webhook 9 c', secrets[2]!, { ...webhook, primary: true, version: 1 });
-  const found = await dispatcher.test.service.app.get(SigningSecrets).findFor({ ...owner, apiVersion: 'v3.1' });
+  await dispatcher.deliverSecret('webhook 9 a', secrets[0]!, { ...webhook, primary: false, version: 1 });
+  await dispatcher.deliverSecret('webhook 9 b', secrets[1]!, { ...webhook, primary: false, version: 2 });
+  await dispatcher.deliverSecret('webhook 9 c', secrets[2]!, { ...webhook, primary: true, version: 1 });
+  const found = await dispatcher.test.service.app.get(SigningSecrets).findKeys({ ...owner, apiVersion: 'v3.1' });
   expect(found?.webhookSecrets).toEqual([secrets[2], secrets[1], secrets[0]]);
 });

@@ -2,11 +2,11 @@ import { Controller } from '@nestjs/common';
 import { type EventEnvelope, type SigningSecretChanged, SigningSecretChangedV1 } from '@svc/contracts';
 import { type ConsumerContext, EventPattern, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the encrypted secrets that sign notifications. Replay: the highest version of each row stays. */
+/** Stores the encrypted secrets that sign notifications. Replay: an older version of a secret changes nothing. */
 @Controller()
 export class SigningSecretsConsumer {
   @EventPattern(SigningSecretChangedV1)
-  async keep(events: EventEnvelope<SigningSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
+  async store(events: EventEnvelope<SigningSecretChanged>[], { tx }: ConsumerContext): Promise<void> {
     for (const { payload: secret, aggregateVersion } of events) {
       await upsertIfNewer(tx, 'signing_secrets', { secret_id: secret.secretId }, aggregateVersion, {
         purpose: secret.purpose,

@@ -5,17 +5,17 @@ import { compactDecrypt, decodeProtectedHeader } from 'jose';
 import { DataSource } from 'typeorm';
 import { SealingKey } from '../sealing-key/sealing-key.js';
 import {
+  type EncryptedSecret,
   findSigningSecrets,
-  type SealedSecret,
   type SigningKeysOwner,
   type SigningPurpose,
 } from './find-signing-secrets.query.js';
 
-/** The keys of one attempt in clear text. Never store or log them. */
+/** The keys that sign one attempt, decrypted. Never store or log them. */
 export interface SigningKeys {
-  /** Part of the hash in the body (E3); null for a body without a hash. */
+  /** Part of the hashed text of the signature in the body (E3); null for a body without a signature. */
   readonly apiKey: string | null;
-  /** Sign the headers (E4), each `whsec_…`; several during a rotation. */
+  /** Secrets `whsec_…` that sign the headers (E4); several during a rotation. */
   readonly webhookSecrets: readonly string[];
 }
 
@@ -25,12 +25,12 @@ const MAX_CACHED_SECRETS = 1_000;
 const MAX_WEBHOOK_SECRETS = 5;
 
 /**
- * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked or
- * rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
+ * Decrypts the secrets that sign a notification. It reads the table at most once a second for each site, so a revoked
+ * or rotated key takes effect within a second. Decryption is expensive, so its results are cached for longer.
  */
 @Injectable()
 export class SigningSecrets {
-  private readonly decrypted = new Map<string, string>();
+  private readonly decryptedSecrets = new Map<string, string>();
   private readonly keys: TtlCache<SigningKeys>;
 
   constructor(
@@ -42,21 +42,21 @@ export class SigningSecrets {
     this.keys = new TtlCache(clock, MAX_CACHED_SECRETS);
   }
 
-  /** The current keys of this owner, or undefined when a kind that it needs is missing or cannot be decrypted. */
-  findFor(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
-    const name = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
-    return this.keys.find(name, async () => {
-      const { keys, missing } = await this.find(owner);
+  /** Returns the current keys of this owner. Undefined when a key that it needs is missing or cannot be decrypted. */
+  findKeys(owner: SigningKeysOwner): Promise<SigningKeys | undefined> {
+    const cacheKey = `${owner.merchantId} ${owner.siteId} ${owner.mode} ${owner.apiVersion}`;
+    return this.keys.find(cacheKey, async () => {
+      const { keys, missing } = await this.readKeys(owner);
       return missing.length === 0 ? keys : undefined;
     });
   }
 
-  /** The kinds that are missing, revoked, or cannot be decrypted. */
-  async findMissing(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
-    return (await this.find(owner)).missing;
+  /** Returns the kinds of keys that are missing, revoked, or cannot be decrypted. */
+  async findMissingKeys(owner: SigningKeysOwner): Promise<readonly SigningPurpose[]> {
+    return (await this.readKeys(owner)).missing;
   }
 
-  private async find({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<{
+  private async readKeys({ merchantId, siteId, mode, apiVersion }: SigningKeysOwner): Promise<{
     keys: SigningKeys;
     missing: SigningPurpose[];
   }> {
@@ -73,13 +73,13 @@ export class SigningSecrets {
     return { keys: { apiKey, webhookSecrets }, missing };
   }
 
-  private async decryptAll(rows: readonly SealedSecret[]): Promise<string[]> {
+  private async decryptAll(rows: readonly EncryptedSecret[]): Promise<string[]> {
     const secrets = await Promise.all(rows.map((row) => this.decrypt(row)));
     return secrets.filter((secret) => secret !== undefined);
   }
 
-  private async decrypt({ secretId, purpose, sealed }: SealedSecret): Promise<string | undefined> {
-    const cached = this.decrypted.get(sealed);
+  private async decrypt({ secretId, purpose, sealed }: EncryptedSecret): Promise<string | undefined> {
+    const cached = this.decryptedSecrets.get(sealed);
     if (cached !== undefined) return cached;
     try {
       const privateKey = this.sealingKey.findPrivateKey(decodeProtectedHeader(sealed).kid);
@@ -91,8 +91,9 @@ export class SigningSecrets {
       const secret = new TextDecoder('utf-8', { fatal: true }).decode(plaintext);
       if (purpose === 'webhook-secret' && !WEBHOOK_SECRET.test(secret))
         throw new Error('The text is not a webhook secret.');
-      if (this.decrypted.size >= MAX_CACHED_SECRETS) this.decrypted.delete(this.decrypted.keys().next().value!);
-      this.decrypted.set(sealed, secret);
+      if (this.decryptedSecrets.size >= MAX_CACHED_SECRETS)
+        this.decryptedSecrets.delete(this.decryptedSecrets.keys().next().value!);
+      this.decryptedSecrets.set(sealed, secret);
       return secret;
     } catch (error) {
       this.log.error({ err: error, secretId }, 'signing secret cannot be decrypted');

@@ -12,7 +12,10 @@ export interface SiteWebhook extends SiteKey {
   readonly siteReference: string;
 }
 
-/** Reads the enabled webhooks of these sites in one statement, and returns a function that finds the webhook of a site. */
+/**
+ * Reads the enabled webhooks of these sites in one statement. Returns a function that looks up the webhook of a site
+ * among them.
+ */
 export async function findWebhooks(
   db: Pick<EntityManager, 'query'>,
   sites: readonly SiteKey[],

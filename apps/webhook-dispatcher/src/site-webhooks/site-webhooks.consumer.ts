@@ -3,24 +3,24 @@ import { type EventEnvelope, type SiteChanged, SiteChangedV1 } from '@svc/contra
 import { Clock } from '@svc/kernel';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the webhook of each site (M6). Replay: the highest version of each row stays. */
+/** Stores the webhook of each site (M6). Replay: an older version of a site changes nothing. */
 @Controller()
 export class SiteWebhooksConsumer {
   constructor(@Inject(Clock) private readonly clock: Clock) {}
 
   @EventPattern(SiteChangedV1, { repeatable: true })
-  async keep(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
+  async store(events: EventEnvelope<SiteChanged>[], { connection }: RepeatableContext): Promise<void> {
     for (const { payload: site, aggregateVersion } of events) {
       await upsertIfNewer(connection, 'sites', { site_id: site.siteId }, aggregateVersion, {
         merchant_id: site.merchantId,
         site_reference: site.siteReference,
-        // An event of a release without this field does not change the stored webhook.
+        // An event from a release that did not have this field does not change the stored webhook.
         ...(site.webhookEnabled === undefined
           ? {}
           : {
               webhook_url: site.webhookUrl ?? null,
               webhook_enabled: site.webhookEnabled,
-              // A trigger keeps the earlier time if it was enabled before.
+              // If the webhook was already enabled, a trigger of the database keeps the earlier time.
               notified_since: site.webhookEnabled ? this.clock.now() : null,
             }),
       });

@@ -1,42 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, type PaymentNotice, type PaymentSnapshot } from '@svc/contracts';
 import { noticeOf } from '@svc/kernel';
-import { aPayment as aPartnersPayment, refundOf } from '@svc/testing';
+import { aPayment as newPartnerPayment, refundOf } from '@svc/testing';
 import { DispatcherUnderTest, SITE_API_KEY, WEBHOOK_SECRET } from '../../test/dispatcher.js';
-import { answers, type Received, Receiver, verify } from '../../test/receiver.js';
+import { type ReceivedRequest, Receiver, respondWith, verifyWebhook } from '../../test/receiver.js';
 
 let dispatcher: DispatcherUnderTest;
-let shop: Receiver;
-let backOffice: Receiver;
+let sessionEndpoint: Receiver;
+let siteEndpoint: Receiver;
 let site: { merchantId: number; siteId: number };
-let numbers = 100;
+let lastId = 100;
 
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
-  [shop, backOffice] = await Promise.all([Receiver.start(), Receiver.start()]);
-  site = await newSite();
+  [sessionEndpoint, siteEndpoint] = await Promise.all([Receiver.start(), Receiver.start()]);
+  site = await createSite();
 });
-afterEach(() => Promise.all([shop.stop(), backOffice.stop()]));
+afterEach(() => Promise.all([sessionEndpoint.stop(), siteEndpoint.stop()]));
 
-/** Of a merchant of its own, with the keys that notifications of sessions need, and its webhook enabled. */
-async function newSite(): Promise<typeof site> {
-  const made = { merchantId: ++numbers, siteId: ++numbers };
-  const { siteId, merchantId } = made;
-  await dispatcher.secret(`key ${siteId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
-  await dispatcher.secret(`secret ${siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId, merchantId });
-  await dispatcher.site({ ...made, webhookUrl: backOffice.url, webhookEnabled: true });
-  return made;
+/** Creates a site of a new merchant, with signing keys and an enabled webhook. */
+async function createSite(): Promise<typeof site> {
+  const siteIds = { merchantId: ++lastId, siteId: ++lastId };
+  const { siteId, merchantId } = siteIds;
+  await dispatcher.deliverSecret(`key ${siteId}`, SITE_API_KEY, { purpose: 'api-key', siteId, merchantId });
+  await dispatcher.deliverSecret(`secret ${siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', siteId, merchantId });
+  await dispatcher.deliverSite({ ...siteIds, webhookUrl: siteEndpoint.url, webhookEnabled: true });
+  return siteIds;
 }
 
-const hosted = (change: Parameters<DispatcherUnderTest['payment']>[1] = {}): HostedPaymentSnapshot => ({
-  ...dispatcher.payment(shop.url, change),
+const newHostedPayment = (options: Parameters<DispatcherUnderTest['newPayment']>[1] = {}): HostedPaymentSnapshot => ({
+  ...dispatcher.newPayment(sessionEndpoint.url, options),
   ...site,
 });
-const ofInvoice = (): PaymentSnapshot => aPartnersPayment(randomUUID(), 'customer-1', site);
-const reversalOf = (payment: PaymentSnapshot): PaymentSnapshot => ({
+const newInvoicePayment = (): PaymentSnapshot => newPartnerPayment(randomUUID(), 'customer-1', site);
+const withReversal = (payment: PaymentSnapshot): PaymentSnapshot => ({
   ...payment,
   reversedUTCDate: '2026-03-01T10:05:00.000Z',
 });
@@ -45,222 +45,238 @@ async function sendAll(): Promise<void> {
   while ((await dispatcher.runOnce()) > 0);
 }
 
-const noticeIn = ({ body }: Received): PaymentNotice => JSON.parse(body) as PaymentNotice;
-const idOf = ({ headers }: Received): unknown => headers['webhook-id'];
+const readNotice = ({ body }: ReceivedRequest): PaymentNotice => JSON.parse(body) as PaymentNotice;
+const webhookIdOf = ({ headers }: ReceivedRequest): unknown => headers['webhook-id'];
 
 describe('the webhook of a site (M6)', () => {
-  it('receives each final payment, hosted or not, signed in the headers alone (E4)', async () => {
-    const payments = [hosted(), ofInvoice()];
-    await dispatcher.paid(...payments);
+  it('receives each final payment, hosted or not, with a signature in the headers only (E4)', async () => {
+    const payments = [newHostedPayment(), newInvoicePayment()];
+    await dispatcher.deliverPayments(...payments);
     await sendAll();
-    expect(backOffice.received).toHaveLength(2);
+    expect(siteEndpoint.received).toHaveLength(2);
     for (const payment of payments) {
       const { id, notice } = noticeOf(payment, 'SHOP-1');
-      const received = backOffice.received.find((one) => idOf(one) === id)!;
-      expect(verify(received, WEBHOOK_SECRET)).toEqual(notice);
+      const received = siteEndpoint.received.find((request) => webhookIdOf(request) === id)!;
+      expect(verifyWebhook(received, WEBHOOK_SECRET)).toEqual(notice);
       expect(notice).toMatchObject({ type: 'payment', status: 1, paymentReference: payment.paymentReference });
     }
   });
 
-  it("leaves the session's notification as it is: its address, its body, the same webhook-id (E2, E8)", async () => {
-    const payment = hosted();
-    await dispatcher.paid(payment);
+  it("does not change the session's notification, which has the same webhook-id (E2, E8)", async () => {
+    const payment = newHostedPayment();
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    expect(shop.received).toHaveLength(1);
-    expect(verify(shop.received[0]!, WEBHOOK_SECRET)).toMatchObject({
+    expect(sessionEndpoint.received).toHaveLength(1);
+    expect(verifyWebhook(sessionEndpoint.received[0]!, WEBHOOK_SECRET)).toMatchObject({
       signature: expect.any(String) as string,
       sessionId: payment.source.sessionId,
       paymentStatus: 'Success',
     });
-    expect(idOf(shop.received[0]!)).toBe(idOf(backOffice.received[0]!));
+    expect(webhookIdOf(sessionEndpoint.received[0]!)).toBe(webhookIdOf(siteEndpoint.received[0]!));
   });
 
-  it('shows the till of the site where the event of an earlier release has none', async () => {
-    await dispatcher.paid(hosted());
+  it('receives the site’s reference if the event of an earlier release does not contain one', async () => {
+    await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
-    expect(noticeIn(backOffice.received[0]!).siteReference).toBe('SHOP-1');
+    expect(readNotice(siteEndpoint.received[0]!).siteReference).toBe('SHOP-1');
   });
 
-  it('receives a Failed before and after the Success of its session; the session no Failed after it (E2)', async () => {
+  it('receives each Failed of a session, but the session’s notificationUrl only those before the Success (E2)', async () => {
     const sessionId = randomUUID();
     const payments = [
-      hosted({ sessionId, state: 'failed' }),
-      hosted({ sessionId }),
-      hosted({ sessionId, state: 'failed' }),
+      newHostedPayment({ sessionId, state: 'failed' }),
+      newHostedPayment({ sessionId }),
+      newHostedPayment({ sessionId, state: 'failed' }),
     ];
-    await dispatcher.paid(payments[0]!);
-    await dispatcher.paid(payments[1]!);
-    await dispatcher.paid(payments[2]!);
+    await dispatcher.deliverPayments(payments[0]!);
+    await dispatcher.deliverPayments(payments[1]!);
+    await dispatcher.deliverPayments(payments[2]!);
     await sendAll();
-    expect(shop.statuses).toEqual(['Success']);
-    const told = backOffice.received.map((one) => noticeIn(one).paymentReference);
-    expect(told.toSorted()).toEqual(payments.map(({ paymentReference }) => paymentReference).toSorted());
-    expect(backOffice.received.map((one) => noticeIn(one).status).toSorted()).toEqual([1, 2, 2]);
+    expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
+    const receivedReferences = siteEndpoint.received.map((request) => readNotice(request).paymentReference);
+    expect(receivedReferences.toSorted()).toEqual(payments.map(({ paymentReference }) => paymentReference).toSorted());
+    expect(siteEndpoint.received.map((request) => readNotice(request).status).toSorted()).toEqual([1, 2, 2]);
   });
 
   it('receives the Success while a Failed of its session is being sent', async () => {
     const sessionId = randomUUID();
-    await dispatcher.paid(hosted({ sessionId, state: 'failed' }), hosted({ sessionId }));
+    await dispatcher.deliverPayments(newHostedPayment({ sessionId, state: 'failed' }), newHostedPayment({ sessionId }));
     await dispatcher.test.dataSource.query(
       `UPDATE notifications SET lease_id = $1, leased_until = $2 WHERE site_id = $3 AND payment_status = 'Failed'`,
       [randomUUID(), dispatcher.clock.later(30_000), site.siteId],
     );
     await sendAll();
-    expect(backOffice.received.map((one) => noticeIn(one).status)).toEqual([1]);
+    expect(siteEndpoint.received.map((request) => readNotice(request).status)).toEqual([1]);
   });
 
-  it('receives a reversal as a refund once, however often its event arrives; the session does not (H2)', async () => {
-    const payment = hosted({ state: 'failed' });
-    const reversed = reversalOf(payment);
-    await dispatcher.reversed(reversed);
-    await dispatcher.paid(payment);
+  it('receives a reversal once, as a refund; the session’s notificationUrl does not (H2)', async () => {
+    const payment = newHostedPayment({ state: 'failed' });
+    const reversed = withReversal(payment);
+    await dispatcher.deliverReversal(reversed);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    await dispatcher.reversed(reversed);
-    await dispatcher.reversed(reversed);
+    await dispatcher.deliverReversal(reversed);
+    await dispatcher.deliverReversal(reversed);
     await sendAll();
-    expect(backOffice.received).toHaveLength(2);
-    const refunds = backOffice.received.filter((one) => noticeIn(one).type === 'refund');
+    expect(siteEndpoint.received).toHaveLength(2);
+    const refunds = siteEndpoint.received.filter((request) => readNotice(request).type === 'refund');
     const { id, notice } = noticeOf(reversed, 'SHOP-1');
-    expect(refunds.map(idOf)).toEqual([id]);
-    expect(verify(refunds[0]!, WEBHOOK_SECRET)).toEqual(notice);
-    expect(shop.statuses).toEqual(['Failed']);
+    expect(refunds.map(webhookIdOf)).toEqual([id]);
+    expect(verifyWebhook(refunds[0]!, WEBHOOK_SECRET)).toEqual(notice);
+    expect(sessionEndpoint.paymentStatuses).toEqual(['Failed']);
   });
 
-  it('receives each refund of a payment, and none for a returned duplicate charge', async () => {
-    const [failed, paid] = [hosted({ state: 'failed' }), hosted()];
-    const refunds = [reversalOf(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
-    await dispatcher.reversed(refunds[0]!);
-    await dispatcher.reversed(refunds[1]!);
-    await dispatcher.reversed(reversalOf(paid));
+  it('receives each reversal of a failed payment, but not that of a duplicate charge of a successful payment', async () => {
+    const [failed, paid] = [newHostedPayment({ state: 'failed' }), newHostedPayment()];
+    const refunds = [withReversal(failed), { ...failed, reversedUTCDate: '2026-03-01T10:06:00.000Z' }];
+    await dispatcher.deliverReversal(refunds[0]!);
+    await dispatcher.deliverReversal(refunds[1]!);
+    await dispatcher.deliverReversal(withReversal(paid));
     await sendAll();
-    expect(backOffice.received.map(idOf).toSorted()).toEqual(refunds.map((one) => noticeOf(one).id).toSorted());
+    expect(siteEndpoint.received.map(webhookIdOf).toSorted()).toEqual(
+      refunds.map((payment) => noticeOf(payment).id).toSorted(),
+    );
   });
 
-  it('receives each refund that ended once, succeeded or failed, however often its event arrives; the session none (M6)', async () => {
-    const payment = hosted();
-    await dispatcher.paid(payment);
+  it('receives each final refund once, succeeded or failed; the session’s notificationUrl does not (M6)', async () => {
+    const payment = newHostedPayment();
+    await dispatcher.deliverPayments(payment);
     const refunds = [refundOf(payment), refundOf(payment), refundOf(payment, { status: 'failed' })];
     for (const event of [...refunds, ...refunds]) {
       await dispatcher.test.deliver(event);
       await sendAll();
     }
-    const received = backOffice.received.filter((one) => noticeIn(one).type === 'refund');
-    expect(received.map(idOf).toSorted()).toEqual(refunds.map(({ aggregateId }) => aggregateId).toSorted());
-    for (const one of received) {
-      const { payload } = refunds.find(({ aggregateId }) => aggregateId === idOf(one))!;
+    const received = siteEndpoint.received.filter((request) => readNotice(request).type === 'refund');
+    expect(received.map(webhookIdOf).toSorted()).toEqual(refunds.map(({ aggregateId }) => aggregateId).toSorted());
+    for (const request of received) {
+      const { payload } = refunds.find(({ aggregateId }) => aggregateId === webhookIdOf(request))!;
       const { notice } = noticeOf(payload, 'SHOP-1');
-      expect(verify(one, WEBHOOK_SECRET)).toEqual(notice);
+      expect(verifyWebhook(request, WEBHOOK_SECRET)).toEqual(notice);
       expect(notice).toMatchObject({ status: 1, tenderedAmount: 12_345, refund: payload.refund });
     }
-    expect(shop.statuses).toEqual(['Success']);
-    expect(backOffice.received).toHaveLength(4);
+    expect(sessionEndpoint.paymentStatuses).toEqual(['Success']);
+    expect(siteEndpoint.received).toHaveLength(4);
   });
 
-  it('stays as it is when a release that does not know it changes the site', async () => {
-    await dispatcher.site(site, 2);
-    await dispatcher.paid(hosted());
+  it('stays enabled when an earlier release, whose events contain no webhook, changes the site', async () => {
+    await dispatcher.deliverSite(site, 2);
+    await dispatcher.deliverPayments(newHostedPayment());
     await sendAll();
-    expect(backOffice.received).toHaveLength(1);
+    expect(siteEndpoint.received).toHaveLength(1);
   });
 
-  it('receives a payment once however often its event arrives, also when the address has changed since', async () => {
-    const payments = [hosted(), hosted({ state: 'failed' }), ofInvoice()];
-    await dispatcher.paid(...payments);
-    await dispatcher.paid(...payments, ...payments);
+  it('receives a payment once even if its event is repeated, also after the URL has changed', async () => {
+    const payments = [newHostedPayment(), newHostedPayment({ state: 'failed' }), newInvoicePayment()];
+    await dispatcher.deliverPayments(...payments);
+    await dispatcher.deliverPayments(...payments, ...payments);
     await sendAll();
-    await dispatcher.site({ ...site, webhookUrl: `${backOffice.url}&moved=1`, webhookEnabled: true }, 2);
-    await dispatcher.paid(...payments);
+    await dispatcher.deliverSite({ ...site, webhookUrl: `${siteEndpoint.url}&moved=1`, webhookEnabled: true }, 2);
+    await dispatcher.deliverPayments(...payments);
     await sendAll();
-    expect(backOffice.received).toHaveLength(3);
-    expect(shop.received).toHaveLength(2);
+    expect(siteEndpoint.received).toHaveLength(3);
+    expect(sessionEndpoint.received).toHaveLength(2);
   });
 });
 
-describe('no webhook receives', () => {
-  it('a payment recorded while it is disabled; what was recorded before is still sent', async () => {
-    const before = hosted();
-    await dispatcher.paid(before);
-    await dispatcher.site({ ...site, webhookUrl: backOffice.url, webhookEnabled: false }, 2);
-    await dispatcher.paid(hosted(), ofInvoice());
-    await dispatcher.reversed(reversalOf(hosted({ state: 'failed' })));
+describe('the webhook of a site does not receive', () => {
+  it('payments that are recorded while it is disabled; earlier notifications are still sent', async () => {
+    const before = newHostedPayment();
+    await dispatcher.deliverPayments(before);
+    await dispatcher.deliverSite({ ...site, webhookUrl: siteEndpoint.url, webhookEnabled: false }, 2);
+    await dispatcher.deliverPayments(newHostedPayment(), newInvoicePayment());
+    await dispatcher.deliverReversal(withReversal(newHostedPayment({ state: 'failed' })));
     await sendAll();
-    expect(backOffice.received.map((one) => noticeIn(one).paymentReference)).toEqual([before.paymentReference]);
-    expect(shop.received).toHaveLength(2);
+    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+      before.paymentReference,
+    ]);
+    expect(sessionEndpoint.received).toHaveLength(2);
   });
 
-  it('a payment of another site, nor one of another merchant under the number of this site', async () => {
-    const other = { merchantId: site.merchantId, siteId: ++numbers };
-    await dispatcher.site({ ...other });
-    await dispatcher.paid({ ...ofInvoice(), ...other }, { ...ofInvoice(), merchantId: ++numbers });
+  it('payments of another site, or of another merchant with the same site id', async () => {
+    const otherSite = { merchantId: site.merchantId, siteId: ++lastId };
+    await dispatcher.deliverSite({ ...otherSite });
+    await dispatcher.deliverPayments(
+      { ...newInvoicePayment(), ...otherSite },
+      { ...newInvoicePayment(), merchantId: ++lastId },
+    );
     await sendAll();
-    // Not even one that waits for a secret of that site.
+    // There is also no notification that only waits for a secret.
     const { dataSource } = dispatcher.test;
-    expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [backOffice.url])).toEqual([]);
+    expect(await dataSource.query(`SELECT id FROM notifications WHERE url = $1`, [siteEndpoint.url])).toEqual([]);
   });
 
-  it('a payment of a site whose event an earlier release wrote, until a newer version enables it', async () => {
+  it('payments before a newer release enables it, if an earlier release created the site', async () => {
     const { merchantId } = site;
-    const old = { merchantId, siteId: ++numbers };
-    const secret = { purpose: 'webhook-secret', ...old } as const;
-    await dispatcher.secret(`secret ${old.siteId}`, WEBHOOK_SECRET, secret);
-    await dispatcher.site(old);
-    await dispatcher.paid({ ...ofInvoice(), ...old });
-    await dispatcher.site({ ...old, webhookUrl: backOffice.url, webhookEnabled: true }, 3);
-    // A late older event changes nothing.
-    await dispatcher.site(old, 2);
-    const payment = { ...ofInvoice(), ...old };
-    await dispatcher.paid(payment);
+    const oldSite = { merchantId, siteId: ++lastId };
+    const secret = { purpose: 'webhook-secret', ...oldSite } as const;
+    await dispatcher.deliverSecret(`secret ${oldSite.siteId}`, WEBHOOK_SECRET, secret);
+    await dispatcher.deliverSite(oldSite);
+    await dispatcher.deliverPayments({ ...newInvoicePayment(), ...oldSite });
+    await dispatcher.deliverSite({ ...oldSite, webhookUrl: siteEndpoint.url, webhookEnabled: true }, 3);
+    // An older event that arrives later changes nothing.
+    await dispatcher.deliverSite(oldSite, 2);
+    const payment = { ...newInvoicePayment(), ...oldSite };
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    expect(backOffice.received.map((one) => noticeIn(one).paymentReference)).toEqual([payment.paymentReference]);
+    expect(siteEndpoint.received.map((request) => readNotice(request).paymentReference)).toEqual([
+      payment.paymentReference,
+    ]);
   });
 });
 
-describe('the signature of a notice', () => {
-  it('needs no API key, and waits for a webhook secret', async () => {
-    const keyless = { merchantId: ++numbers, siteId: ++numbers };
-    await dispatcher.site({ ...keyless, webhookUrl: backOffice.url, webhookEnabled: true });
-    const payment = { ...ofInvoice(), ...keyless };
-    await dispatcher.paid(payment);
+describe('the signature of a site’s notification', () => {
+  it('requires a webhook secret, but no API key', async () => {
+    const siteWithoutKeys = { merchantId: ++lastId, siteId: ++lastId };
+    await dispatcher.deliverSite({ ...siteWithoutKeys, webhookUrl: siteEndpoint.url, webhookEnabled: true });
+    const payment = { ...newInvoicePayment(), ...siteWithoutKeys };
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    const { body } = await dispatcher.admin('GET', `?merchantId=${keyless.merchantId}&unsigned=true`);
+    const { body } = await dispatcher.requestAdmin('GET', `?merchantId=${siteWithoutKeys.merchantId}&unsigned=true`);
     expect(body['notifications']).toMatchObject([{ recipient: 'site', missingKeys: ['webhook-secret'] }]);
 
-    await dispatcher.secret(`secret ${keyless.siteId}`, WEBHOOK_SECRET, { purpose: 'webhook-secret', ...keyless });
+    await dispatcher.deliverSecret(`secret ${siteWithoutKeys.siteId}`, WEBHOOK_SECRET, {
+      purpose: 'webhook-secret',
+      ...siteWithoutKeys,
+    });
     dispatcher.clock.advance(600_000);
     await sendAll();
-    expect(verify(backOffice.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
+    expect(verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toEqual(noticeOf(payment).notice);
   });
 
-  it("is made with the secret of the payment's mode (A6)", async () => {
-    const live = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-    await dispatcher.secret(`live ${site.siteId}`, live, { purpose: 'webhook-secret', mode: 'live', ...site });
-    await dispatcher.paid({ ...ofInvoice(), mode: 'live' });
+  it("uses the webhook secret of the payment's mode (A6)", async () => {
+    const liveSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+    await dispatcher.deliverSecret(`live ${site.siteId}`, liveSecret, {
+      purpose: 'webhook-secret',
+      mode: 'live',
+      ...site,
+    });
+    await dispatcher.deliverPayments({ ...newInvoicePayment(), mode: 'live' });
     await sendAll();
-    expect(verify(backOffice.received[0]!, live)).toMatchObject({ type: 'payment' });
-    expect(() => verify(backOffice.received[0]!, WEBHOOK_SECRET)).toThrow('No matching signature');
+    expect(verifyWebhook(siteEndpoint.received[0]!, liveSecret)).toMatchObject({ type: 'payment' });
+    expect(() => verifyWebhook(siteEndpoint.received[0]!, WEBHOOK_SECRET)).toThrow('No matching signature');
   });
 });
 
-describe('a notice that is not acknowledged', () => {
-  it('is retried with the same id and the same bytes, and delays no other endpoint (E5, E6, E8)', async () => {
-    backOffice.behaves(answers(500), answers(200));
-    await dispatcher.paid(hosted());
+describe('a site’s notification', () => {
+  it('that is not acknowledged is retried with the same id and body, and delays no other endpoint (E5, E6, E8)', async () => {
+    siteEndpoint.setBehaviours(respondWith(500), respondWith(200));
+    await dispatcher.deliverPayments(newHostedPayment());
     await dispatcher.runOnce();
-    expect(shop.received).toHaveLength(1);
+    expect(sessionEndpoint.received).toHaveLength(1);
     dispatcher.clock.advance(6_000);
     await sendAll();
-    const [first, second] = backOffice.received;
-    expect([idOf(second!), second!.body]).toEqual([idOf(first!), first!.body]);
-    expect(backOffice.received).toHaveLength(2);
-    expect(shop.received).toHaveLength(1);
+    const [first, second] = siteEndpoint.received;
+    expect([webhookIdOf(second!), second!.body]).toEqual([webhookIdOf(first!), first!.body]);
+    expect(siteEndpoint.received).toHaveLength(2);
+    expect(sessionEndpoint.received).toHaveLength(1);
   });
 
-  it('is shown to administrators beside that of the session, and replayed, a Failed after its session was paid too', async () => {
+  it('is shown to administrators and can be replayed, even if it is a Failed and its session was paid', async () => {
     const sessionId = randomUUID();
-    const failed = hosted({ sessionId, state: 'failed' });
-    await dispatcher.paid(failed, hosted({ sessionId }));
+    const failed = newHostedPayment({ sessionId, state: 'failed' });
+    await dispatcher.deliverPayments(failed, newHostedPayment({ sessionId }));
     await sendAll();
-    const { body } = await dispatcher.admin('GET', `?merchantId=${site.merchantId}`);
+    const { body } = await dispatcher.requestAdmin('GET', `?merchantId=${site.merchantId}`);
     const listed = (body['notifications'] as Record<string, unknown>[]).filter(
       ({ paymentReference }) => paymentReference === failed.paymentReference,
     );
@@ -271,36 +287,36 @@ describe('a notice that is not acknowledged', () => {
     expect(bySite).toMatchObject({ webhookId, sessionId: null, apiVersion: null, type: 'payment', state: 'delivered' });
     expect(bySite['id']).not.toBe(webhookId);
 
-    const details = await dispatcher.admin('GET', `/${String(bySite['id'])}`);
+    const details = await dispatcher.requestAdmin('GET', `/${String(bySite['id'])}`);
     expect(details.body).toMatchObject({
-      url: backOffice.url,
+      url: siteEndpoint.url,
       fields: notice,
       attempts: [{ outcome: 'acknowledged' }],
     });
-    expect((await dispatcher.admin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);
+    expect((await dispatcher.requestAdmin('POST', `/${String(bySite['id'])}/replay`)).status).toBe(202);
     await sendAll();
     const since = '2026-01-01T00:00:00Z';
-    const { body: page } = await dispatcher.replay({ merchantId: site.merchantId, since });
+    const { body: page } = await dispatcher.requestReplays({ merchantId: site.merchantId, since });
     expect(page).toEqual({ replayed: 3, skipped: 1, after: null });
     await sendAll();
-    expect(backOffice.received.filter((one) => idOf(one) === webhookId)).toHaveLength(3);
+    expect(siteEndpoint.received.filter((request) => webhookIdOf(request) === webhookId)).toHaveLength(3);
   });
 });
 
-test('a worker sends the same bytes with and without a lease request', async () => {
-  const direct = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
+test('a worker sends the same body with and without a lease request', async () => {
+  const sendingDispatcher = await DispatcherUnderTest.start({ SVC_DELIVERY: 'on', SVC_DELIVERY_POLL_MS: '60000' });
   try {
-    await direct.secret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
-    await direct.site({ ...site, webhookUrl: backOffice.url, webhookEnabled: true });
-    const payment = ofInvoice();
-    const arrived = backOffice.nextRequest();
-    await direct.paid(payment);
+    await sendingDispatcher.deliverSecret('secret', WEBHOOK_SECRET, { purpose: 'webhook-secret', ...site });
+    await sendingDispatcher.deliverSite({ ...site, webhookUrl: siteEndpoint.url, webhookEnabled: true });
+    const payment = newInvoicePayment();
+    const arrived = siteEndpoint.nextRequest();
+    await sendingDispatcher.deliverPayments(payment);
     await arrived;
-    await dispatcher.paid(payment);
+    await dispatcher.deliverPayments(payment);
     await sendAll();
-    const [first, second] = backOffice.received;
-    expect([idOf(second!), second!.body]).toEqual([idOf(first!), first!.body]);
+    const [first, second] = siteEndpoint.received;
+    expect([webhookIdOf(second!), second!.body]).toEqual([webhookIdOf(first!), first!.body]);
   } finally {
-    await direct.test.stop();
+    await sendingDispatcher.test.stop();
   }
 });

@@ -11,8 +11,8 @@ import {
 import { Commands } from '@svc/messaging';
 import { planOf } from '@svc/testing';
 import { DispatcherUnderTest } from '../../test/dispatcher.js';
-import { MERCHANT } from '../../test/payment.js';
-import { answers, Receiver } from '../../test/receiver.js';
+import { TEST_SITE } from '../../test/payment.js';
+import { Receiver, respondWith } from '../../test/receiver.js';
 import { MIN_RESEND_INTERVAL_MS } from './deliveries.consumer.js';
 import { listDeliveries } from './deliveries.query.js';
 import { MAX_READS, MAX_WAITING_READS } from './read-limit.js';
@@ -21,7 +21,7 @@ let dispatcher: DispatcherUnderTest;
 let receiver: Receiver;
 beforeAll(async () => {
   dispatcher = await DispatcherUnderTest.start();
-  await dispatcher.usualSecrets();
+  await dispatcher.deliverDefaultSecrets();
 });
 afterAll(() => dispatcher.test.stop());
 beforeEach(async () => {
@@ -32,33 +32,35 @@ afterEach(async () => {
   await dispatcher.test.superuser.query(`TRUNCATE notifications, delivery_attempts, circuits`);
 });
 
-const OWNER: DeliveryOwner = MERCHANT;
-const STRANGERS: readonly [string, DeliveryOwner][] = [
+const OWNER: DeliveryOwner = TEST_SITE;
+const OTHER_OWNERS: readonly [string, DeliveryOwner][] = [
   ['the other mode', { ...OWNER, mode: 'live' }],
   ['another site', { ...OWNER, siteId: 72 }],
   ['another merchant', { ...OWNER, merchantId: 8 }],
 ];
 
-const ask = <Request, Reply>(type: CommandType<Request, Reply>, request: Request): Promise<Reply> =>
+const sendCommand = <Request, Reply>(type: CommandType<Request, Reply>, request: Request): Promise<Reply> =>
   dispatcher.test.service.app.get(Commands).request(type, request);
-const list = (more: { state?: DeliveryState; after?: string } = {}, owner = OWNER): Promise<DeliveryPage> =>
-  ask(ListDeliveriesV1, { owner, ...more });
-const resend = (id: string, owner = OWNER): Promise<unknown> => ask(ResendDeliveryV1, { owner, id });
+const requestDeliveries = (
+  filter: { state?: DeliveryState; after?: string } = {},
+  owner = OWNER,
+): Promise<DeliveryPage> => sendCommand(ListDeliveriesV1, { owner, ...filter });
+const resend = (id: string, owner = OWNER): Promise<unknown> => sendCommand(ResendDeliveryV1, { owner, id });
 
-/** With one attempt that was rejected. */
-async function refused(text = 'out of order'): Promise<string> {
-  receiver.behaves(answers(500, {}, text));
-  const payment = dispatcher.payment(receiver.url, { state: 'failed' });
-  await dispatcher.paid(payment);
+/** Creates a pending notification with one attempt, which the endpoint rejected. Returns its id. */
+async function deliverRejectedNotification(text = 'out of order'): Promise<string> {
+  receiver.setBehaviours(respondWith(500, {}, text));
+  const payment = dispatcher.newPayment(receiver.url, { state: 'failed' });
+  await dispatcher.deliverPayments(payment);
   await dispatcher.runOnce();
-  return (await dispatcher.rowOf(payment)).id;
+  return (await dispatcher.getNotificationRow(payment)).id;
 }
-const set = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
+const updateNotification = (id: string, columns: string, ...values: unknown[]): Promise<unknown> =>
   dispatcher.test.dataSource.query(`UPDATE notifications SET ${columns} WHERE id = $1`, [id, ...values]);
 
 it('a delivery contains the response of the endpoint and the time of the next attempt', async () => {
-  const id = await refused('x'.repeat(300));
-  const { deliveries, hasMore, after } = await list();
+  const id = await deliverRejectedNotification('x'.repeat(300));
+  const { deliveries, hasMore, after } = await requestDeliveries();
   expect([deliveries.length, hasMore, after]).toEqual([1, false, undefined]);
   const startedUTCDate = dispatcher.clock.nowISO();
   const { nextAttemptUTCDate, lastAttempt } = deliveries[0]!;
@@ -83,32 +85,33 @@ it('a delivery contains the response of the endpoint and the time of the next at
   expect(waitMs).toBeGreaterThanOrEqual(4_000);
   expect(waitMs).toBeLessThanOrEqual(6_000);
 
-  receiver.behaves(answers(200, {}, 'ok'));
+  receiver.setBehaviours(respondWith(200, {}, 'ok'));
   dispatcher.clock.advance(6_000);
   await dispatcher.runOnce();
-  const one = await ask(GetDeliveryV1, { owner: OWNER, id });
-  expect(one).toMatchObject({
+  const delivery = await sendCommand(GetDeliveryV1, { owner: OWNER, id });
+  expect(delivery).toMatchObject({
     state: 'delivered',
     attemptCount: 2,
     nextAttemptUTCDate: null,
     deliveredUTCDate: dispatcher.clock.nowISO(),
   });
-  expect(one.attempts).toMatchObject([
+  expect(delivery.attempts).toMatchObject([
     { attemptNumber: 2, statusCode: 200, answer: 'ok' },
     { attemptNumber: 1, statusCode: 500, answer: 'x'.repeat(300) },
   ]);
 });
 
-it('a delivery has its next attempt when its circuit allows it, and none while it is being sent', async () => {
-  const id = await refused();
-  const until = dispatcher.clock.later(60_000);
+it('a delivery shows the time at which its circuit allows the next attempt, and no time while it is being sent', async () => {
+  const id = await deliverRejectedNotification();
+  const openUntil = dispatcher.clock.later(60_000);
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
      SELECT merchant_id, endpoint, 5, 1, $2 FROM notifications WHERE id = $1
      ON CONFLICT (merchant_id, endpoint) DO UPDATE SET failures = 5, openings = 1, open_until = $2`,
-    [id, until],
+    [id, openUntil],
   );
-  const next = async (): Promise<string | null> => (await list()).deliveries[0]!.nextAttemptUTCDate;
+  const readNextAttempt = async (): Promise<string | null> =>
+    (await requestDeliveries()).deliveries[0]!.nextAttemptUTCDate;
   // Deliveries of another merchant at this endpoint, and of another endpoint, have their own circuits.
   await dispatcher.test.dataSource.query(
     `INSERT INTO circuits (merchant_id, endpoint, failures, openings, open_until)
@@ -116,60 +119,66 @@ it('a delivery has its next attempt when its circuit allows it, and none while i
      UNION ALL SELECT merchant_id, 'other.example:443', 5, 1, $2 FROM notifications WHERE id = $1`,
     [id, dispatcher.clock.later(120_000)],
   );
-  expect((await list()).deliveries).toHaveLength(1);
-  expect(await next()).toBe(until.toISOString());
-  await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
-  expect(await next()).toBeNull();
+  expect((await requestDeliveries()).deliveries).toHaveLength(1);
+  expect(await readNextAttempt()).toBe(openUntil.toISOString());
+  await updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+  expect(await readNextAttempt()).toBeNull();
   dispatcher.clock.advance(1);
-  expect(await next()).toBe(until.toISOString());
-  await set(id, `state = 'exhausted', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
-  expect(await next()).toBeNull();
+  expect(await readNextAttempt()).toBe(openUntil.toISOString());
+  await updateNotification(id, `state = 'exhausted', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
+  expect(await readNextAttempt()).toBeNull();
 });
 
 it('a delivery does not reveal whether a host exists in our network', async () => {
-  const id = await refused();
-  const classes = async (): Promise<unknown[]> => [
-    (await list()).deliveries[0]!.lastAttempt?.errorClass,
-    (await ask(GetDeliveryV1, { owner: OWNER, id })).attempts[0]?.errorClass,
+  const id = await deliverRejectedNotification();
+  const readErrorClasses = async (): Promise<unknown[]> => [
+    (await requestDeliveries()).deliveries[0]!.lastAttempt?.errorClass,
+    (await sendCommand(GetDeliveryV1, { owner: OWNER, id })).attempts[0]?.errorClass,
   ];
-  for (const recorded of ['address-refused:private', 'name-not-found']) {
+  for (const recordedClass of ['address-refused:private', 'name-not-found']) {
     await dispatcher.test.superuser.query(
       `UPDATE delivery_attempts SET outcome = 'unanswered', status_code = NULL, answer = NULL, error_class = $1`,
-      [recorded],
+      [recordedClass],
     );
-    expect(await classes()).toEqual(['address-unavailable', 'address-unavailable']);
-    expect((await dispatcher.admin('GET', `/${id}`)).body).toMatchObject({ attempts: [{ errorClass: recorded }] });
+    expect(await readErrorClasses()).toEqual(['address-unavailable', 'address-unavailable']);
+    expect((await dispatcher.requestAdmin('GET', `/${id}`)).body).toMatchObject({
+      attempts: [{ errorClass: recordedClass }],
+    });
   }
 });
 
-it.each(STRANGERS)('is not found for %s', async (_, stranger) => {
-  const id = await refused();
-  expect((await list({}, stranger)).deliveries).toEqual([]);
-  await expect(ask(GetDeliveryV1, { owner: stranger, id })).rejects.toMatchObject({ code: 'resource.not-found' });
-  await expect(resend(id, stranger)).rejects.toMatchObject({ code: 'resource.not-found' });
-  expect((await list()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
+it.each(OTHER_OWNERS)('a delivery is not found for %s', async (_, otherOwner) => {
+  const id = await deliverRejectedNotification();
+  expect((await requestDeliveries({}, otherOwner)).deliveries).toEqual([]);
+  await expect(sendCommand(GetDeliveryV1, { owner: otherOwner, id })).rejects.toMatchObject({
+    code: 'resource.not-found',
+  });
+  await expect(resend(id, otherOwner)).rejects.toMatchObject({ code: 'resource.not-found' });
+  expect((await requestDeliveries()).deliveries[0]).toMatchObject({ state: 'pending', attemptCount: 1 });
 });
 
 it('a delivery with an invalid or unknown id is not found', async () => {
   for (const id of ['1', '', randomUUID()]) {
-    await expect(ask(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({ code: 'resource.not-found' });
+    await expect(sendCommand(GetDeliveryV1, { owner: OWNER, id })).rejects.toMatchObject({
+      code: 'resource.not-found',
+    });
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.not-found' });
   }
 });
 
 it('deliveries are listed in pages of 50, newest first, optionally of one state', async () => {
-  const payments = Array.from({ length: 51 }, () => dispatcher.payment(receiver.url));
-  await dispatcher.paid(...payments);
-  const first = await list();
+  const payments = Array.from({ length: 51 }, () => dispatcher.newPayment(receiver.url));
+  await dispatcher.deliverPayments(...payments);
+  const first = await requestDeliveries();
   expect([first.deliveries.length, first.hasMore]).toEqual([50, true]);
   const ids = first.deliveries.map(({ id }) => id);
   expect(ids).toEqual(ids.toSorted().toReversed());
-  const second = await list({ after: first.after! });
+  const second = await requestDeliveries({ after: first.after! });
   expect([second.deliveries.length, second.hasMore, second.after]).toEqual([1, false, undefined]);
   expect(ids).not.toContain(second.deliveries[0]!.id);
-  await set(ids[3]!, `state = 'exhausted', next_attempt_at = NULL`);
-  expect((await list({ state: 'exhausted' })).deliveries.map(({ id }) => id)).toEqual([ids[3]]);
-  expect((await list({ state: 'gone' })).deliveries).toEqual([]);
+  await updateNotification(ids[3]!, `state = 'exhausted', next_attempt_at = NULL`);
+  expect((await requestDeliveries({ state: 'exhausted' })).deliveries.map(({ id }) => id)).toEqual([ids[3]]);
+  expect((await requestDeliveries({ state: 'gone' })).deliveries).toEqual([]);
 });
 
 it.each([
@@ -177,18 +186,21 @@ it.each([
   [{ state: "x' OR true --" as DeliveryState }, 'state'],
   [{ state: ['gone'] as unknown as DeliveryState }, 'state'],
   [{ after: 'x' }, 'after'],
-])('the list refuses the query %j', async (query, field) => {
-  await expect(list(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
+])('a list request with the query %j is rejected', async (query, field) => {
+  await expect(requestDeliveries(query)).rejects.toMatchObject({ code: 'request.invalid', fields: [{ field }] });
 });
 
 describe('a resend', () => {
-  it('is due at once under the same webhook-id, and not again within ten seconds', async () => {
-    const id = await refused();
+  it('makes the notification due immediately under the same webhook-id, and is possible again after ten seconds', async () => {
+    const id = await deliverRejectedNotification();
     await resend(id);
-    receiver.behaves(answers(200));
+    receiver.setBehaviours(respondWith(200));
     await dispatcher.runOnce();
     expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([id, id]);
-    expect(await ask(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({ state: 'delivered', attemptCount: 2 });
+    expect(await sendCommand(GetDeliveryV1, { owner: OWNER, id })).toMatchObject({
+      state: 'delivered',
+      attemptCount: 2,
+    });
 
     dispatcher.clock.advance(MIN_RESEND_INTERVAL_MS - 1_500);
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 2 });
@@ -196,31 +208,31 @@ describe('a resend', () => {
     await expect(resend(id)).rejects.toMatchObject({ code: 'request.rate-limited', retryAfterSeconds: 1 });
     dispatcher.clock.advance(1);
     await resend(id);
-    expect((await list()).deliveries[0]).toMatchObject({ state: 'pending' });
+    expect((await requestDeliveries()).deliveries[0]).toMatchObject({ state: 'pending' });
   });
 
-  it('is rejected while it is being sent, and after its session was paid', async () => {
-    const id = await refused();
-    await set(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
+  it('is rejected while the notification is being sent, and after its session was paid', async () => {
+    const id = await deliverRejectedNotification();
+    await updateNotification(id, `lease_id = gen_random_uuid(), leased_until = $2`, dispatcher.clock.later(1));
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
-    await set(id, `state = 'superseded', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
+    await updateNotification(id, `state = 'superseded', next_attempt_at = NULL, lease_id = NULL, leased_until = NULL`);
     await expect(resend(id)).rejects.toMatchObject({ code: 'resource.conflict' });
   });
 
-  it('has no interval for administrators', async () => {
-    const id = await refused();
+  it('by an administrator has no minimum interval', async () => {
+    const id = await deliverRejectedNotification();
     await resend(id);
-    expect((await dispatcher.admin('POST', `/${id}/replay`)).status).toBe(202);
+    expect((await dispatcher.requestAdmin('POST', `/${id}/replay`)).status).toBe(202);
   });
 });
 
-test('reads leave connections to delivery, and are rejected when too many wait', async () => {
+test('reads use only some of the database connections, and are rejected when too many wait', async () => {
   const { superuser, dataSource } = dispatcher.test;
   const blocker = await superuser.connect();
   await blocker.query(`BEGIN; LOCK TABLE notifications`);
-  const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, () => list());
-  await expect(list()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
-  await expect(ask(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
+  const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, () => requestDeliveries());
+  await expect(requestDeliveries()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
+  await expect(sendCommand(GetDeliveryV1, { owner: OWNER, id: randomUUID() })).rejects.toMatchObject({
     code: 'service.not-ready',
   });
   expect(await dataSource.query(`SELECT 1 AS free`)).toEqual([{ free: 1 }]);
@@ -230,7 +242,7 @@ test('reads leave connections to delivery, and are rejected when too many wait',
 });
 
 test('a request without an owner is rejected', async () => {
-  const id = await refused();
+  const id = await deliverRejectedNotification();
   await expect(resend(id, {} as DeliveryOwner)).rejects.toMatchObject({ code: 'request.invalid' });
 });
 
@@ -242,7 +254,7 @@ test.each([
   [{ state: 'exhausted' as const }, 'notifications_undelivered_of_site'],
   [{ state: 'gone' as const, after: randomUUID() }, 'notifications_undelivered_of_site'],
   [{ state: 'superseded' as const }, 'notifications_undelivered_of_site'],
-])('a page %j reads only the listed rows, in %s, regardless of the merchant’s other sites', async (query, index) => {
+])('a list request with the query %j reads only rows of its page, with index %s', async (query, index) => {
   const { dataSource, clock } = dispatcher.test;
   const plan = await planOf(dataSource, () => listDeliveries(dataSource, clock.now(), { owner: OWNER, ...query }));
   expect(plan).toContain(`Index Scan Backward using ${index} on notifications n`);

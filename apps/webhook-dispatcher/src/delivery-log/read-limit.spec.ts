@@ -1,31 +1,31 @@
 import { MAX_READS, MAX_WAITING_READS, ReadLimit } from './read-limit.js';
 
-test('at most two reads run at once, some wait, and further ones are rejected until one ends', async () => {
+test('at most two reads run concurrently, up to 50 wait, and further reads are rejected until one ends', async () => {
   const limit = new ReadLimit();
-  const ends: (() => void)[] = [];
-  let mostAtOnce = 0;
+  const endCallbacks: (() => void)[] = [];
+  let maxRunning = 0;
   let running = 0;
   const read = (): Promise<void> =>
     limit.run(async () => {
-      mostAtOnce = Math.max(mostAtOnce, ++running);
-      await new Promise<void>((resolve) => ends.push(resolve));
+      maxRunning = Math.max(maxRunning, ++running);
+      await new Promise<void>((resolve) => endCallbacks.push(resolve));
       running--;
     });
   const reads = Array.from({ length: MAX_READS + MAX_WAITING_READS }, read);
   await expect(read()).rejects.toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(running).toBe(MAX_READS);
 
-  ends.shift()!();
+  endCallbacks.shift()!();
   await Promise.race(reads);
   reads.push(read());
   let ended = 0;
   const all = Promise.all(reads.map((each) => each.then(() => ended++)));
   while (ended < reads.length) {
-    ends.shift()?.();
+    endCallbacks.shift()?.();
     await Promise.resolve();
   }
   await all;
-  expect(mostAtOnce).toBe(MAX_READS);
+  expect(maxRunning).toBe(MAX_READS);
 });
 
 test('a read that fails releases its slot', async () => {

@@ -1,7 +1,7 @@
 import type { DeliveryAttempt } from '@svc/contracts';
 import { withPublicErrorClass } from './public-error-class.js';
 
-const classOf = (errorClass: string | null): string | null =>
+const publicClassOf = (errorClass: string | null): string | null =>
   withPublicErrorClass({ errorClass } as DeliveryAttempt).errorClass;
 
 test.each([
@@ -13,7 +13,7 @@ test.each([
   'name-not-found',
   'name-servers-failed',
 ])('the public error class of %s does not reveal whether the host exists', (errorClass) => {
-  expect(classOf(errorClass)).toBe('address-unavailable');
+  expect(publicClassOf(errorClass)).toBe('address-unavailable');
 });
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   'address-refused:credentials',
   'address-refused:unreadable',
 ])('the public error class of %s is unchanged', (errorClass) => {
-  expect(classOf(errorClass)).toBe(errorClass);
+  expect(publicClassOf(errorClass)).toBe(errorClass);
 });

@@ -16,10 +16,16 @@ import { ReplayNotification } from '../replays/replay-notification.js';
 import { getDelivery, listDeliveries } from './deliveries.query.js';
 import { ReadLimit } from './read-limit.js';
 
-/** Minimum interval between two resends of one notification by its merchant: a loop must not flood its endpoint. */
+/**
+ * Minimum interval between two resends of one notification by its merchant: a client in a loop must not flood the
+ * endpoint.
+ */
 export const MIN_RESEND_INTERVAL_MS = 10_000;
 
-/** Deliveries of one site, for its merchant, whom hosted-gateway has authenticated. Callers may retry reads; a resend has its own limit. */
+/**
+ * Shows the deliveries of one site to its merchant, and sends them again. hosted-gateway has authenticated the
+ * merchant.
+ */
 @Controller()
 export class DeliveriesConsumer {
   private readonly reads = new ReadLimit();

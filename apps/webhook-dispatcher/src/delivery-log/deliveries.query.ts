@@ -16,67 +16,73 @@ import { withPublicErrorClass } from './public-error-class.js';
 
 const PAGE_SIZE = 50;
 const MAX_ATTEMPTS = 100;
-const LIST_ANSWER_CHARACTERS = 200;
+const MAX_LISTED_ANSWER_LENGTH = 200;
 
-const attemptJson = (
+const attemptJsonSql = (
   answer: string,
 ): string => `json_build_object('attemptNumber', a.try, 'startedUTCDate', ${isoTime('a.started_at')},
   'durationMs', a.duration_ms, 'outcome', a.outcome, 'statusCode', a.status_code, 'errorClass', a.error_class, 'answer', ${answer})`;
 
-/** $1 to $4: merchant, site, mode and the current time. An open circuit delays notifications that are due. */
-const DELIVERIES = `
+/** $1 merchant, $2 site, $3 mode, $4 current time. An open circuit delays notifications that are due. */
+const SELECT_DELIVERIES = `
   SELECT n.id, coalesce(n.webhook_id, n.id) AS "webhookId", n.recipient, n.type, n.session_id AS "sessionId",
          n.payment_reference AS "paymentReference", n.payment_status AS "paymentStatus", n.url, n.state, n.tries AS "attemptCount",
          ${isoTime('n.created_at')} AS "createdUTCDate", ${isoTime('n.delivered_at')} AS "deliveredUTCDate",
          CASE WHEN n.leased_until > $4 THEN NULL ELSE ${isoTime('greatest(n.next_attempt_at, CASE WHEN n.next_attempt_at IS NOT NULL THEN c.open_until END)')} END AS "nextAttemptUTCDate",
          n.missing_keys AS "missingKeys",
-         CASE WHEN a.try IS NOT NULL THEN ${attemptJson(`left(a.answer, ${LIST_ANSWER_CHARACTERS})`)} END AS "lastAttempt"
+         CASE WHEN a.try IS NOT NULL THEN ${attemptJsonSql(`left(a.answer, ${MAX_LISTED_ANSWER_LENGTH})`)} END AS "lastAttempt"
     FROM notifications n
     LEFT JOIN circuits c ON c.merchant_id = n.merchant_id AND c.endpoint = n.endpoint
     LEFT JOIN delivery_attempts a ON a.notification_id = n.id AND a.try = n.tries
    WHERE n.merchant_id = $1 AND n.site_id = $2 AND n.mode = $3`;
 
-/** Every page costs the same: ids sort by the time of their payment. */
+/**
+ * Lists the deliveries of a site, the newest first. Every page costs the same: ids sort by the time of their payment,
+ * so the index scan begins at `after`.
+ */
 export async function listDeliveries(
   dataSource: DataSource,
   now: Date,
   { owner, state, after }: ListDeliveries,
 ): Promise<DeliveryPage> {
   const rows = await dataSource.query<Delivery[]>(
-    // A range with two limits: with one, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
-    `${DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
+    // With only an upper limit, PostgreSQL expects a third of the table and sorts all of it. `state` is validated.
+    `${SELECT_DELIVERIES}${after === undefined ? '' : ` AND n.id > '${FIRST_ID}' AND n.id < $5`}${state === undefined ? '' : stateCondition(state)}
       ORDER BY n.id DESC LIMIT ${PAGE_SIZE + 1}`,
-    [...ownerOf(owner), now, ...(after === undefined ? [] : [after])],
+    [...ownerParameters(owner), now, ...(after === undefined ? [] : [after])],
   );
-  const deliveries = rows.slice(0, PAGE_SIZE).map(toMerchantView);
+  const deliveries = rows.slice(0, PAGE_SIZE).map(withPublicError);
   const hasMore = rows.length > PAGE_SIZE;
   return { deliveries, hasMore, ...(hasMore ? { after: deliveries.at(-1)!.id } : {}) };
 }
 
-/** Throws `resource.not-found`, also for a delivery of another owner and for an invalid id. */
+/**
+ * Reads a delivery with its attempts. Throws `resource.not-found`, also for a delivery of another owner and for an
+ * invalid id.
+ */
 export async function getDelivery(
   dataSource: DataSource,
   now: Date,
   { owner, id }: DeliveryRequest,
 ): Promise<DeliveryWithAttempts> {
   const [found] = isUuid(id)
-    ? await dataSource.query<Delivery[]>(`${DELIVERIES} AND n.id = $5`, [...ownerOf(owner), now, id])
+    ? await dataSource.query<Delivery[]>(`${SELECT_DELIVERIES} AND n.id = $5`, [...ownerParameters(owner), now, id])
     : [];
   if (!found) throw new DomainError('resource.not-found', { message: 'There is no such delivery.' });
   const rows = await dataSource.query<{ attempt: DeliveryAttempt }[]>(
-    `SELECT ${attemptJson('a.answer')} AS attempt FROM delivery_attempts a
+    `SELECT ${attemptJsonSql('a.answer')} AS attempt FROM delivery_attempts a
       WHERE a.notification_id = $1 ORDER BY a.try DESC LIMIT ${MAX_ATTEMPTS}`,
     [id],
   );
-  return { ...toMerchantView(found), attempts: rows.map(({ attempt }) => withPublicErrorClass(attempt)) };
+  return { ...withPublicError(found), attempts: rows.map(({ attempt }) => withPublicErrorClass(attempt)) };
 }
 
-function toMerchantView(delivery: Delivery): Delivery {
+function withPublicError(delivery: Delivery): Delivery {
   const { lastAttempt } = delivery;
   return lastAttempt ? { ...delivery, lastAttempt: withPublicErrorClass(lastAttempt) } : delivery;
 }
 
-function ownerOf({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {
+function ownerParameters({ merchantId, siteId, mode }: DeliveryOwner): unknown[] {
   return [merchantId, siteId, mode];
 }
 

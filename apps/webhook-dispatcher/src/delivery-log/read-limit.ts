@@ -1,12 +1,18 @@
 import { DomainError } from '@svc/kernel';
 import pLimit from 'p-limit';
 
-/** Of the ten connections of a replica (SVC_DATABASE_POOL_MAX); delivery uses the others. */
+/**
+ * Concurrent reads. A replica has ten database connections (SVC_DATABASE_POOL_MAX); the delivery of notifications uses
+ * the others.
+ */
 export const MAX_READS = 2;
-/** At some milliseconds for each read, the last one waits far shorter than the timeout of a request. */
+/** A read takes some milliseconds, so the last of these waits much shorter than the timeout of a request. */
 export const MAX_WAITING_READS = 50;
 
-/** Keeps merchants who read their deliveries from using the database connections that delivery needs. */
+/**
+ * Limits the database connections of merchants who read their deliveries: the delivery of notifications needs the
+ * others.
+ */
 export class ReadLimit {
   private readonly slots = pLimit(MAX_READS);
 
