@@ -7,8 +7,8 @@ export interface CardKey {
 }
 
 /**
- * A replaced key decrypts cards for this long. A page keeps its key until its session expires (30 min), clients and caches
- * for a minute, and the gateway until it receives the event of the newer key.
+ * A replaced key decrypts cards for this long. It must cover all copies of the old key: a page uses it until its session expires
+ * (30 min), clients and caches for a minute, and the gateway until it receives the event with the newer key.
  */
 export const CARD_KEY_OVERLAP_MS = 24 * 60 * 60_000;
 
