@@ -123,7 +123,7 @@ test('only the card in the request is used or deleted, also if the owner has sev
   expect((await partner.call('DELETE', `/v1/cards/${first}`)).status).toBe(204);
   await processor.service.app.get(DeleteCard).deleteAtAcquirer();
   const storedRows = await processor.dataSource.query<object[]>(
-    `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS forgotten FROM cards WHERE token IN ($1, $2)`,
+    `SELECT token, deleted_at IS NOT NULL AS deleted, forgotten_at IS NOT NULL AS "isDeletedAtVault" FROM cards WHERE token IN ($1, $2)`,
     [first, second],
   );
   expect(storedRows).toEqual(
@@ -281,7 +281,7 @@ test('cards that the vault fails to delete do not block other deletions, and are
   expect(await deletionsAfter(3_599_000)).toEqual([]);
   expect(await deletionsAfter(1_000)).toEqual(sortedTokens);
   expect(warn).toHaveBeenCalledTimes(4);
-  undeletableTokens.plainCard();
+  undeletableTokens.clear();
   expect(await deletionsAfter(3_600_000)).toEqual(sortedTokens);
   expect(await deletionsAfter(24 * 3_600_000)).toEqual([]);
   deleteSpy.mockRestore();

@@ -76,7 +76,7 @@ describe('a payment of an invoice', () => {
     ['another amount although the amount is not editable', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
     ['an amount below the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
     [
-      'more than the limit of an acquirer',
+      'a total above the limit of the acquirer',
       { ...EDITABLE, tip: { enabled: true } },
       { amount: 100_000_000_000, tipAmount: 1 },
       'payment.not-accepted',

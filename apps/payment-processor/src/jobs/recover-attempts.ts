@@ -13,10 +13,10 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * Ends attempts without an outcome: their process died, the response was lost or the acquirer did not respond. Queries the
- * acquirer with the attempt's own key after 2 s, 10 s, 1 min and 5 min and reverses the attempt at 15 min (P1). It never
- * guesses: an attempt ends only with a response. It never reverses before the decision is committed in the attempt's
- * row, so that the charge cannot become a success meanwhile. Declined payments are final: they are not retried.
+ * Ends attempts without an outcome: their process crashed, the response was lost or the acquirer did not respond. The job queries the
+ * acquirer with the attempt's idempotency key after 2 s, 10 s, 1 min and 5 min, and reverses the attempt after 15 min (P1). An attempt
+ * ends only when the acquirer responds. The decision to reverse is committed in the attempt's row before the reversal is requested, so
+ * that the charge cannot become a success in the meantime. A declined payment is final and is not retried.
  */
 @Injectable()
 export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -42,18 +42,18 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
 
   /** Recovers all due attempts, at most one batch. Returns their number. */
   async runOnce(): Promise<number> {
-    const due = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
-    await Promise.all(due.map((attempt) => this.recover(attempt)));
-    return due.length;
+    const dueAttempts = await this.attempts.leaseDue(this.clock.later(LEASE_MS), BATCH_SIZE);
+    await Promise.all(dueAttempts.map((attempt) => this.recover(attempt)));
+    return dueAttempts.length;
   }
 
-  /** Queries the acquirer about one attempt, or reverses it, and records the answer. */
+  /** Queries the acquirer about one attempt, or reverses it, and records the response. */
   async recover(attempt: OpenAttempt): Promise<void> {
-    const answer = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
-    const settled = answer && (await this.settleAttempt.execute(attempt, answer));
-    if (!settled) return;
-    const { paymentReference, state } = settled;
-    this.log.info({ paymentReference, state, asked: attempt.queries }, 'attempt recovered');
+    const response = (await this.getStatus(attempt)) ?? (await this.reverse(attempt));
+    const payment = response && (await this.settleAttempt.execute(attempt, response));
+    if (!payment) return;
+    const { paymentReference, state } = payment;
+    this.log.info({ paymentReference, state, queries: attempt.queries }, 'attempt recovered');
   }
 
   /** Undefined when the attempt must be reversed. */
@@ -66,16 +66,16 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
   }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
     const ageMs = this.clock.now().getTime() - startedAt.getTime();
     if (recoveryStep(state, ageMs) === 'reverse') return undefined;
-    const answer = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
-    return isMissing(answer, ageMs) ? undefined : answer;
+    const response = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
+    return isMissing(response, ageMs) ? undefined : response;
   }
 
-  /** Undefined when the attempt has ended or was leased again meanwhile: then the acquirer is not called. */
+  /** Undefined, without a call to the acquirer, when the attempt has ended or another process has leased it in the meantime. */
   private async reverse(attempt: OpenAttempt): Promise<AcquirerAnswer | undefined> {
-    const isDecided =
+    const isReversalCommitted =
       attempt.state === 'reversing' ||
       (await this.attempts.beginReversal(undefined, attempt, this.clock.later(LEASE_MS)));
     const { acquirer, attemptId, account } = attempt;
-    return isDecided ? this.acquirers.get(acquirer).reverse(attemptId, account) : undefined;
+    return isReversalCommitted ? this.acquirers.get(acquirer).reverse(attemptId, account) : undefined;
   }
 }

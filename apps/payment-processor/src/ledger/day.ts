@@ -1,4 +1,4 @@
-/** A day is closed this long after its end: all statements of the day have ended by then (their timeout is 15 s). */
+/** Delay between the end of a day and its closing. All statements that began on the day have ended by then (their timeout is 15 s). */
 export const DAY_CLOSING_DELAY_MS = 300_000;
 
 /** The UTC day of a time: `2026-03-01`. */
@@ -11,7 +11,7 @@ export function newestClosableDay(now: Date): string {
   return dayBefore(new Date(now.getTime() - DAY_CLOSING_DELAY_MS));
 }
 
-/** The day before the one of this time. */
+/** The UTC day before the day of this time. */
 export function dayBefore(time: Date): string {
   return dayOf(new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() - 1)));
 }
