@@ -53,7 +53,7 @@ export class ChargeCard {
       merchantId: command.payable.merchantId,
       deadline: new Date(command.deadline),
       accept: (route) => this.accept(command, amounts, card, route),
-      sourceOf: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
+      getSource: () => ({ card, payerReturnUrl: command.payerReturnUrl, payer: command.payer }),
     });
     if (result.kind === 'charged' && result.payment) return result.payment;
     // The request is a retry, the outcome is unknown, or the recovery job has ended the attempt. The stored payment has the current state.

@@ -93,7 +93,7 @@ export class MakePayment {
     const resolved = await this.resolveCode.execute(partner, request);
     for (let read = 1; read <= MAX_PAYABLE_READS; read++) {
       const payableToPay =
-        read === 1 && resolved.found ? resolved.found : await this.payments.findPayable(partner, resolved.payableId);
+        read === 1 && resolved.payableToPay ? resolved.payableToPay : await this.payments.findPayable(partner, resolved.payableId);
       if (!payableToPay) throw new DomainError('payable.not-found');
       const { payable, merchant, siteReference } = payableToPay;
       // The merchant's terms have not arrived yet.
@@ -130,7 +130,7 @@ export class MakePayment {
       merchantId,
       deadline: chargeDeadline,
       accept: (route) => this.payments.acceptForAcquirer(buildPayment(), route),
-      sourceOf: ({ payment: { paymentReference } }) => ({
+      getSource: ({ payment: { paymentReference } }) => ({
         card,
         payerReturnUrl: returnUrl ?? `${this.config.SVC_API_URL}/v1/verifications/${paymentReference}`,
         payer: undefined,

@@ -305,7 +305,7 @@ describe('verification of the payer:', () => {
     await processor.clearUp();
     const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
       method: 'POST',
-      body: new URLSearchParams({ response: 'confirm' }),
+      body: new URLSearchParams({ answer: 'confirm' }),
       redirect: 'manual',
     });
     const location = bankRedirect.headers.get('location')!;
@@ -328,7 +328,7 @@ describe('verification of the payer:', () => {
     const challenged = await partner.pay(invoice, { returnUrl: 'https://partner.example/back?x=1', ...cardToVerify });
     const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
       method: 'POST',
-      body: new URLSearchParams({ response: 'confirm' }),
+      body: new URLSearchParams({ answer: 'confirm' }),
       redirect: 'manual',
     });
     expect(bankRedirect.headers.get('location')).toBe('https://partner.example/back?x=1');
@@ -344,7 +344,7 @@ describe('verification of the payer:', () => {
     expect(challenged).toMatchObject({ status: 201, body: { status: 'verificationRequired' } });
     const bankRedirect = await fetch(challenged.body.verificationUrl as string, {
       method: 'POST',
-      body: new URLSearchParams({ response: 'refuse' }),
+      body: new URLSearchParams({ answer: 'refuse' }),
       redirect: 'manual',
     });
     expect(bankRedirect.headers.get('location')).toBe('https://partner.example/ab/%C3%A9?x=1');

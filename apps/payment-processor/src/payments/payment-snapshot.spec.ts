@@ -61,17 +61,17 @@ test('a row is converted to the payment that it stores', () => {
   expect(asSnapshot(ROW)).toStrictEqual(SNAPSHOT);
 });
 
-test('a hosted payment has the names of merchant and site from its acceptance', () => {
-  const known = { ...ROW, merchant_name: 'm', site_reference: 's' };
-  expect(asSnapshot(known)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
+test('the snapshot of a hosted payment contains the merchant’s name and the site’s reference from the row', () => {
+  const rowWithNames = { ...ROW, merchant_name: 'm', site_reference: 's' };
+  expect(asSnapshot(rowWithNames)).toStrictEqual({ ...SNAPSHOT, merchantName: 'm', siteReference: 's' });
 });
 
-test("a partner's payment has the members and the reference that the partner sent (C4)", () => {
+test("the snapshot of a partner's payment contains the stored fields of the partner, with the reference as the partner sent it (C4)", () => {
   const partner = { reference: 'R', merchantName: 'm', siteReference: 's' };
   expect(asSnapshot({ ...ROW, partner })).toStrictEqual({ ...SNAPSHOT, ...partner });
 });
 
-test('a verification is included only if it has an expiry', () => {
+test('the snapshot contains a verification only if the row has both its URL and its expiry', () => {
   const verification_until = new Date('2026-03-01T10:15:00Z');
   expect(asSnapshot({ ...ROW, verification_url: 'https://bank.example/', verification_until })).toStrictEqual({
     ...SNAPSHOT,

@@ -47,7 +47,7 @@ export class FinishVerification {
       route,
       deadline: this.clock.later(REQUEST_TIMEOUT_MS),
       accept: () => this.verifications.resume(verification),
-      sourceOf: () => ({ challengeReference }),
+      getSource: () => ({ challengeReference }),
     });
   }
 }
