@@ -67,7 +67,7 @@ test('an outcome that the state of the payment or the payable does not allow is 
   await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
   expect(await settle(open, APPROVED)).toBeUndefined();
   expect(await readIncidents(open)).toMatchObject([
-    { attempt_state: 'started', response: 'approved', acquirer_reference: 'a-1' },
+    { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
   ]);
   expect(countedIncidents).toHaveLength(1);
 });

@@ -17,7 +17,7 @@ it('the slices of a day end at the watermark', () => {
   expect(slicesOf('2026-03-01', new Date('2026-02-28T23:59:59.000Z'))).toEqual([]);
 });
 
-it('the ranges that must be empty are before the start of the platform and after tomorrow', () => {
+it('the ranges that must be empty are before the start of the platform and more than one day in the future', () => {
   expect(impossibleRanges(LATER)).toEqual([
     { from: '0001-01-01T00:00:00.000Z', until: '2020-01-01T00:00:00.000Z' },
     { from: '2026-03-06T00:00:00.000Z', until: '9999-12-31T00:00:00.000Z' },
@@ -28,4 +28,4 @@ it.each([
   ['2026-02-28', 1, '2026-03-01'],
   ['2026-01-01', -1, '2025-12-31'],
   ['2026-03-31', -14, '2026-03-17'],
-])('the day %s plus %i days is %s', (day, days, expected) => expect(dayAfter(day, days)).toBe(expected));
+])('addDays(%s, %i) returns %s', (day, days, expected) => expect(dayAfter(day, days)).toBe(expected));

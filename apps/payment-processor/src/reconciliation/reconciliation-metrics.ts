@@ -4,8 +4,8 @@ import { Clock } from '@svc/kernel';
 import { ReconciliationRepository } from './reconciliation.repository.js';
 
 /**
- * `svc.reconciliation.differences`: differences found by the last nightly run. `svc.reconciliation.failed`: days that it could not
- * compare. `svc.reconciliation.age`: seconds since the last successful nightly run; absent before the first.
+ * `svc.reconciliation.differences`: number of differences that the last nightly run found. `svc.reconciliation.failed`: number of days that
+ * it could not compare. `svc.reconciliation.age`: seconds since the last successful nightly run; absent before the first such run.
  */
 @Injectable()
 export class ReconciliationMetrics implements OnModuleInit, OnModuleDestroy {

@@ -7,7 +7,7 @@ import { ReconciliationRepository, type RunView } from './reconciliation.reposit
 import { ReconciliationJob } from './reconciliation-job.js';
 
 export class RequestReconciliationRequest {
-  /** UTC, `2026-11-22`; default: today. */
+  /** UTC, `2026-11-22`. Default: today. */
   @IsOptional()
   @IsString()
   @MaxLength(10)
@@ -34,7 +34,7 @@ export class ReconciliationsController {
   /**
    * Compares all books of a day (docs/reconciliation.md).
    *
-   * @returns 202 It runs after the earlier requests.
+   * @returns 202 The reconciliation was requested. It runs after earlier requests.
    */
   @Post()
   @HttpCode(202)
@@ -44,7 +44,7 @@ export class ReconciliationsController {
     if (!isDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');
     const runId = await this.runs.request({ day: requested, merchantId });
-    this.job.soon();
+    this.job.trigger();
     return { runId };
   }
 
