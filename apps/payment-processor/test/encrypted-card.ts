@@ -1,6 +1,7 @@
 import type { PublicKeyJwk } from '@svc/contracts';
 import { CompactEncrypt, importJWK } from 'jose';
 
+/** Card numbers for which the simulated acquirer has a fixed behaviour. */
 export const CARDS = {
   approved: '4242424242424242',
   declined: '4000000000000002',

@@ -2,7 +2,7 @@ import type { QueryRunner } from 'typeorm';
 import { aPayable } from './builders.js';
 import type { Processor } from './processor.js';
 
-/** A row of the ledger, for comparisons. */
+/** The fields of a transfer that tests compare. */
 export interface BookedTransfer {
   readonly kind: string;
   readonly debit: string;
@@ -22,7 +22,7 @@ export function ledgerOf(
   );
 }
 
-/** Changes the ledger without triggers and foreign keys, as the service cannot. */
+/** Changes the ledger without triggers and foreign keys, which the service itself cannot do. */
 export async function forge(processor: Processor, ...statements: string[]): Promise<void> {
   const client = await processor.superuser.connect();
   try {
@@ -31,7 +31,7 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
     for (const statement of statements) await client.query(statement);
     await client.query('COMMIT');
   } finally {
-    // Also after a failed statement: the next test must not wait for the connection.
+    // Closes the connection also after a failed statement, so that the next test does not wait for its locks.
     client.release(true);
   }
 }
@@ -42,7 +42,7 @@ export type TransferWriter = (
   over?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
-/** The transfers belong to a payment that is created for them. */
+/** Returns a function that inserts transfers. They belong to a payment that is created here. */
 export async function transferWriter(processor: Processor): Promise<TransferWriter> {
   const { paymentReference } = await processor.pay(aPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {

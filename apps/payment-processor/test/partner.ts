@@ -24,7 +24,7 @@ import type { Processor } from './processor.js';
 
 type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => Promise<HttpResponse>;
 
-/** A caller of the main API: a partner's server, or one of its customers. */
+/** A client of the main API: a partner's server, or one of the partner's customers. */
 export interface Caller {
   readonly call: Call;
   /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
@@ -33,10 +33,11 @@ export interface Caller {
 
 export interface PartnerUnderTest extends Caller {
   readonly organisationId: string;
+  /** Returns a client with the token of this customer, by default a new one. */
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 
-/** Publishes a partner as identity does; by default of a new organisation. */
+/** Creates a partner, and publishes its events as the service identity does. By default it belongs to a new organisation. */
 export async function aPartner(
   processor: Processor,
   mode: Mode = 'test',
@@ -92,7 +93,7 @@ export function aCard(over: Record<string, unknown> = {}): Record<string, unknow
 
 let nextCode = 0;
 
-/** An open invoice of R 123.45 with a code of its own. */
+/** Opens an invoice of R 123.45 with a unique code. */
 export async function openInvoice(
   processor: Processor,
   over: Partial<PayableDescriptor<InvoiceSource>> = {},
@@ -111,7 +112,7 @@ export async function openInvoice(
 let merchantId = 20_000;
 let version = 0;
 
-/** Publishes a new merchant with a site, as identity does. */
+/** Publishes the events of a merchant with a site as the service identity does. By default the merchant is new. */
 export async function aMerchant(
   processor: Processor,
   over: Partial<MerchantChanged> = {},

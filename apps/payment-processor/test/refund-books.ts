@@ -1,6 +1,6 @@
 import { bankLines, type Processor } from './processor.js';
 
-/** The refunds of one payment in all books. Amounts in cents. */
+/** The refunds of one payment according to its rows, the ledger, the events and the bank. Amounts in cents. */
 export interface RefundBooks {
   readonly processed: number;
   readonly refunded: number;
@@ -9,7 +9,7 @@ export interface RefundBooks {
   readonly ledger: readonly { amount: number; currency: string; debit: string; credit: string }[];
   /** Refunds that succeeded at the bank. */
   readonly bank: readonly { amount: number; account: unknown }[];
-  /** Events of refunds that ended. */
+  /** Number of events of ended refunds. */
   readonly events: number;
 }
 
@@ -26,11 +26,11 @@ export async function booksOf(processor: Processor, paymentReference: string): P
     [paymentReference],
   );
   if (!row) throw new Error('There is no such payment.');
-  return { ...row, bank: refundsAtBank(processor, paymentReference) };
+  return { ...row, bank: readBankRefunds(processor, paymentReference) };
 }
 
-/** The last line of each key counts. */
-function refundsAtBank(processor: Processor, paymentReference: string): RefundBooks['bank'] {
+/** Reads the last record of each refund at the bank. */
+function readBankRefunds(processor: Processor, paymentReference: string): RefundBooks['bank'] {
   const last = new Map<unknown, Record<string, unknown>>();
   for (const line of bankLines(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
   return [...last.values()]
@@ -38,16 +38,16 @@ function refundsAtBank(processor: Processor, paymentReference: string): RefundBo
     .map(({ amount, account }) => ({ amount: amount as number, account }));
 }
 
-/** Expects that bank, payment, refunds, ledger and events agree, and nothing is pending. */
+/** Expects that bank, payment, refunds, ledger and events are consistent, and that no refund is pending. */
 export async function expectToAgree(processor: Processor, paymentReference: string): Promise<RefundBooks> {
-  const books = await booksOf(processor, paymentReference);
-  const succeeded = books.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
-  const sorted = (amounts: readonly { amount: number }[]): number[] =>
+  const records = await booksOf(processor, paymentReference);
+  const succeeded = records.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
+  const sortedAmounts = (amounts: readonly { amount: number }[]): number[] =>
     amounts.map(({ amount }) => amount).sort((a, b) => a - b);
-  expect(sorted(books.bank)).toEqual(succeeded.toSorted((a, b) => a - b));
-  expect(sorted(books.ledger)).toEqual(sorted(books.bank));
-  expect(books.refunded).toBe(succeeded.reduce((sum, amount) => sum + amount, 0));
-  expect(books.refunded).toBeLessThanOrEqual(books.processed);
-  expect([books.pending, books.events]).toEqual([0, books.refunds.length]);
-  return books;
+  expect(sortedAmounts(records.bank)).toEqual(succeeded.toSorted((a, b) => a - b));
+  expect(sortedAmounts(records.ledger)).toEqual(sortedAmounts(records.bank));
+  expect(records.refunded).toBe(succeeded.reduce((sum, amount) => sum + amount, 0));
+  expect(records.refunded).toBeLessThanOrEqual(records.processed);
+  expect([records.pending, records.events]).toEqual([0, records.refunds.length]);
+  return records;
 }

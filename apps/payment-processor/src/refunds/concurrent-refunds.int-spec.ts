@@ -49,7 +49,7 @@ const countResults = (responses: readonly HttpResponse[]): Record<number | 'refu
       const name = status === 200 || status === 201 ? 'refunded' : status;
       return { ...counts, [name]: (counts[name] ?? 0) + 1 };
     },
-    { records: 0 },
+    { refunded: 0 },
   );
 const callConcurrently = (times: number, call: (nth: number) => Promise<HttpResponse>): Promise<HttpResponse[]> =>
   Promise.all(Array.from({ length: times }, (_, nth) => call(nth)));
@@ -61,7 +61,7 @@ test(`of ${CALLS} concurrent refunds of one payment with different keys, only re
   const payment = await createPaidPayment();
   const responses = await callConcurrently(CALLS, (nth) => refundWithRetries(nth, payment, 100, randomUUID()));
   // The payment of R 123.45 allows 123 refunds of R 1.00.
-  expect(countResults(responses)).toEqual({ records: 123, 422: CALLS - 123 });
+  expect(countResults(responses)).toEqual({ refunded: 123, 422: CALLS - 123 });
   const records = await expectToAgree(processor, payment);
   expect([records.refunded, records.bank.length]).toEqual([12_300, 123]);
 });
@@ -69,7 +69,7 @@ test(`of ${CALLS} concurrent refunds of one payment with different keys, only re
 test(`${CALLS} concurrent calls with the same key create one refund`, async () => {
   const payment = await createPaidPayment();
   const responses = await callConcurrently(CALLS, (nth) => refundWithRetries(nth, payment, 12_345, 'the same key'));
-  expect(countResults(responses)).toEqual({ records: CALLS });
+  expect(countResults(responses)).toEqual({ refunded: CALLS });
   expect(responses.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length).toBeLessThanOrEqual(1);
   expect(new Set(responses.map(({ body }) => body.refundReference)).size).toBe(1);
   expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
@@ -78,7 +78,7 @@ test(`${CALLS} concurrent calls with the same key create one refund`, async () =
 test('100 concurrent refunds that the bank declines are all sent to the bank, because each declined refund releases its amount', async () => {
   const payment = await createPaidPayment(CARDS.refundDeclined);
   const responses = await callConcurrently(100, (nth) => refundWithRetries(nth, payment, 100, randomUUID()));
-  expect(countResults(responses)).toEqual({ records: 100 });
+  expect(countResults(responses)).toEqual({ refunded: 100 });
   expect(await expectToAgree(processor, payment)).toMatchObject({ refunded: 0, bank: [] });
 });
 
@@ -86,7 +86,7 @@ test('of concurrent refunds of two payments with the same key, one payment is re
   const payments = [await createPaidPayment(), await createPaidPayment()];
   const key = randomUUID();
   const responses = await callConcurrently(20, (nth) => refundWithRetries(nth, payments[Math.floor(nth / 2) % 2]!, 100, key));
-  expect(countResults(responses)).toEqual({ records: 10, 409: 10 });
+  expect(countResults(responses)).toEqual({ refunded: 10, 409: 10 });
   const records = await Promise.all(payments.map((payment) => expectToAgree(processor, payment)));
   expect(records.reduce((sum, { bank }) => sum + bank.length, 0)).toBe(1);
 });

@@ -181,7 +181,7 @@ test('a response that contradicts an ended refund is recorded as an incident and
     [refund!.refundId],
   );
   expect(incidents).toEqual([
-    { refund_state: 'failed', response: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
+    { refund_state: 'failed', answer: 'succeeded', acquirer_reference: 'r-2', occurrences: 2 },
   ]);
   expect((await pendingRefund.response).body).toMatchObject({ status: 'failed' });
 });

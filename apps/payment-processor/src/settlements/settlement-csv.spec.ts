@@ -12,7 +12,7 @@ const movement: Movement = {
   amount: 12_345,
 };
 
-test('a CSV file has the column names and a line for each movement, in cents', () => {
+test('a CSV file contains the column names and a line for each movement, with amounts in cents', () => {
   expect(CSV_HEADER).toBe(
     'createdUTCDate,type,svcId,refundReference,siteId,externalReference,currencyISOCode,amount\r\n',
   );
@@ -29,7 +29,7 @@ test.each([
   ['-1', `'-1`],
   ['@SUM(A1)', `'@SUM(A1)`],
   ['a,b "c"', `"a,b ""c"""`],
-])('a reference such as %s remains text, and is not a formula', (externalReference, field) => {
+])('the external reference %s is written as the text %s, which a spreadsheet does not evaluate as a formula', (externalReference, field) => {
   expect(csvLines([{ ...movement, externalReference }])).toBe(
     `2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,${field},ZAR,12345\r\n`,
   );

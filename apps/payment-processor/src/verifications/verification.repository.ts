@@ -19,18 +19,18 @@ export interface OpenVerification {
   readonly paymentId: string;
   readonly paymentVersion: number;
   readonly challengeReference: string;
-  /** The acquirer that required it; the charge uses the same route. */
+  /** The acquirer and account that required the verification. The charge uses the same route. */
   readonly route: ChargeRoute;
   readonly expiresAt: Date;
   readonly triesMax: number;
-  /** As {@link OpenAttempt.feeTerms}. */
+  /** See {@link OpenAttempt.feeTerms}. */
   readonly feeTerms: FeeTerms;
   readonly payment: PaymentSnapshot;
 }
 
 /**
- * The transitions from `verificationRequired`. Each is one statement that changes nothing unless the payment still waits and the
- * payable has not changed since it was read; otherwise the caller reads again.
+ * The transitions from the state `verificationRequired`. Each transition is one statement. It changes nothing if the payment has left this
+ * state, or if the payable has changed since it was read.
  */
 @Injectable()
 export class VerificationRepository {
@@ -40,22 +40,22 @@ export class VerificationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Leases the open verifications of a payable without a query to the acquirer since `notSince`. */
-  async leaseOpen(payableId: string, notSince: Date): Promise<OpenVerification[]> {
+  /** Leases the open verifications of a payable whose last query for a polling client was at `maxLastQueryAt` or earlier. */
+  async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $2
          FROM payments p, payables y
         WHERE p.payable_id = $1 AND p.state = 'verificationRequired' AND v.payment_id = p.payment_id AND v.open
           AND (v.asked_at IS NULL OR v.asked_at <= $3) AND y.payable_id = p.payable_id
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
-      [payableId, this.clock.now(), notSince],
+      [payableId, this.clock.now(), maxLastQueryAt],
     );
     return rows.map(asOpenVerification);
   }
 
   /**
-   * Leases open verifications of partners' payments that are due for a query by the job, until `leaseUntil`. Possibly no client polls
-   * them, and their payers return to pages of the partner. Does not delay clients that poll: see {@link leaseOpen}.
+   * Leases open verifications of partners' payments that are due for a query by the cleanup job, until `leaseUntil`. The job is needed because
+   * possibly no client polls them, and their payers return to pages of the partner. This lease is independent of {@link leaseOpen}.
    */
   async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
@@ -72,7 +72,7 @@ export class VerificationRepository {
     return rows.map(asOpenVerification);
   }
 
-  /** Expired verifications whose payable no other payment has reserved. If two callers find the same one, it ends once. */
+  /** Finds expired verifications whose payable is not reserved by another payment. If two callers find the same verification, it ends only once. */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
       `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}

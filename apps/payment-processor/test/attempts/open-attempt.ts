@@ -7,12 +7,12 @@ import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { aPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
 
-/** Acquirer and account for payments of this payable. */
+/** The acquirer and account for payments of this payable. */
 export function aRoute({ mode, merchantId }: PayableDescriptor): ChargeRoute {
   return { acquirer: 'simulated', account: { mode, accountReference: `merchant-${merchantId}` } };
 }
 
-/** Accepts a payment as ChargeCard does, and stops before the acquirer is called. */
+/** Accepts a payment as ChargeCard does, without calling the acquirer. */
 export async function acceptPayment(
   processor: Processor,
   payable: PayableDescriptor = aPayable(),
@@ -36,13 +36,13 @@ export async function anOpenAttempt(processor: Processor, payable?: PayableDescr
   return open;
 }
 
-/** Changes rows as the service never does, so that exactly one condition of a statement is false. */
+/** Changes one row in a way in which the service never does, so that exactly one condition of a tested statement is false. */
 export async function tamper(processor: Processor, statement: string, id: string): Promise<void> {
   const [, count] = await processor.dataSource.query<[unknown[], number]>(statement, [id]);
   if (count !== 1) throw new Error(`${count} rows: ${statement}`);
 }
 
-/** All rows of a payment; equal before and after a statement that changes nothing. */
+/** Reads the states and counts of all rows of a payment, to check that a statement changes nothing. */
 export async function factsOf(processor: Processor, paymentId: string): Promise<Record<string, unknown>> {
   const [row] = await processor.dataSource.query<Record<string, unknown>[]>(
     `SELECT p.state AS payment, p.version AS "paymentVersion", y.state AS payable, y.version AS "payableVersion", y.tries, y.holder,

@@ -16,7 +16,7 @@ import { anOpenAttempt, aRoute } from './open-attempt.js';
 export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
 export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
 
-/** Simulates another process of the service: a repository with its own connection pool. */
+/** Another simulated process of the service: a repository with its own connection pool. */
 export interface Replica {
   readonly payments: PaymentRepository;
   readonly events: EventLog;
@@ -32,7 +32,7 @@ export async function startReplica(processor: Processor): Promise<Replica> {
   return { payments, events, dataSource, stop: () => dataSource.destroy() };
 }
 
-/** Accepts through one repository, as ChargeCard does. */
+/** Accepts a payment with this repository, as ChargeCard does. */
 export function acceptWith(
   payments: PaymentRepository,
   { clock }: Processor,
@@ -50,7 +50,7 @@ export function acceptWith(
   return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
 }
 
-/** A payable that is stored before its first payment. */
+/** Creates a payable that is stored before its first payment. */
 export async function aKnownPayable(
   processor: Processor,
   over: Partial<PayableDescriptor> = {},
@@ -60,7 +60,7 @@ export async function aKnownPayable(
   return payable;
 }
 
-/** Locks payables in a transaction of its own: statements that need them wait until it ends. */
+/** Locks payables in a separate transaction. Statements that need them wait until the locks are released. */
 export function lockPayables(processor: Processor, payables: readonly { payableId: string }[]): Promise<HeldLocks> {
   const ids = payables.map(({ payableId }) => payableId);
   return holdLocks(processor.dataSource, 'SELECT FROM payables WHERE payable_id = ANY ($1) FOR UPDATE', [ids]);
@@ -70,50 +70,50 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
   const lock = await lockPayables(processor, payables);
-  return releaseOf(
+  return withResults(
     lock,
     payables.map((payable) => acceptWith(payments, processor, payable)),
   );
 }
 
-/** As {@link holdAccepts}, for settlements. */
+/** Blocks both concurrent batches of settlements: see {@link holdAccepts}. */
 export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
   const lock = await lockPayables(
     processor,
     attempts.map(({ payment }) => payment.payable),
   );
-  return releaseOf(
+  return withResults(
     lock,
     attempts.map((open) => payments.settle(open, DECLINED, CHARGEABLE_STATES)),
   );
 }
 
-function releaseOf(lock: HeldLocks, held: readonly Promise<unknown>[]): HeldLocks {
+function withResults(lock: HeldLocks, heldResults: readonly Promise<unknown>[]): HeldLocks {
   return {
     release: async () => {
       await lock.release();
-      if ((await Promise.all(held)).includes(undefined)) throw new Error('What was held has changed nothing.');
+      if ((await Promise.all(heldResults)).includes(undefined)) throw new Error('A held statement has changed nothing.');
     },
   };
 }
 
-/** The statements that accept or settle since `spyOnStatements`, each with its ids. */
+/** The statements that have accepted or settled payments since `spyOnStatements` was called. */
 export interface Statements {
   readonly texts: () => string[];
-  /** For each statement the payables of its items. */
+  /** For each statement, the ids of the payables of its items. */
   readonly batches: () => string[][];
 }
 
 export function spyOnStatements(dataSource: DataSource): Statements {
   const spy = jest.spyOn(dataSource, 'query');
   const calls = () => spy.mock.calls.filter(([text]) => /^WITH (item|locked) AS/.test(text));
-  const idsOf = (items: unknown) =>
+  const payableIdsOf = (items: unknown) =>
     (JSON.parse(items as string) as { payable_id?: string; lock_order?: string }[]).map(
       ({ payable_id, lock_order }) => (payable_id ?? lock_order)!,
     );
   return {
     texts: () => calls().map(([text]) => text),
-    batches: () => calls().map(([, parameters]) => idsOf((parameters as unknown[])[0])),
+    batches: () => calls().map(([, parameters]) => payableIdsOf((parameters as unknown[])[0])),
   };
 }

@@ -9,26 +9,26 @@ import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '
 import type { Processor } from './processor.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const TERMS = { basisPoints: 285, fixedAmount: 199 };
+const FEE_TERMS = { basisPoints: 285, fixedAmount: 199 };
 
-type Kind = 'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees';
-const KINDS: readonly Kind[] = ['payments', 'vouchers', 'externalPayments', 'refunds', 'fees'];
+type ItemKind = 'payments' | 'vouchers' | 'externalPayments' | 'refunds' | 'fees';
+const ITEM_KINDS: readonly ItemKind[] = ['payments', 'vouchers', 'externalPayments', 'refunds', 'fees'];
 
 /** The expected settlement of a merchant's day, computed independently of the platform. */
 class ExpectedDay {
-  readonly items = Object.fromEntries(KINDS.map((kind) => [kind, { count: 0, amount: 0 }])) as Record<
-    Kind,
+  readonly items = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, { count: 0, amount: 0 }])) as Record<
+    ItemKind,
     { count: number; amount: number }
   >;
 
-  add(kind: Kind, amount: number): void {
+  add(kind: ItemKind, amount: number): void {
     this.items[kind].count++;
     this.items[kind].amount += amount;
   }
 
-  captured(amount: number): void {
+  addCapture(amount: number): void {
     this.add('payments', amount);
-    this.add('fees', feeOf(amount, TERMS));
+    this.add('fees', feeOf(amount, FEE_TERMS));
   }
 
   get net(): number {
@@ -37,34 +37,34 @@ class ExpectedDay {
   }
 
   get totals(): unknown[] {
-    const isEmpty = KINDS.every((kind) => this.items[kind].count === 0);
+    const isEmpty = ITEM_KINDS.every((kind) => this.items[kind].count === 0);
     return isEmpty ? [] : [{ currencyISOCode: 'ZAR', ...this.items, net: this.net }];
   }
 }
 
-/** A merchant that trades for some days, and its expected settlement statements. */
-export class Trade {
+/** A merchant whose payments and refunds of several days are simulated, with the expected settlement statement of each day. */
+export class SimulatedMerchant {
   readonly days = new Map<string, ExpectedDay>();
-  private readonly charged: { paymentReference: string; left: number }[] = [];
+  private readonly refundablePayments: { paymentReference: string; refundableAmount: number }[] = [];
 
   private constructor(
     private readonly processor: Processor,
     private readonly merchant: { merchantId: number; siteId: number },
-    private readonly office: RefundClient,
+    private readonly backOffice: RefundClient,
     private partner: PartnerUnderTest,
   ) {
-    this.begin();
+    this.startDay();
   }
 
-  static async start(processor: Processor): Promise<Trade> {
+  static async start(processor: Processor): Promise<SimulatedMerchant> {
     const partner = await aPartner(processor);
     const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
     const features = { tip: { enabled: true } };
-    const merchant = await aMerchant(processor, { grants, features, fees: { test: TERMS } });
-    return new Trade(processor, merchant, await aRefundClient(processor, { merchantId: merchant.merchantId }), partner);
+    const merchant = await aMerchant(processor, { grants, features, fees: { test: FEE_TERMS } });
+    return new SimulatedMerchant(processor, merchant, await aRefundClient(processor, { merchantId: merchant.merchantId }), partner);
   }
 
-  private begin(): void {
+  private startDay(): void {
     this.days.set(this.processor.clock.nowISO().slice(0, 10), new ExpectedDay());
   }
 
@@ -72,11 +72,11 @@ export class Trade {
     return [...this.days.values()].at(-1)!;
   }
 
-  private payable(amount: number) {
+  private buildPayable(amount: number) {
     return aPayable({ ...this.merchant, amount, expiresAt: this.processor.clock.later(60_000).toISOString() });
   }
 
-  private async byPartner(amount: number, over: Record<string, unknown>) {
+  private async payThroughPartner(amount: number, over: Record<string, unknown>) {
     const expiresAt = this.processor.clock.later(60_000).toISOString();
     const { status, body } = await this.partner.pay(
       await openInvoice(this.processor, { ...this.merchant, amount, expiresAt }),
@@ -86,67 +86,67 @@ export class Trade {
     return body as { paymentReference: string; status: string; processedAmount: number };
   }
 
-  private takes(paymentReference: string, amount: number): void {
-    this.today.captured(amount);
-    this.charged.push({ paymentReference, left: amount });
+  private recordCapture(paymentReference: string, amount: number): void {
+    this.today.addCapture(amount);
+    this.refundablePayments.push({ paymentReference, refundableAmount: amount });
   }
 
-  async onPage(amount: number): Promise<void> {
-    const { state, paymentReference } = await this.onPageOf(amount);
+  async payOnPage(amount: number): Promise<void> {
+    const { state, paymentReference } = await this.chargeOnPage(amount);
     expect(state).toBe('success');
-    this.takes(paymentReference, amount);
+    this.recordCapture(paymentReference, amount);
   }
 
-  private async onPageOf(amount: number) {
-    const payable = this.payable(amount);
+  private async chargeOnPage(amount: number) {
+    const payable = this.buildPayable(amount);
     const binding = { sessionId: payable.payableId, try: 1, expiresAt: payable.expiresAt };
     return this.processor.pay(payable, {
       command: { encryptedCard: await encryptedCard(this.processor.cardKey, binding) },
     });
   }
 
-  async withTip(amount: number, tipAmount: number): Promise<void> {
-    const { paymentReference } = await this.byPartner(amount, { tipAmount });
-    this.takes(paymentReference, amount + tipAmount);
+  async payWithTip(amount: number, tipAmount: number): Promise<void> {
+    const { paymentReference } = await this.payThroughPartner(amount, { tipAmount });
+    this.recordCapture(paymentReference, amount + tipAmount);
   }
 
-  async declined(amount: number): Promise<void> {
+  async payWithDeclinedCard(amount: number): Promise<void> {
     const card = aCard({ cardNumber: CARDS.declined });
-    expect((await this.byPartner(amount, { paymentMethod: { card } })).status).toBe('failed');
+    expect((await this.payThroughPartner(amount, { paymentMethod: { card } })).status).toBe('failed');
   }
 
-  /** The merchant and the service each pay for a voucher; the card pays the rest. */
-  async withVouchers(amount: number): Promise<void> {
-    const part = Math.floor(amount / 3);
-    const vouchers = [true, false].map((merchantLiable) => ({ merchantLiable, amount: part }));
-    const { paymentReference } = await this.byPartner(amount, { vouchers });
-    this.today.add('vouchers', part);
-    this.takes(paymentReference, amount - 2 * part);
+  /** Pays with one voucher of the merchant, one voucher of the service, and a card for the remaining amount. */
+  async payWithVouchers(amount: number): Promise<void> {
+    const voucherAmount = Math.floor(amount / 3);
+    const vouchers = [true, false].map((merchantLiable) => ({ merchantLiable, amount: voucherAmount }));
+    const { paymentReference } = await this.payThroughPartner(amount, { vouchers });
+    this.today.add('vouchers', voucherAmount);
+    this.recordCapture(paymentReference, amount - 2 * voucherAmount);
   }
 
-  async madeElsewhere(amount: number): Promise<void> {
+  async payExternally(amount: number): Promise<void> {
     const external = { type: 'EFT', status: 'success', reference: 'bank-1' };
-    await this.byPartner(amount, { paymentMethod: { external } });
+    await this.payThroughPartner(amount, { paymentMethod: { external } });
     this.today.add('externalPayments', amount);
   }
 
   /** Refunds the payment with the largest refundable amount. */
   async refund(amount: number): Promise<void> {
-    const payment = this.charged.toSorted((one, other) => other.left - one.left)[0];
+    const payment = this.refundablePayments.toSorted((a, b) => b.refundableAmount - a.refundableAmount)[0];
     if (!payment) return;
-    const { status } = await this.office.refund(payment.paymentReference, { amount });
-    expect(status).toBe(amount <= payment.left ? 201 : 422);
+    const { status } = await this.backOffice.refund(payment.paymentReference, { amount });
+    expect(status).toBe(amount <= payment.refundableAmount ? 201 : 422);
     if (status !== 201) return;
-    payment.left -= amount;
+    payment.refundableAmount -= amount;
     this.today.add('refunds', amount);
   }
 
-  /** The bank charges after the payment has failed: the money is returned, and never belongs to the merchant. */
-  async approvedTooLate(amount: number): Promise<void> {
+  /** Simulates a bank that charges after the payment has failed. The money is returned, and never belongs to the merchant. */
+  async payWithLateApproval(amount: number): Promise<void> {
     const acquirer = this.processor.service.app.get(Acquirer);
-    const itself = {
+    const originalMethods = {
       charge: acquirer.charge.bind(acquirer),
-      ask: acquirer.getChargeStatus.bind(acquirer),
+      getChargeStatus: acquirer.getChargeStatus.bind(acquirer),
       reverse: acquirer.reverse.bind(acquirer),
     };
     acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
@@ -154,38 +154,38 @@ export class Trade {
     acquirer.charge = async (request, signal) => {
       this.processor.clock.advance(10_000);
       await this.processor.recover();
-      return itself.charge(request, signal);
+      return originalMethods.charge(request, signal);
     };
     try {
-      expect(await this.onPageOf(amount)).toMatchObject({ state: 'failed' });
+      expect(await this.chargeOnPage(amount)).toMatchObject({ state: 'failed' });
     } finally {
-      Object.assign(acquirer, itself);
+      Object.assign(acquirer, originalMethods);
     }
     expect(await this.processor.clearUp()).toBe(1);
   }
 
-  async nextDay(): Promise<void> {
+  async startNextDay(): Promise<void> {
     this.processor.clock.advance(DAY_MS);
     this.partner = await aPartner(this.processor, 'test', this.partner.organisationId);
-    this.begin();
+    this.startDay();
   }
 
-  async statement(day: string): Promise<SettlementStatement> {
+  async readStatement(day: string): Promise<SettlementStatement> {
     const url = `/business/api/v1/merchants/${this.merchant.merchantId}/settlements/${day}`;
-    const { body } = await httpClient(this.processor.service, { 'x-api-key': this.office.apiKey })('GET', url);
+    const { body } = await httpClient(this.processor.service, { 'x-api-key': this.backOffice.apiKey })('GET', url);
     return body as SettlementStatement;
   }
 
-  async sumOfMovements(day: string): Promise<number> {
+  async readSumOfMovements(day: string): Promise<number> {
     const url = `/business/api/v1/merchants/${this.merchant.merchantId}/settlements/${day}`;
-    const headers = { 'x-api-key': this.office.apiKey, accept: 'text/csv' };
+    const headers = { 'x-api-key': this.backOffice.apiKey, accept: 'text/csv' };
     const { body } = await this.processor.service.app.inject({ method: 'GET', url, headers });
     const amounts = body.trimEnd().split('\r\n').slice(1);
     return amounts.reduce((sum, line) => sum + Number(line.split(',').at(-1)), 0);
   }
 
   /** Cents: the merchant's balance in the ledger. */
-  async balance(): Promise<number> {
+  async readBalance(): Promise<number> {
     const [row] = await this.processor.dataSource.query<[{ balance: number }]>(
       `SELECT coalesce(sum(CASE WHEN credit_account = $1 THEN amount ELSE -amount END), 0)::bigint AS balance
          FROM transfers WHERE $1 IN (credit_account, debit_account)`,
