@@ -102,11 +102,11 @@ async function runOrder(order: Order, delay: Delay, card: string, crash: Crash):
   const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
   [payer, recovery, isStepped] = [new SteppedProcess(), new SteppedProcess(), true];
   payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));
-  await payer.settled();
+  await payer.reachesStop();
   if (delay === 'slow in transit to the bank') await payer.step(false);
   processor.clock.advance(10_000);
   recovery.start(() => processor.recover());
-  await recovery.settled();
+  await recovery.reachesStop();
   const stops = { payer: 0, recovery: 0 };
   for (const name of order) {
     const crashes = crash?.process === name && crash.stop === ++stops[name];

@@ -90,7 +90,7 @@ test('each payment is settled by the response to its own attempt, except payment
       attempts: [end.state],
       events: 2,
     });
-    const [row] = await processor.dataSource.query<attemptWithUnknownId[]>(
+    const [row] = await processor.dataSource.query<unknown[]>(
       `SELECT a.acquirer_reference AS reference, e.payload, e.aggregate_version AS version
          FROM attempts a JOIN event_log e ON e.aggregate_id = a.payment_id::text AND e.aggregate_version = 2
         WHERE a.attempt_id = $1`,
@@ -135,7 +135,7 @@ test('payments with and without vouchers can share a statement, and each has its
     `UPDATE payments SET voucher_amount = 345, partner = '{}' WHERE payment_id = $1`,
     attemptWithVouchers.paymentId,
   );
-  const vouchers = [{ merchantLiable: false, amount: 345 }] as attemptWithUnknownId as OpenAttempt['payment']['vouchers'];
+  const vouchers = [{ merchantLiable: false, amount: 345 }] as unknown as OpenAttempt['payment']['vouchers'];
   const openWithVouchers = { ...attemptWithVouchers, payment: { ...attemptWithVouchers.payment, vouchers } };
   const held = await holdSettlements(processor, replica.payments);
   const settled = [settle(openWithVouchers as OpenAttempt, APPROVED), settle(attemptWithoutVouchers, APPROVED)];

@@ -1,5 +1,5 @@
 import type { Movement } from './settlement.repository.js';
-import { CSV_HEADER, csvLines } from './settlement-csv.js';
+import { CSV_HEADER, formatCsvLines } from './settlement-csv.js';
 
 const movement: Movement = {
   createdUTCDate: '2026-03-01T10:00:00.000Z',
@@ -17,7 +17,7 @@ test('a CSV file contains the column names and a line for each movement, with am
     'createdUTCDate,type,svcId,refundReference,siteId,externalReference,currencyISOCode,amount\r\n',
   );
   const refund = { ...movement, type: 'refund', refundReference: 'r-1', amount: -345 } as const;
-  expect(csvLines([movement, refund])).toBe(
+  expect(formatCsvLines([movement, refund])).toBe(
     '2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,order-1,ZAR,12345\r\n' +
       '2026-03-01T10:00:00.000Z,refund,1VQ5K3P0ABCDEFGHJK,r-1,5001,order-1,ZAR,-345\r\n',
   );
@@ -30,7 +30,7 @@ test.each([
   ['@SUM(A1)', `'@SUM(A1)`],
   ['a,b "c"', `"a,b ""c"""`],
 ])('the external reference %s is written as the text %s, which a spreadsheet does not evaluate as a formula', (externalReference, field) => {
-  expect(csvLines([{ ...movement, externalReference }])).toBe(
+  expect(formatCsvLines([{ ...movement, externalReference }])).toBe(
     `2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,${field},ZAR,12345\r\n`,
   );
 });
