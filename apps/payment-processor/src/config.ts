@@ -18,7 +18,10 @@ export class PaymentProcessorConfig extends ServiceConfig {
   @IsLiveAcquirer()
   SVC_ACQUIRER_LIVE: LiveAcquirer = 'off';
 
-  /** URL of the main API, without a trailing slash: a bank redirects the payer to this URL if the partner has not set a return page. */
+  /**
+   * URL of the main API, without a trailing slash: a bank redirects the payer to this URL if the partner has not set a
+   * return page.
+   */
   @IsBaseUrl()
   SVC_API_URL: string;
 
@@ -41,8 +44,8 @@ export class PaymentProcessorConfig extends ServiceConfig {
   SVC_ACQUIRER_CONCURRENCY: number = 100;
 
   /**
-   * A reconciliation omits payments that became final within this time, in milliseconds: another service may not have received
-   * their events yet.
+   * A reconciliation omits payments that became final within this time, in milliseconds: another service may not have
+   * received their events yet.
    */
   @IsOptional()
   @IsInt()

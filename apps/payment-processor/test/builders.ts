@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
-export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
+export function buildPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
   const sessionId = over.payableId ?? randomUUID();
   return {
     payableId: sessionId,
@@ -25,12 +25,12 @@ export function aPayable(over: Partial<PayableDescriptor> = {}): PayableDescript
 }
 
 /** The payable of a till's invoice of R 123.45, as code-decoder creates it. */
-export function anInvoicePayable(
+export function buildInvoicePayable(
   over: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): PayableDescriptor<InvoiceSource> {
   const invoiceReference = over.payableId ?? randomUUID();
   return {
-    ...aPayable(),
+    ...buildPayable(),
     payableId: invoiceReference,
     triesMax: 100,
     source: { kind: 'invoice', invoiceReference, siteReference: 'TILL-1', code: '01234567890123456789' },

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { aPayable } from './builders.js';
+import { buildPayable } from './builders.js';
 import type { Processor } from './processor.js';
 
 /** The fields of a transfer that tests compare. */
@@ -11,7 +11,7 @@ export interface BookedTransfer {
 }
 
 /** The transfers of a payment, in the order of the ledger. */
-export function ledgerOf(
+export function readLedger(
   processor: Processor,
   { paymentReference }: { paymentReference: string },
 ): Promise<BookedTransfer[]> {
@@ -43,8 +43,8 @@ export type TransferWriter = (
 ) => Promise<string[]>;
 
 /** Returns a function that inserts transfers. They belong to a payment that is created here. */
-export async function transferWriter(processor: Processor): Promise<TransferWriter> {
-  const { paymentReference } = await processor.pay(aPayable({ amount: 1 }));
+export async function createTransferWriter(processor: Processor): Promise<TransferWriter> {
+  const { paymentReference } = await processor.pay(buildPayable({ amount: 1 }));
   return async (count, { connection = processor.dataSource, createdAt = processor.clock.now() } = {}) => {
     const rows = (await connection.query(
       `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
@@ -65,7 +65,7 @@ export interface StoredSeal {
   readonly hash: string;
 }
 
-export function sealsOf(processor: Processor): Promise<StoredSeal[]> {
+export function readSeals(processor: Processor): Promise<StoredSeal[]> {
   return processor.dataSource.query<StoredSeal[]>(
     `SELECT seal_number AS number, transfer_ids AS "transferIds", encode(previous_hash, 'hex') AS "previousHash", encode(hash, 'hex') AS hash
        FROM ledger_seals ORDER BY seal_number`,

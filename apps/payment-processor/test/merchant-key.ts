@@ -21,7 +21,7 @@ export interface RefundClient {
 }
 
 /** Creates an API key, publishes its event as the service identity does, and returns a client with it. */
-export async function aRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
+export async function createRefundClient(processor: Processor, owner: KeyOwner): Promise<RefundClient> {
   const { merchantId, siteId, mode = 'test' } = owner;
   const kind = siteId === undefined ? 'merchant' : 'site';
   const [keyId, apiKey] = [randomUUID(), newApiKey(kind, mode)];

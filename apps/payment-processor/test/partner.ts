@@ -18,7 +18,7 @@ import {
 } from '@svc/contracts';
 import { anEvent, httpClient, type HttpResponse } from '@svc/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { anInvoicePayable } from './builders.js';
+import { buildInvoicePayable } from './builders.js';
 import { CARDS } from './encrypted-card.js';
 import type { Processor } from './processor.js';
 
@@ -37,8 +37,11 @@ export interface PartnerUnderTest extends Caller {
   customer(customerReference?: string): Promise<Caller & { readonly customerReference: string }>;
 }
 
-/** Creates a partner, and publishes its events as the service identity does. By default it belongs to a new organisation. */
-export async function aPartner(
+/**
+ * Creates a partner, and publishes its events as the service identity does. By default it belongs to a new
+ * organisation.
+ */
+export async function createPartner(
   processor: Processor,
   mode: Mode = 'test',
   organisationId: string = randomUUID(),
@@ -71,7 +74,7 @@ export async function aPartner(
           invoiceReference: payable.payableId,
           amount: payable.amount,
           ...customer,
-          paymentMethod: { card: aCard() },
+          paymentMethod: { card: buildPlainCard() },
           ...over,
         }),
     };
@@ -87,7 +90,7 @@ export async function aPartner(
 }
 
 /** A plain-text card, as a partner sends it inside TLS. */
-export function aCard(over: Record<string, unknown> = {}): Record<string, unknown> {
+export function buildPlainCard(over: Record<string, unknown> = {}): Record<string, unknown> {
   return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
 }
 
@@ -100,12 +103,12 @@ export async function openInvoice(
 ): Promise<PayableDescriptor<InvoiceSource>> {
   const payableId = randomUUID();
   const code = String(++nextCode).padStart(20, '7');
-  const payable = anInvoicePayable({
+  const payable = buildInvoicePayable({
     payableId,
     source: { kind: 'invoice', invoiceReference: payableId, externalReference: 'inv-1', siteReference: 'TILL-1', code },
     ...over,
   });
-  await processor.open({ payable });
+  await processor.openPayable({ payable });
   return payable;
 }
 
@@ -113,7 +116,7 @@ let merchantId = 20_000;
 let version = 0;
 
 /** Publishes the events of a merchant with a site as the service identity does. By default the merchant is new. */
-export async function aMerchant(
+export async function createMerchant(
   processor: Processor,
   over: Partial<MerchantChanged> = {},
 ): Promise<{ merchantId: number; siteId: number }> {

@@ -36,7 +36,7 @@ import { RecoverAttempts } from '../src/jobs/recover-attempts.js';
 import { SealLedger } from '../src/ledger/seal-ledger.js';
 import { ReconciliationJob } from '../src/reconciliation/reconciliation-job.js';
 import { RecoverRefunds } from '../src/refunds/recover-refunds.js';
-import { encryptedCard } from './encrypted-card.js';
+import { encryptCard } from './encrypted-card.js';
 
 export const CODES_URL = 'https://pay.svc.example';
 
@@ -52,27 +52,27 @@ export interface Processor extends TestService {
   /** Sends the command find-payable. */
   findPayable(payableId: string): Promise<{ payable?: PayableSnapshot }>;
   /** Requests to close the payable. */
-  close(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
+  closePayable(payable: PayableDescriptor<PayableSource>): Promise<PayableSnapshot>;
   /** Requests to open the payable. */
-  open(command: OpenPayable): Promise<OpenedPayable>;
+  openPayable(command: OpenPayable): Promise<OpenedPayable>;
   /** Sends the command check-payments, as a client does that polls the payable. Returns its payments. */
-  check(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
+  pollPayments(payable: PayableDescriptor<PayableSource>): Promise<HostedPaymentSnapshot[]>;
   /** Confirms or refuses the verification on the bank's page, as the payer does. */
   answerChallenge(payment: Pick<PaymentSnapshot, 'verificationUrl'>, answer: 'confirm' | 'refuse'): Promise<void>;
   /** Payment references of the charges that the simulated bank has recorded and not reversed. */
-  charged(): string[];
+  chargedReferences(): string[];
   /** Path of the file with the records of the simulated bank. */
-  readonly books: string;
+  readonly bankFile: string;
   /** The commands show-payment that the service has sent to payment-history. */
-  readonly shown: readonly ShowPayment[];
+  readonly showPaymentCommands: readonly ShowPayment[];
   /** Mock of code-decoder's response to a till's static code; by default without an invoice. */
-  readonly tillInvoices: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
+  readonly findTillInvoice: jest.Mock<{ invoiceReference?: string } | undefined, [{ mode: Mode; code: string }]>;
   /** Runs the recovery job of attempts once. */
-  recover(): Promise<number>;
+  recoverAttempts(): Promise<number>;
   recoverRefunds(): Promise<number>;
-  clearUp(): Promise<number>;
+  runCleanup(): Promise<number>;
   /** Seals the ledger once, with at most this number of transfers, and closes the days that are due. */
-  seal(transfersMax?: number): Promise<number>;
+  sealLedger(transfersMax?: number): Promise<number>;
 }
 
 export interface PayOptions {
@@ -83,7 +83,7 @@ export interface PayOptions {
 }
 
 /** Reads all records of the simulated bank: charges, reversals, refunds and stored cards. */
-export function bankLines({ books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
+export function readBankRecords({ bankFile: books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
   const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
@@ -102,10 +102,10 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     shown.push(command as ShowPayment);
     return Promise.resolve({ ok: true, reply: { shown: true } });
   });
-  const tillInvoices: Processor['tillInvoices'] = jest.fn();
-  tillInvoices.mockReturnValue({});
+  const findTillInvoice: Processor['findTillInvoice'] = jest.fn();
+  findTillInvoice.mockReturnValue({});
   await broker.respond(FindTillInvoiceV1.name, (command) => {
-    const reply = tillInvoices(command as { mode: Mode; code: string });
+    const reply = findTillInvoice(command as { mode: Mode; code: string });
     const { message } = ERROR_CATALOGUE['service.not-ready'];
     return Promise.resolve(
       reply ? { ok: true, reply } : { ok: false, code: 'service.not-ready', message, fields: [], retryAfterSeconds: 1 },
@@ -134,7 +134,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   ): Promise<Omit<ChargeCard, 'payable'>> => ({
     reference,
     try: nth,
-    encryptedCard: await encryptedCard(
+    encryptedCard: await encryptCard(
       cardKey!.payload.publicJwk,
       { sessionId: payableId, try: nth },
       card ? { cardNumber: card } : {},
@@ -145,9 +145,9 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   return {
     ...testService,
     cardKey: cardKey!.payload.publicJwk,
-    shown,
-    tillInvoices,
-    books: bankFilePath,
+    showPaymentCommands: shown,
+    findTillInvoice,
+    bankFile: bankFilePath,
     pay: async (payable, { command = {}, ...options } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
@@ -163,9 +163,10 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
         ...command,
       }),
     findPayable: (payableId) => commands.request(FindPayableV1, { payableId }),
-    close: (payable) => commands.request(ClosePayableV1, { payable }),
-    open: (command) => commands.request(OpenPayableV1, command),
-    check: async ({ payableId }) => (await commands.request(CheckPaymentsV1, { payableId })) as HostedPaymentSnapshot[],
+    closePayable: (payable) => commands.request(ClosePayableV1, { payable }),
+    openPayable: (command) => commands.request(OpenPayableV1, command),
+    pollPayments: async ({ payableId }) =>
+      (await commands.request(CheckPaymentsV1, { payableId })) as HostedPaymentSnapshot[],
     answerChallenge: async ({ verificationUrl = '' }, answer) => {
       const { status } = await fetch(verificationUrl, {
         method: 'POST',
@@ -174,18 +175,18 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
       });
       if (status !== 303) throw new Error(`The bank did not redirect the payer: ${status}`);
     },
-    charged: () => {
+    chargedReferences: () => {
       const last = new Map<string, ChargeRecord>();
-      for (const record of bankLines({ books: bankFilePath }))
+      for (const record of readBankRecords({ bankFile: bankFilePath }))
         if (typeof record['key'] === 'string') last.set(record['key'], record as unknown as ChargeRecord);
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
         .map(({ paymentReference }) => paymentReference);
     },
-    recover: () => testService.service.app.get(RecoverAttempts).runOnce(),
+    recoverAttempts: () => testService.service.app.get(RecoverAttempts).runOnce(),
     recoverRefunds: () => testService.service.app.get(RecoverRefunds).runOnce(),
-    clearUp: () => testService.service.app.get(CleanupJob).runOnce(),
-    seal: (transfersMax) => testService.service.app.get(SealLedger).runOnce(transfersMax),
+    runCleanup: () => testService.service.app.get(CleanupJob).runOnce(),
+    sealLedger: (transfersMax) => testService.service.app.get(SealLedger).runOnce(transfersMax),
     stop: async () => {
       await testService.stop();
       await acquirer.close();

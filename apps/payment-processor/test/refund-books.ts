@@ -1,7 +1,7 @@
-import { bankLines, type Processor } from './processor.js';
+import { readBankRecords, type Processor } from './processor.js';
 
 /** The refunds of one payment according to its rows, the ledger, the events and the bank. Amounts in cents. */
-export interface RefundBooks {
+export interface RefundRecords {
   readonly processed: number;
   readonly refunded: number;
   readonly pending: number;
@@ -13,8 +13,8 @@ export interface RefundBooks {
   readonly events: number;
 }
 
-export async function booksOf(processor: Processor, paymentReference: string): Promise<RefundBooks> {
-  const [row] = await processor.dataSource.query<Omit<RefundBooks, 'bank'>[]>(
+export async function readRefundRecords(processor: Processor, paymentReference: string): Promise<RefundRecords> {
+  const [row] = await processor.dataSource.query<Omit<RefundRecords, 'bank'>[]>(
     `SELECT p.processed_amount AS processed, p.refunded_amount AS refunded, p.refund_pending_amount AS pending,
             (SELECT coalesce(jsonb_agg(jsonb_build_object('amount', r.amount, 'state', r.state, 'requestedBy', r.requested_by) ORDER BY r.refund_id), '[]')
                FROM refunds r WHERE r.payment_id = p.payment_id) AS refunds,
@@ -30,17 +30,17 @@ export async function booksOf(processor: Processor, paymentReference: string): P
 }
 
 /** Reads the last record of each refund at the bank. */
-function readBankRefunds(processor: Processor, paymentReference: string): RefundBooks['bank'] {
+function readBankRefunds(processor: Processor, paymentReference: string): RefundRecords['bank'] {
   const last = new Map<unknown, Record<string, unknown>>();
-  for (const line of bankLines(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
+  for (const line of readBankRecords(processor)) if (line['refundKey'] !== undefined) last.set(line['refundKey'], line);
   return [...last.values()]
     .filter((line) => line['outcome'] === 'succeeded' && line['paymentReference'] === paymentReference)
     .map(({ amount, account }) => ({ amount: amount as number, account }));
 }
 
 /** Expects that bank, payment, refunds, ledger and events are consistent, and that no refund is pending. */
-export async function expectToAgree(processor: Processor, paymentReference: string): Promise<RefundBooks> {
-  const records = await booksOf(processor, paymentReference);
+export async function expectConsistentRecords(processor: Processor, paymentReference: string): Promise<RefundRecords> {
+  const records = await readRefundRecords(processor, paymentReference);
   const succeeded = records.refunds.filter(({ state }) => state === 'succeeded').map(({ amount }) => amount);
   const sortedAmounts = (amounts: readonly { amount: number }[]): number[] =>
     amounts.map(({ amount }) => amount).sort((a, b) => a - b);

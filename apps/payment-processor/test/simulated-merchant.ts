@@ -1,11 +1,11 @@
 import type { SettlementStatement } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
 import { Acquirer } from '../src/acquirers/acquirer.js';
-import { feeOf } from '../src/ledger/transfer.js';
-import { aPayable } from './builders.js';
-import { CARDS, encryptedCard } from './encrypted-card.js';
-import { aRefundClient, type RefundClient } from './merchant-key.js';
-import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from './partner.js';
+import { calculateFee } from '../src/ledger/transfer.js';
+import { buildPayable } from './builders.js';
+import { CARDS, encryptCard } from './encrypted-card.js';
+import { createRefundClient, type RefundClient } from './merchant-key.js';
+import { buildPlainCard, createMerchant, createPartner, openInvoice, type PartnerUnderTest } from './partner.js';
 import type { Processor } from './processor.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,7 +28,7 @@ class ExpectedDay {
 
   addCapture(amount: number): void {
     this.add('payments', amount);
-    this.add('fees', feeOf(amount, FEE_TERMS));
+    this.add('fees', calculateFee(amount, FEE_TERMS));
   }
 
   get net(): number {
@@ -42,7 +42,10 @@ class ExpectedDay {
   }
 }
 
-/** A merchant whose payments and refunds of several days are simulated, with the expected settlement statement of each day. */
+/**
+ * A merchant whose payments and refunds of several days are simulated, with the expected settlement statement of each
+ * day.
+ */
 export class SimulatedMerchant {
   readonly days = new Map<string, ExpectedDay>();
   private readonly refundablePayments: { paymentReference: string; refundableAmount: number }[] = [];
@@ -57,11 +60,16 @@ export class SimulatedMerchant {
   }
 
   static async start(processor: Processor): Promise<SimulatedMerchant> {
-    const partner = await aPartner(processor);
+    const partner = await createPartner(processor);
     const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
     const features = { tip: { enabled: true } };
-    const merchant = await aMerchant(processor, { grants, features, fees: { test: FEE_TERMS } });
-    return new SimulatedMerchant(processor, merchant, await aRefundClient(processor, { merchantId: merchant.merchantId }), partner);
+    const merchant = await createMerchant(processor, { grants, features, fees: { test: FEE_TERMS } });
+    return new SimulatedMerchant(
+      processor,
+      merchant,
+      await createRefundClient(processor, { merchantId: merchant.merchantId }),
+      partner,
+    );
   }
 
   private startDay(): void {
@@ -73,7 +81,7 @@ export class SimulatedMerchant {
   }
 
   private buildPayable(amount: number) {
-    return aPayable({ ...this.merchant, amount, expiresAt: this.processor.clock.later(60_000).toISOString() });
+    return buildPayable({ ...this.merchant, amount, expiresAt: this.processor.clock.later(60_000).toISOString() });
   }
 
   private async payThroughPartner(amount: number, over: Record<string, unknown>) {
@@ -101,7 +109,7 @@ export class SimulatedMerchant {
     const payable = this.buildPayable(amount);
     const binding = { sessionId: payable.payableId, try: 1, expiresAt: payable.expiresAt };
     return this.processor.pay(payable, {
-      command: { encryptedCard: await encryptedCard(this.processor.cardKey, binding) },
+      command: { encryptedCard: await encryptCard(this.processor.cardKey, binding) },
     });
   }
 
@@ -111,7 +119,7 @@ export class SimulatedMerchant {
   }
 
   async payWithDeclinedCard(amount: number): Promise<void> {
-    const card = aCard({ cardNumber: CARDS.declined });
+    const card = buildPlainCard({ cardNumber: CARDS.declined });
     expect((await this.payThroughPartner(amount, { paymentMethod: { card } })).status).toBe('failed');
   }
 
@@ -141,7 +149,10 @@ export class SimulatedMerchant {
     this.today.add('refunds', amount);
   }
 
-  /** Simulates a bank that charges after the payment has failed. The money is returned, and never belongs to the merchant. */
+  /**
+   * Simulates a bank that charges after the payment has failed. The money is returned, and never belongs to the
+   * merchant.
+   */
   async payWithLateApproval(amount: number): Promise<void> {
     const acquirer = this.processor.service.app.get(Acquirer);
     const originalMethods = {
@@ -153,7 +164,7 @@ export class SimulatedMerchant {
     acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
     acquirer.charge = async (request, signal) => {
       this.processor.clock.advance(10_000);
-      await this.processor.recover();
+      await this.processor.recoverAttempts();
       return originalMethods.charge(request, signal);
     };
     try {
@@ -161,12 +172,12 @@ export class SimulatedMerchant {
     } finally {
       Object.assign(acquirer, originalMethods);
     }
-    expect(await this.processor.clearUp()).toBe(1);
+    expect(await this.processor.runCleanup()).toBe(1);
   }
 
   async startNextDay(): Promise<void> {
     this.processor.clock.advance(DAY_MS);
-    this.partner = await aPartner(this.processor, 'test', this.partner.organisationId);
+    this.partner = await createPartner(this.processor, 'test', this.partner.organisationId);
     this.startDay();
   }
 

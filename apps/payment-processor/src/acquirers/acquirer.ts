@@ -32,13 +32,17 @@ export interface CardCharge extends ChargeTerms {
   /** The bank's page redirects the payer to it. */
   readonly payerReturnUrl: string;
   /**
-   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each field may be missing. Undefined for a
-   * payment through a partner: its payer sees no page of this service, and the API has no such field yet.
+   * For 3-D Secure 2 and fraud detection; only in memory, never stored and never logged. Each field may be missing.
+   * Undefined for a payment through a partner: its payer sees no page of this service, and the API has no such field
+   * yet.
    */
   readonly payer: PayerContext | undefined;
 }
 
-/** The second call of a payment, after the payer was verified. The acquirer still has the card and the payer's context from the first call. */
+/**
+ * The second call of a payment, after the payer was verified. The acquirer still has the card and the payer's context
+ * from the first call.
+ */
 export interface VerifiedCharge extends ChargeTerms {
   readonly challengeReference: string;
 }
@@ -62,7 +66,10 @@ export type ChargeOutcome =
   | { readonly kind: 'notAttempted' }
   | { readonly kind: 'unknown' };
 
-/** Result of a query for the charge under an idempotency key. `notFound`: the acquirer has received no such charge so far. */
+/**
+ * Result of a query for the charge under an idempotency key. `notFound`: the acquirer has received no such charge so
+ * far.
+ */
 export type ChargeQueryResult = Exclude<ChargeOutcome, { kind: 'notAttempted' }> | { readonly kind: 'notFound' };
 
 /** The acquirer's confirmation of a reversal. */
@@ -103,7 +110,10 @@ export type RefundOutcome =
   /** The refund may have happened, so it is never treated as failed. */
   | { readonly kind: 'unknown' };
 
-/** Result of a query for the refund under an idempotency key. `notFound`: the acquirer has received no such refund so far. */
+/**
+ * Result of a query for the refund under an idempotency key. `notFound`: the acquirer has received no such refund so
+ * far.
+ */
 export type RefundQueryResult = RefundOutcome | { readonly kind: 'notFound' };
 
 /** A movement of money on the acquirer's statement. */
@@ -129,19 +139,26 @@ export interface StatementPage {
 }
 
 /**
- * The bank that charges cards, in test or live mode. Every call that moves money contains the mode and the merchant's account.
- * Cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a database transaction.
- * An implementation never throws: it returns `unknown` instead. This is an abstract class because Nest also uses it as the injection token.
+ * The bank that charges cards, in test or live mode. Every call that moves money contains the mode and the merchant's
+ * account. Cards in the vault belong to the platform, not to a merchant. A call to the acquirer cannot be part of a
+ * database transaction. An implementation never throws: it returns `unknown` instead. This is an abstract class because
+ * Nest also uses it as the injection token.
  */
 export abstract class Acquirer {
   /** Stored with each attempt, and part of the names of ledger accounts. */
   abstract readonly name: string;
 
-  /** True when the acquirer accepts new charges and cards in this mode. Queries, refunds and reversals of existing charges work in any mode. */
-  abstract serves(mode: Mode): boolean;
+  /**
+   * True when the acquirer accepts new charges and cards in this mode. Queries, refunds and reversals of existing
+   * charges work in any mode.
+   */
+  abstract supportsMode(mode: Mode): boolean;
 
-  /** The account for a merchant without a configured account. Undefined when each account must first be opened with the acquirer. */
-  abstract defaultAccountOf(merchantId: number): string | undefined;
+  /**
+   * The account for a merchant without a configured account. Undefined when each account must first be opened with the
+   * acquirer.
+   */
+  abstract getDefaultAccount(merchantId: number): string | undefined;
 
   /** `signal` aborts the wait, not the charge: the outcome is then `unknown`. */
   abstract charge(charge: CardCharge, signal: AbortSignal): Promise<ChargeOutcome>;
@@ -149,7 +166,9 @@ export abstract class Acquirer {
   /** Charges a card after its owner was verified. Declines with `verification.failed` if the verification failed. */
   abstract chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome>;
 
-  /** Stores a card in the vault. `invalid`: the acquirer rejects the number; `unknown`: no response, or an unclear one. */
+  /**
+   * Stores a card in the vault. `invalid`: the acquirer rejects the number; `unknown`: no response, or an unclear one.
+   */
   abstract storeCard(card: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'>;
 
   /** Deletes a card from the vault; safe to retry. False when the deletion was not confirmed. */

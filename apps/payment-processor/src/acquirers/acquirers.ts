@@ -11,9 +11,9 @@ export interface AcquirerRoute {
 }
 
 /**
- * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the default
- * account of an acquirer that opens accounts automatically. A change of the configuration applies within a second. An existing charge keeps
- * its acquirer and account, because the attempt stores both.
+ * Chooses the acquirer of a charge by merchant and mode: the account that an administrator has configured, or the
+ * default account of an acquirer that opens accounts automatically. A change of the configuration applies within a
+ * second. An existing charge keeps its acquirer and account, because the attempt stores both.
  */
 @Injectable()
 export class Acquirers {
@@ -37,11 +37,11 @@ export class Acquirers {
     if (cached?.account) {
       const { acquirer: name, accountReference } = cached.account;
       const acquirer = this.acquirers.find((candidate) => candidate.name === name);
-      return acquirer?.serves(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
+      return acquirer?.supportsMode(mode) ? { acquirer, account: { mode, accountReference } } : undefined;
     }
     for (const acquirer of this.acquirers) {
-      const accountReference = acquirer.defaultAccountOf(merchantId);
-      if (acquirer.serves(mode) && accountReference !== undefined)
+      const accountReference = acquirer.getDefaultAccount(merchantId);
+      if (acquirer.supportsMode(mode) && accountReference !== undefined)
         return { acquirer, account: { mode, accountReference } };
     }
     return undefined;

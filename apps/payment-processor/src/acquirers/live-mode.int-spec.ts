@@ -1,6 +1,6 @@
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 const CARD = { cardNumber: CARDS.approved, holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030 };
@@ -21,27 +21,29 @@ describe('when no acquirer supports live mode', () => {
     );
 
   test('a payment and a card with a live key are rejected; nothing is stored, and the bank is not called', async () => {
-    const merchant = await aMerchant(processor);
-    const partner = await aPartner(processor, 'live');
+    const merchant = await createMerchant(processor);
+    const partner = await createPartner(processor, 'live');
     const before = await countStoredRows();
-    await expect(processor.pay(aPayable({ mode: 'live' }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
+    await expect(processor.pay(buildPayable({ mode: 'live' }))).rejects.toMatchObject({
+      code: 'live-mode.unavailable',
+    });
     const invoice = await openInvoice(processor, { ...merchant, mode: 'live' });
     expect(await partner.pay(invoice)).toMatchObject(LIVE_MODE_UNAVAILABLE);
     expect(await partner.call('POST', '/v1/cards', CARD)).toMatchObject(LIVE_MODE_UNAVAILABLE);
-    expect([await countStoredRows(), processor.charged()]).toEqual([before, []]);
+    expect([await countStoredRows(), processor.chargedReferences()]).toEqual([before, []]);
   });
 
   test('a payment in test mode succeeds', async () => {
-    expect(await processor.pay(aPayable())).toMatchObject({ state: 'success' });
+    expect(await processor.pay(buildPayable())).toMatchObject({ state: 'success' });
   });
 });
 
 describe('when the simulated acquirer supports live mode', () => {
   test('a live key can pay, store a card and pay with the stored card', async () => {
     const processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
-    const merchant = await aMerchant(processor);
-    const partner = await aPartner(processor, 'live');
-    expect(await processor.pay(aPayable({ mode: 'live' }))).toMatchObject({ state: 'success', mode: 'live' });
+    const merchant = await createMerchant(processor);
+    const partner = await createPartner(processor, 'live');
+    expect(await processor.pay(buildPayable({ mode: 'live' }))).toMatchObject({ state: 'success', mode: 'live' });
     const { token } = (await partner.call('POST', '/v1/cards', CARD)).body as { token: string };
     const invoice = await openInvoice(processor, { ...merchant, mode: 'live' });
     const paid = await partner.pay(invoice, { paymentMethod: { card: { token } } });

@@ -36,7 +36,8 @@ export class MerchantAccountsController {
   ) {}
 
   /**
-   * Lists all settings, newest first, at most 1 000. A merchant without a setting for a mode uses the acquirer's default account.
+   * Lists all settings, newest first, at most 1 000. A merchant without a setting for a mode uses the acquirer's
+   * default account.
    *
    * @throws request.invalid
    */

@@ -1,8 +1,8 @@
 import { httpClient, type HttpResponse } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
-import { bankLines, type Processor, startProcessor } from '../../test/processor.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
+import { readBankRecords, type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { Acquirer } from './acquirer.js';
 import { MerchantAccountRepository } from './merchant-account.repository.js';
@@ -25,71 +25,70 @@ const setAccount = (accountReference: string, over: object = {}): Promise<HttpRe
   admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...over });
 /** The accounts under which the bank has charged this payment. */
 const accountsAtBank = (paymentReference: string): unknown[] =>
-  bankLines(processor)
+  readBankRecords(processor)
     .filter((line) => line['paymentReference'] === paymentReference)
     .map(({ account }) => account);
 /** Advances the clock by the time after which a new setting applies. */
 const advanceOneSecond = (): void => processor.clock.advance(1_000);
 
 test('a payment is charged under the default account, and within a second after a setting under the configured account', async () => {
-  const newPayable = () => aPayable({ merchantId });
+  const newPayable = () => buildPayable({ merchantId });
   const paidUnderDefault = await processor.pay(newPayable());
   expect((await setAccount('MID-7')).status).toBe(201);
   advanceOneSecond();
   const paidUnderConfigured = await processor.pay(newPayable());
-  expect([paidUnderDefault, paidUnderConfigured].map(({ paymentReference }) => accountsAtBank(paymentReference))).toEqual([
-    [`merchant-${merchantId}`],
-    ['MID-7'],
-  ]);
+  expect(
+    [paidUnderDefault, paidUnderConfigured].map(({ paymentReference }) => accountsAtBank(paymentReference)),
+  ).toEqual([[`merchant-${merchantId}`], ['MID-7']]);
 });
 
 test('live mode and test mode have different accounts', async () => {
   await setAccount('MID-live', { mode: 'live' });
-  const { paymentReference } = await processor.pay(aPayable({ merchantId }));
+  const { paymentReference } = await processor.pay(buildPayable({ merchantId }));
   expect(accountsAtBank(paymentReference)).toEqual([`merchant-${merchantId}`]);
 });
 
 test('a partner’s payment is charged under the account of its merchant', async () => {
-  const merchant = await aMerchant(processor, { merchantId });
+  const merchant = await createMerchant(processor, { merchantId });
   await setAccount('MID-8');
-  const { body } = await (await aPartner(processor)).pay(await openInvoice(processor, merchant));
+  const { body } = await (await createPartner(processor)).pay(await openInvoice(processor, merchant));
   expect(accountsAtBank(body.paymentReference)).toEqual(['MID-8']);
 });
 
 test('a query, a reversal and a charge after a verification use the account of the attempt, not a newer account', async () => {
   await setAccount('MID-old');
-  const payableWithLostResponse = aPayable({ merchantId });
-  const paymentWithLostResponse = await processor.pay(payableWithLostResponse, { card: CARDS.dropsTheAnswer });
-  const payableToVerify = aPayable({ merchantId });
-  const challengedPayment = await processor.pay(payableToVerify, { card: CARDS.verified });
-  const paymentToReverse = await processor.pay(aPayable({ merchantId }), { card: CARDS.dropsTheAnswer });
+  const payableWithLostResponse = buildPayable({ merchantId });
+  const paymentWithLostResponse = await processor.pay(payableWithLostResponse, { card: CARDS.responseLost });
+  const payableToVerify = buildPayable({ merchantId });
+  const challengedPayment = await processor.pay(payableToVerify, { card: CARDS.verificationRequired });
+  const paymentToReverse = await processor.pay(buildPayable({ merchantId }), { card: CARDS.responseLost });
 
   await setAccount('MID-new');
   advanceOneSecond();
   await processor.answerChallenge(challengedPayment, 'confirm');
-  expect(await processor.check(payableToVerify)).toMatchObject([{ state: 'success' }]);
-  expect(await processor.check(payableWithLostResponse)).toMatchObject([{ state: 'success' }]);
+  expect(await processor.pollPayments(payableToVerify)).toMatchObject([{ state: 'success' }]);
+  expect(await processor.pollPayments(payableWithLostResponse)).toMatchObject([{ state: 'success' }]);
   jest.spyOn(processor.service.app.get(Acquirer), 'getChargeStatus').mockResolvedValue({ kind: 'unknown' });
   processor.clock.advance(900_000);
-  await processor.recover();
+  await processor.recoverAttempts();
   for (const { paymentReference } of [paymentWithLostResponse, challengedPayment, paymentToReverse])
     expect(new Set(accountsAtBank(paymentReference))).toEqual(new Set(['MID-old']));
-  expect(processor.charged()).not.toContain(paymentToReverse.paymentReference);
+  expect(processor.chargedReferences()).not.toContain(paymentToReverse.paymentReference);
 });
 
 test('a merchant whose acquirer does not support this mode is not charged', async () => {
   await processor.service.app
     .get(MerchantAccountRepository)
     .set(merchantId, 'test', { acquirer: 'acquirer-of-a-later-release', accountReference: 'MID-9' }, 'admin:test');
-  await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
+  await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
 });
 
 test('a merchant without an account is not charged if the acquirer has no default account', async () => {
-  jest.spyOn(processor.service.app.get(Acquirer), 'defaultAccountOf').mockReturnValue(undefined);
-  await expect(processor.pay(aPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
+  jest.spyOn(processor.service.app.get(Acquirer), 'getDefaultAccount').mockReturnValue(undefined);
+  await expect(processor.pay(buildPayable({ merchantId }))).rejects.toMatchObject({ code: 'live-mode.unavailable' });
   await setAccount('MID-10');
   advanceOneSecond();
-  expect(await processor.pay(aPayable({ merchantId }))).toMatchObject({ state: 'success' });
+  expect(await processor.pay(buildPayable({ merchantId }))).toMatchObject({ state: 'success' });
 });
 
 test('the list contains every change, with the fingerprint of the administration key', async () => {
@@ -134,5 +133,7 @@ test('a list for an invalid merchant id is rejected with 400', async () => {
 
 test('a call without the administration key is rejected with 401', async () => {
   const clientWithoutKey = httpClient(processor.service);
-  expect([(await clientWithoutKey('GET', PATH)).status, (await clientWithoutKey('POST', PATH, {})).status]).toEqual([401, 401]);
+  expect([(await clientWithoutKey('GET', PATH)).status, (await clientWithoutKey('POST', PATH, {})).status]).toEqual([
+    401, 401,
+  ]);
 });

@@ -49,7 +49,8 @@ const refund = () =>
   );
 const getRefundStatus = () => client.getRefundStatus('refund-1', ACCOUNT);
 
-const chargeRecordJson = (over: object): string => JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
+const chargeRecordJson = (over: object): string =>
+  JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
 const CLEAR_RESPONSES: readonly [string, object][] = [
   [chargeRecordJson({ outcome: 'approved', charged: true }), { kind: 'approved', acquirerReference: 'a-1' }],
   [
@@ -146,9 +147,11 @@ describe('live mode', () => {
     SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...over }));
 
   test('is supported only if it is configured; test mode is always supported', () => {
-    const supportedModes = [clientWithEnv({}), clientWithEnv({ SVC_ENVIRONMENT: 'production' }), clientWithEnv({ SVC_ACQUIRER_LIVE: 'simulated' })].map(
-      (acquirer) => [acquirer.serves('test'), acquirer.serves('live')],
-    );
+    const supportedModes = [
+      clientWithEnv({}),
+      clientWithEnv({ SVC_ENVIRONMENT: 'production' }),
+      clientWithEnv({ SVC_ACQUIRER_LIVE: 'simulated' }),
+    ].map((acquirer) => [acquirer.supportsMode('test'), acquirer.supportsMode('live')]);
     expect(supportedModes).toEqual([
       [true, false],
       [true, false],

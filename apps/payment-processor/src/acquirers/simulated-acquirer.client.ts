@@ -39,7 +39,9 @@ const DECLINE_CODES: Readonly<Record<string, DeclineCode>> = {
   'not-verified': 'verification.failed',
 };
 
-/** Timeout of queries, reversals and calls about cards. The caller of a charge or refund sets the timeout of that call. */
+/**
+ * Timeout of queries, reversals and calls about cards. The caller of a charge or refund sets the timeout of that call.
+ */
 const QUERY_TIMEOUT_MS = 5_000;
 /** Larger responses are not read. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
@@ -69,18 +71,22 @@ export class SimulatedAcquirerClient extends Acquirer {
     return new SimulatedAcquirerClient(config.SVC_ACQUIRER_URL, config.SVC_ACQUIRER_CONCURRENCY, supportsLive);
   }
 
-  override serves(mode: Mode): boolean {
+  override supportsMode(mode: Mode): boolean {
     return mode === 'test' || this.supportsLive;
   }
 
   /** The simulated bank opens an account for every merchant automatically. */
-  override defaultAccountOf(merchantId: number): string {
+  override getDefaultAccount(merchantId: number): string {
     return `merchant-${merchantId}`;
   }
 
   override charge({ card, payerReturnUrl, payer, ...terms }: CardCharge, signal: AbortSignal): Promise<ChargeOutcome> {
     const source = 'vaultToken' in card ? { vaultToken: card.vaultToken } : { cardNumber: card.cardNumber };
-    return this.postCharge(terms.account, { ...chargeRequestBody(terms), ...source, returnUrl: payerReturnUrl, payer }, signal);
+    return this.postCharge(
+      terms.account,
+      { ...chargeRequestBody(terms), ...source, returnUrl: payerReturnUrl, payer },
+      signal,
+    );
   }
 
   override async storeCard({ cardNumber }: Card, mode: Mode): Promise<StoredCard | 'invalid' | 'unknown'> {
@@ -119,7 +125,11 @@ export class SimulatedAcquirerClient extends Acquirer {
   }
 
   override chargeVerified(charge: VerifiedCharge, signal: AbortSignal): Promise<ChargeOutcome> {
-    return this.postCharge(charge.account, { ...chargeRequestBody(charge), challengeReference: charge.challengeReference }, signal);
+    return this.postCharge(
+      charge.account,
+      { ...chargeRequestBody(charge), challengeReference: charge.challengeReference },
+      signal,
+    );
   }
 
   private async postCharge(account: MerchantAccount, body: object, signal: AbortSignal): Promise<ChargeOutcome> {
@@ -133,7 +143,9 @@ export class SimulatedAcquirerClient extends Acquirer {
     try {
       const response = await this.pool.request(request);
       const record =
-        response.statusCode === 200 ? ((await response.body.json()) as ChargeRecord | null) : await response.body.dump();
+        response.statusCode === 200
+          ? ((await response.body.json()) as ChargeRecord | null)
+          : await response.body.dump();
       return record ? parseChargeOutcome(record) : { kind: 'unknown' };
     } catch (error) {
       // Without a connection nothing was sent. After any other error the charge may have happened.

@@ -1,4 +1,6 @@
-/** Parses the simulated acquirer's responses about refunds and statements. An unexpected response counts as no response. */
+/**
+ * Parses the simulated acquirer's responses about refunds and statements. An unexpected response counts as no response.
+ */
 import { isAmountInCents, isText, MAX_IDENTIFIER_LENGTH } from '@svc/contracts';
 import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js';
 

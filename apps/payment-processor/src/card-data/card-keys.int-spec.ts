@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { CardKeyPublishedV1, ERROR_CATALOGUE, type PublicKeyJwk } from '@svc/contracts';
 import { type RunningService, startService } from '@svc/service';
 import { httpClient, waitUntil } from '@svc/testing';
-import { encryptedCard } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { encryptCard } from '../../test/encrypted-card.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { paymentProcessorService } from '../index.js';
-import { CARD_KEY_OVERLAP_MS, MAX_OPENING_CARD_KEYS } from './card-key.js';
+import { CARD_KEY_OVERLAP_MS, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
 import { CardKeys } from './card-keys.js';
 
 const PATH = '/admin/v1/card-keys';
@@ -35,10 +35,14 @@ function startReplica(): Promise<RunningService> {
   return startService(paymentProcessorService, { env: { ...env, SVC_PORT: '0' }, clock: processor.clock });
 }
 
-const buildBinding = () => ({ sessionId: randomUUID(), try: 1, expiresAt: processor.clock.later(60_000).toISOString() });
+const buildBinding = () => ({
+  sessionId: randomUUID(),
+  try: 1,
+  expiresAt: processor.clock.later(60_000).toISOString(),
+});
 const decryptCardOn = async (service: RunningService, key: PublicKeyJwk): Promise<unknown> => {
   const binding = buildBinding();
-  return service.app.get(CardKeys).openCard(await encryptedCard(key, binding), binding);
+  return service.app.get(CardKeys).decryptCard(await encryptCard(key, binding), binding);
 };
 const expectAccepted = async (key: PublicKeyJwk): Promise<void> => {
   for (const service of [processor.service, replica]) await decryptCardOn(service, key);
@@ -62,7 +66,9 @@ const rotateKey = async (): Promise<PublicKeyJwk> => {
 const listKeyStates = async () =>
   (await admin('GET', PATH)).body.cardKeys.map(({ kid, state }: Record<string, string>) => [kid, state]);
 const listPrivateKeys = async () =>
-  processor.dataSource.query(`SELECT kid, sealed_private_key IS NOT NULL AS "hasPrivateKey" FROM card_keys ORDER BY version`);
+  processor.dataSource.query(
+    `SELECT kid, sealed_private_key IS NOT NULL AS "hasPrivateKey" FROM card_keys ORDER BY version`,
+  );
 
 test('before a rotation, every replica publishes and decrypts with the same single key', async () => {
   expect(await publishedKeys()).toEqual([[1, processor.cardKey]]);
@@ -72,7 +78,7 @@ test('before a rotation, every replica publishes and decrypts with the same sing
 });
 
 test('after a rotation the new key is published, and the old key is still accepted for 24 hours', async () => {
-  const partner = await aPartner(processor);
+  const partner = await createPartner(processor);
   const oldKey = processor.cardKey;
   await expectAccepted(oldKey);
   const key = await rotateKey();
@@ -90,7 +96,7 @@ test('after a rotation the new key is published, and the old key is still accept
     [key.kid, 'current'],
     [oldKey.kid, 'accepted'],
   ]);
-  await processor.clearUp();
+  await processor.runCleanup();
   await expectAccepted(oldKey);
   await expectAccepted(key);
   // Both processes still cache the key, because less than a second has passed.
@@ -117,10 +123,10 @@ test('a card that was encrypted with a retired or unknown key is rejected with 4
   const oldKey = processor.cardKey;
   const key = await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS);
-  const partner = await aPartner(processor);
+  const partner = await createPartner(processor);
   const storeCard = async (publicJwk: PublicKeyJwk) =>
     partner.call('POST', '/v1/cards', {
-      encryptedCard: await encryptedCard(publicJwk, { ...buildBinding(), sessionId: partner.organisationId }),
+      encryptedCard: await encryptCard(publicJwk, { ...buildBinding(), sessionId: partner.organisationId }),
     });
   for (const unusableKey of [oldKey, { ...key, kid: randomUUID() }]) {
     const { status, body } = await storeCard(unusableKey);
@@ -136,13 +142,13 @@ test('a private key is erased when the key is retired, not earlier, and never fo
   const oldKey = processor.cardKey;
   const key = await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS - 1);
-  await processor.clearUp();
+  await processor.runCleanup();
   expect(await listPrivateKeys()).toEqual([
     { kid: oldKey.kid, hasPrivateKey: true },
     { kid: key.kid, hasPrivateKey: true },
   ]);
   processor.clock.advance(1);
-  await processor.clearUp();
+  await processor.runCleanup();
   expect(await listPrivateKeys()).toEqual([
     { kid: oldKey.kid, hasPrivateKey: false },
     { kid: key.kid, hasPrivateKey: true },
@@ -153,16 +159,16 @@ test('a private key is erased when the key is retired, not earlier, and never fo
 });
 
 test('a stored card can still pay after the key that encrypted it is retired', async () => {
-  const { organisationId, call } = await aPartner(processor);
+  const { organisationId, call } = await createPartner(processor);
   const storedCard = await call('POST', '/v1/cards', {
-    encryptedCard: await encryptedCard(processor.cardKey, { ...buildBinding(), sessionId: organisationId }),
+    encryptedCard: await encryptCard(processor.cardKey, { ...buildBinding(), sessionId: organisationId }),
   });
   expect(storedCard.status).toBe(201);
   await rotateKey();
   processor.clock.advance(CARD_KEY_OVERLAP_MS);
-  await processor.clearUp();
-  const partner = await aPartner(processor, 'test', organisationId);
-  const merchant = await aMerchant(processor);
+  await processor.runCleanup();
+  const partner = await createPartner(processor, 'test', organisationId);
+  const merchant = await createMerchant(processor);
   const expiresAt = processor.clock.later(60_000).toISOString();
   const paid = await partner.pay(await openInvoice(processor, { ...merchant, expiresAt }), {
     paymentMethod: { card: { token: storedCard.body.token } },
@@ -185,7 +191,9 @@ test('a rotation that waits for a concurrent rotation is rejected with 409 and c
   const concurrentRotation = processor.dataSource.createQueryRunner();
   await concurrentRotation.startTransaction();
   const kid = randomUUID();
-  await concurrentRotation.query(`UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current`, [processor.clock.now()]);
+  await concurrentRotation.query(`UPDATE card_keys SET current = NULL, replaced_at = $1 WHERE current`, [
+    processor.clock.now(),
+  ]);
   const rotation = admin('POST', PATH);
   await waitUntil('the rotation to wait for the row', 10_000, async () => {
     const waiting = await processor.dataSource.query<unknown[]>(
@@ -204,15 +212,15 @@ test('a rotation that waits for a concurrent rotation is rejected with 409 and c
 });
 
 test('at most ten keys are accepted at the same time, until the oldest is retired', async () => {
-  for (let keys = 1; keys < MAX_OPENING_CARD_KEYS; keys++) {
+  for (let keys = 1; keys < MAX_ACCEPTED_CARD_KEYS; keys++) {
     await rotateKey();
     processor.clock.advance(1_000);
   }
   const before = await listKeyStates();
-  expect(before).toHaveLength(MAX_OPENING_CARD_KEYS);
+  expect(before).toHaveLength(MAX_ACCEPTED_CARD_KEYS);
   expect((await admin('POST', PATH)).status).toBe(409);
   expect(await listKeyStates()).toEqual(before);
-  processor.clock.advance(CARD_KEY_OVERLAP_MS - (MAX_OPENING_CARD_KEYS - 1) * 1_000);
+  processor.clock.advance(CARD_KEY_OVERLAP_MS - (MAX_ACCEPTED_CARD_KEYS - 1) * 1_000);
   await rotateKey();
 });
 

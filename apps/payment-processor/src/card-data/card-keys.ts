@@ -8,10 +8,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
-import { type CardKey, MAX_OPENING_CARD_KEYS, opensCards } from './card-key.js';
+import { type CardKey, MAX_ACCEPTED_CARD_KEYS, canDecryptCards } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';
-import { checkOpenedCard } from './decrypted-card.js';
+import { checkDecryptedCard } from './decrypted-card.js';
 
 /** Longer values are rejected; a real encrypted card has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4096;
@@ -36,10 +36,12 @@ export class CardKeys implements OnModuleInit {
     @Inject(Clock) private readonly clock: Clock,
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {
-    this.privateKeys = new TtlCache(clock, MAX_OPENING_CARD_KEYS);
+    this.privateKeys = new TtlCache(clock, MAX_ACCEPTED_CARD_KEYS);
   }
 
-  /** Creates and publishes the first key pair. If two replicas start at the same time, only one of them inserts a key. */
+  /**
+   * Creates and publishes the first key pair. If two replicas start at the same time, only one of them inserts a key.
+   */
   async onModuleInit(): Promise<void> {
     const kid = randomUUID();
     const { publicJwk, sealedPrivateKey } = await newSealedKeyPair(kid, this.config.SVC_SEALING_KEY);
@@ -67,7 +69,7 @@ export class CardKeys implements OnModuleInit {
    * Decrypts a card that is bound to this session and try. Throws `request.invalid` for any other value, and
    * `card-key.not-in-use` when the card's key is unknown or retired.
    */
-  async openCard(
+  async decryptCard(
     encryptedCard: string,
     expected: { sessionId: string; try: number },
     { needsCvv = true }: { needsCvv?: boolean } = {},
@@ -76,7 +78,7 @@ export class CardKeys implements OnModuleInit {
       if (cause instanceof DomainError) throw cause;
       throw unreadableCard(cause);
     });
-    return checkOpenedCard(decrypted, expected, this.clock.now(), needsCvv);
+    return checkDecryptedCard(decrypted, expected, this.clock.now(), needsCvv);
   }
 
   private async decrypt(encryptedCard: string): Promise<unknown> {
@@ -88,7 +90,7 @@ export class CardKeys implements OnModuleInit {
 
   private async getPrivateKey(kid: string): Promise<KeyObject> {
     const cached = await this.privateKeys.find(kid, () => this.loadPrivateKey(kid));
-    if (!cached || !opensCards(cached, this.clock.now())) throw new DomainError('card-key.not-in-use');
+    if (!cached || !canDecryptCards(cached, this.clock.now())) throw new DomainError('card-key.not-in-use');
     return cached.privateKey;
   }
 
@@ -102,7 +104,8 @@ export class CardKeys implements OnModuleInit {
 
 /** The text of any other error could contain decrypted data, so the cause contains only the error's name. */
 function unreadableCard(cause?: unknown): DomainError {
-  const reason = cause instanceof UnreadableCardError ? cause.message : cause instanceof Error ? cause.name : 'unusable';
+  const reason =
+    cause instanceof UnreadableCardError ? cause.message : cause instanceof Error ? cause.name : 'unusable';
   return new DomainError('request.invalid', {
     message: 'The encrypted card cannot be read. Reload the page and try again.',
     cause: new Error(`Encrypted card rejected: ${reason}`),

@@ -3,12 +3,13 @@ import { type Card } from './card.js';
 import { cardProblems } from './decrypted-card.js';
 
 /**
- * Reports the invalid fields of a plain-text card together with the other errors of a request. If the request has no other error,
- * the rule reports nothing: a card may expire between an accepted payment and its retry, and the retry must still return the first
- * response (C7). {@link CardKeys} checks the card again before a charge.
+ * Reports the invalid fields of a plain-text card together with the other errors of a request. If the request has no
+ * other error, the rule reports nothing: a card may expire between an accepted payment and its retry, and the retry
+ * must still return the first response (C7). {@link CardKeys} checks the card again before a charge.
  *
  * @param parent path of the card with a trailing full stop, or `''`
- * @param getCard returns the plain-text card of the request, or undefined when the request has none. Its fields may be malformed
+ * @param getCard returns the plain-text card of the request, or undefined when the request has none. Its fields may be
+ *   malformed
  */
 export function cardRule<Request>(
   now: Date,
@@ -26,7 +27,9 @@ export function cardRule<Request>(
       if (typeof card !== 'object' || card === null) return [];
       const inputFieldsOf = (field: string): string[] =>
         field === `${parent}expiryDate` ? [`${parent}expiryMonth`, `${parent}expiryYear`] : [field];
-      return cardProblems(card, now, { parent, needsCvv }).filter(({ field }) => !inputFieldsOf(field).some(isMalformed));
+      return cardProblems(card, now, { parent, needsCvv }).filter(
+        ({ field }) => !inputFieldsOf(field).some(isMalformed),
+      );
     },
   };
 }

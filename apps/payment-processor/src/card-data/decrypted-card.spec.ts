@@ -1,5 +1,5 @@
 import { DomainError, type FieldProblem } from '@svc/kernel';
-import { checkCard, checkOpenedCard, isLuhnValid } from './decrypted-card.js';
+import { checkCard, checkDecryptedCard, isLuhnValid } from './decrypted-card.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const CARD = {
@@ -26,7 +26,9 @@ const findProblems = (change: object, options?: Parameters<typeof checkCard>[2])
 
 describe('a decrypted card', () => {
   it('with the expected session and try is returned, without unknown fields', () => {
-    expect(checkOpenedCard({ card: { ...CARD, unknownField: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(CARD);
+    expect(checkDecryptedCard({ card: { ...CARD, unknownField: 1 }, binding: BINDING }, EXPECTED, NOW)).toStrictEqual(
+      CARD,
+    );
   });
 
   it.each<[string, unknown]>([
@@ -39,16 +41,18 @@ describe('a decrypted card', () => {
     ['a binding that is null', { card: CARD, binding: null }],
     ['a text instead of an object', 'text'],
   ])('with %s is rejected', (_, decrypted) => {
-    const error = catchDomainError(() => checkOpenedCard(decrypted, EXPECTED, NOW));
+    const error = catchDomainError(() => checkDecryptedCard(decrypted, EXPECTED, NOW));
     expect(error.message).toBe('The card was encrypted for another page. Reload the page and try again.');
     expect(error.code).toBe('request.invalid');
   });
 
   it('that is not an object is rejected; the CVV of a valid card is removed if none is needed', () => {
     for (const card of [undefined, null, 'text'])
-      expect(catchDomainError(() => checkOpenedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(4);
+      expect(catchDomainError(() => checkDecryptedCard({ card, binding: BINDING }, EXPECTED, NOW)).fields).toHaveLength(
+        4,
+      );
     const { cvv: _, ...cardWithoutCvv } = CARD;
-    expect(checkOpenedCard({ card: CARD, binding: BINDING }, EXPECTED, NOW, false)).toStrictEqual(cardWithoutCvv);
+    expect(checkDecryptedCard({ card: CARD, binding: BINDING }, EXPECTED, NOW, false)).toStrictEqual(cardWithoutCvv);
   });
 });
 

@@ -3,10 +3,10 @@ import { DomainError, type FieldProblem } from '@svc/kernel';
 import type { Card, CardBinding } from './card.js';
 
 /**
- * Checks that a decrypted card was encrypted for this session and try, and that its fields are valid. An error names the invalid
- * fields and never contains their values.
+ * Checks that a decrypted card was encrypted for this session and try, and that its fields are valid. An error names
+ * the invalid fields and never contains their values.
  */
-export function checkOpenedCard(
+export function checkDecryptedCard(
   decrypted: unknown,
   expected: { sessionId: string; try: number },
   now: Date,
@@ -37,7 +37,10 @@ export function checkCard(card: Partial<Record<keyof Card, unknown>>, now: Date,
   return { cardNumber, ...(checks.needsCvv === false ? {} : { cvv }), holderName, expiryMonth, expiryYear } as Card;
 }
 
-/** Returns the invalid fields of a card. The CVV is checked only if it is required. No message contains the value of a field. */
+/**
+ * Returns the invalid fields of a card. The CVV is checked only if it is required. No message contains the value of a
+ * field.
+ */
 export function cardProblems(
   card: Partial<Record<keyof Card, unknown>>,
   now: Date,
@@ -47,12 +50,22 @@ export function cardProblems(
   const addProblemUnless = (isValid: boolean, field: string, message: string): void =>
     void (isValid || problems.push({ field: parent + field, message }));
   const { cardNumber, cvv, holderName, expiryMonth, expiryYear } = card;
-  addProblemUnless(typeof cardNumber === 'string' &&
-    /^\d{12,19}$/.test(cardNumber) &&
-    isLuhnValid(cardNumber), 'cardNumber', 'The card number is not valid.');
-  addProblemUnless(!needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)), 'cvv', 'The CVV has 3 or 4 digits.');
+  addProblemUnless(
+    typeof cardNumber === 'string' && /^\d{12,19}$/.test(cardNumber) && isLuhnValid(cardNumber),
+    'cardNumber',
+    'The card number is not valid.',
+  );
+  addProblemUnless(
+    !needsCvv || (typeof cvv === 'string' && /^\d{3,4}$/.test(cvv)),
+    'cvv',
+    'The CVV has 3 or 4 digits.',
+  );
   addProblemUnless(isText(holderName, MAX_IDENTIFIER_LENGTH), 'holderName', 'The name on the card is missing.');
-  addProblemUnless(isNotExpired(expiryMonth, expiryYear, now), 'expiryDate', 'The expiry date is not valid or has passed.');
+  addProblemUnless(
+    isNotExpired(expiryMonth, expiryYear, now),
+    'expiryDate',
+    'The expiry date is not valid or has passed.',
+  );
   return problems;
 }
 

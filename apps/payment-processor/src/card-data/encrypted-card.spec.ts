@@ -8,7 +8,11 @@ const newKeyPair = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const recipientKeys = newKeyPair();
 
 /** Encrypts with jose, the library that pages and partners use. */
-function encrypt(text: string, header: Partial<CompactJWEHeaderParameters> = {}, to: KeyObject = recipientKeys.publicKey) {
+function encrypt(
+  text: string,
+  header: Partial<CompactJWEHeaderParameters> = {},
+  to: KeyObject = recipientKeys.publicKey,
+) {
   return new CompactEncrypt(Buffer.from(text))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: KID, ...header })
     .encrypt(to);

@@ -4,8 +4,8 @@ import { createDecipheriv, createHash, createPublicKey, diffieHellman, type KeyO
  * An encrypted card as a page sends it (P8): JWE in compact serialisation (RFC 7516), direct ECDH-ES on the curve P-256
  * (RFC 7518, 4.6), A256GCM. Everything else is rejected: other algorithms, compression, critical extensions.
  *
- * `CardKeys` decrypts with this code and not with the library that encrypts, because the library needs twice the processor time for
- * each payment.
+ * `CardKeys` decrypts with this code and not with the library that encrypts, because the library needs twice the
+ * processor time for each payment.
  */
 export interface EncryptedCard {
   /** Id of the key pair. */
@@ -14,7 +14,9 @@ export interface EncryptedCard {
   decrypt(privateKey: KeyObject): Buffer;
 }
 
-/** Parses a JWE. Throws {@link UnreadableCardError} for any value that is not a JWE as {@link EncryptedCard} describes. */
+/**
+ * Parses a JWE. Throws {@link UnreadableCardError} for any value that is not a JWE as {@link EncryptedCard} describes.
+ */
 export function readEncryptedCard(jwe: string): EncryptedCard {
   const parts = jwe.split('.');
   if (parts.length !== 5) throw new UnreadableCardError('parts');

@@ -7,13 +7,14 @@ import { EventLog } from '@svc/messaging';
 import { inTransaction } from '@svc/persistence';
 import { DataSource, type EntityManager } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
-import { type CardKeyView, MAX_OPENING_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
+import { type CardKeyView, MAX_ACCEPTED_CARD_KEYS, overlapStart, toCardKeyView } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { CARD_KEY_AGGREGATE } from './card-keys.js';
 
 /**
- * Replaces the current key for card data (P8). Cards encrypted with the old key are accepted during the overlap ({@link CARD_KEY_OVERLAP_MS}).
- * Then the old private key is erased. Stored cards do not depend on the key, because they are in the acquirer's vault.
+ * Replaces the current key for card data (P8). Cards encrypted with the old key are accepted during the overlap ({@link
+ * CARD_KEY_OVERLAP_MS}). Then the old private key is erased. Stored cards do not depend on the key, because they are in
+ * the acquirer's vault.
  */
 @Injectable()
 export class RotateCardKey {
@@ -54,14 +55,17 @@ export class RotateCardKey {
     await this.keys.erasePrivateKeysReplacedUntil(overlapStart(this.clock.now()));
   }
 
-  /** Returns the version of the replaced key. Its row stays locked, so that a concurrent rotation waits and then finds no current key. */
+  /**
+   * Returns the version of the replaced key. Its row stays locked, so that a concurrent rotation waits and then finds
+   * no current key.
+   */
   private async replaceCurrent(tx: EntityManager, now: Date): Promise<number> {
     const replacedVersion = await this.keys.replaceCurrent(tx, now);
     if (replacedVersion === undefined)
       throw new DomainError('resource.conflict', { message: 'Another rotation of the card key has just been made.' });
-    if ((await this.keys.countReplacedSince(tx, overlapStart(now))) >= MAX_OPENING_CARD_KEYS)
+    if ((await this.keys.countReplacedSince(tx, overlapStart(now))) >= MAX_ACCEPTED_CARD_KEYS)
       throw new DomainError('resource.conflict', {
-        message: `${MAX_OPENING_CARD_KEYS} card keys still decrypt cards. Wait until the oldest is retired.`,
+        message: `${MAX_ACCEPTED_CARD_KEYS} card keys still decrypt cards. Wait until the oldest is retired.`,
       });
     return replacedVersion;
   }

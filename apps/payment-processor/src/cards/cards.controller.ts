@@ -43,8 +43,9 @@ export class CardsController {
   }
 
   /**
-   * Reads the encryption key for `encryptedCard` (P8): a public JWK on P-256. After a rotation, cards encrypted with the old key are
-   * accepted for 24 hours. Later they are rejected with `card-key.not-in-use` (400), and the client must read the key again.
+   * Reads the encryption key for `encryptedCard` (P8): a public JWK on P-256. After a rotation, cards encrypted with
+   * the old key are accepted for 24 hours. Later they are rejected with `card-key.not-in-use` (400), and the client
+   * must read the key again.
    */
   @Get('encryption-key')
   @Header('cache-control', 'private, max-age=60')

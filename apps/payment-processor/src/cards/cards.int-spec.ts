@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { waitUntil } from '@svc/testing';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { CardRepository } from './card.repository.js';
@@ -16,8 +16,8 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterAll(() => processor.stop());
 
@@ -52,10 +52,17 @@ test('a customer stores a card, pays with it several times, and deletes it', asy
 });
 
 test('a stored card is declined or requires a verification, as a card with the same number does', async () => {
-  const storeCard = async (number: string) => (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
-  const declined = await partner.pay(await openNewInvoice(), paymentWithToken(await storeCard(CARDS.insufficientFunds)));
+  const storeCard = async (number: string) =>
+    (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
+  const declined = await partner.pay(
+    await openNewInvoice(),
+    paymentWithToken(await storeCard(CARDS.insufficientFunds)),
+  );
   expect(declined.body).toMatchObject({ status: 'failed', errors: [{ errorReference: '11' }] });
-  const verified = await partner.pay(await openNewInvoice(), paymentWithToken(await storeCard(CARDS.verified)));
+  const verified = await partner.pay(
+    await openNewInvoice(),
+    paymentWithToken(await storeCard(CARDS.verificationRequired)),
+  );
   expect(verified.body).toMatchObject({ status: 'verificationRequired', verificationUrl: expect.any(String) });
 });
 
@@ -63,7 +70,7 @@ test('a card encrypted for its owner is stored without a CVV, and rejected for a
   const customer = await partner.customer();
   const key = (await customer.call('GET', '/v1/cards/encryption-key')).body;
   expect(key).toEqual(processor.cardKey);
-  const encryptFor = (sessionId: string) => encryptedCard(key, { sessionId, try: 1 }, { cvv: undefined });
+  const encryptFor = (sessionId: string) => encryptCard(key, { sessionId, try: 1 }, { cvv: undefined });
   const storeCard = async (sessionId: string) =>
     customer.call('POST', '/v1/cards', { encryptedCard: await encryptFor(sessionId) });
   expect((await storeCard(customer.customerReference)).status).toBe(201);
@@ -76,7 +83,11 @@ test('a card encrypted for its owner is stored without a CVV, and rejected for a
 });
 
 test('only the owner may use and delete a card', async () => {
-  const [customer, otherCustomer, stranger] = [await partner.customer(), await partner.customer(), await aPartner(processor)];
+  const [customer, otherCustomer, stranger] = [
+    await partner.customer(),
+    await partner.customer(),
+    await createPartner(processor),
+  ];
   const storeCard = async (owner: { call: PartnerUnderTest['call'] }) =>
     (await owner.call('POST', '/v1/cards', plainCard())).body.token as string;
   const [tokenOfCustomer, tokenOfOrganisation] = [await storeCard(customer), await storeCard(partner)];
@@ -89,7 +100,9 @@ test('only the owner may use and delete a card', async () => {
   expect(await payStatus(partner, tokenOfOrganisation)).toBe(201);
   // The organisation's server may use a customer's card only for that customer.
   expect(await payStatus(partner, tokenOfCustomer, { customer: { id: customer.customerReference } })).toBe(201);
-  expect(await payStatus(partner, tokenOfCustomer, { customer: { id: customer.customerReference.toUpperCase() } })).toBe(201);
+  expect(
+    await payStatus(partner, tokenOfCustomer, { customer: { id: customer.customerReference.toUpperCase() } }),
+  ).toBe(201);
   expect(await payStatus(partner, tokenOfCustomer, { customer: { id: otherCustomer.customerReference } })).toBe(404);
   for (const token of [tokenOfCustomer, tokenOfOrganisation]) expect(await payStatus(stranger, token)).toBe(404);
 
@@ -103,7 +116,7 @@ test('only the owner may use and delete a card', async () => {
 });
 
 test('a card that was stored in test mode can be neither used nor deleted in live mode', async () => {
-  const livePartner = await aPartner(processor, 'live', partner.organisationId);
+  const livePartner = await createPartner(processor, 'live', partner.organisationId);
   const customer = await partner.customer();
   const sameCustomerInLiveMode = await livePartner.customer(customer.customerReference);
   const { token } = (await customer.call('POST', '/v1/cards', plainCard())).body as { token: string };
@@ -116,7 +129,8 @@ test('a card that was stored in test mode can be neither used nor deleted in liv
 });
 
 test('only the card in the request is used or deleted, also if the owner has several cards', async () => {
-  const storeCard = async (number: string) => (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
+  const storeCard = async (number: string) =>
+    (await partner.call('POST', '/v1/cards', plainCard(number))).body.token as string;
   const [first, second] = [await storeCard(CARDS.approved), await storeCard('5555555555554444')];
   const paid = await partner.pay(await openNewInvoice(), paymentWithToken(second));
   expect(paid.body).toMatchObject({ status: 'success', paymentMethodDescription: '**** 4444' });
@@ -154,7 +168,11 @@ test('while the vault is unavailable no card is stored, and deleted cards are re
   const storeSpy = jest.spyOn(acquirer, 'storeCard').mockResolvedValue('unknown');
   const deleteSpy = jest.spyOn(acquirer, 'deleteCard').mockResolvedValue(false);
   const unavailable = await partner.call('POST', '/v1/cards', plainCard());
-  expect([unavailable.status, unavailable.headers['retry-after'], unavailable.body.errors[0].errorReference]).toEqual([503, '5', '30']);
+  expect([unavailable.status, unavailable.headers['retry-after'], unavailable.body.errors[0].errorReference]).toEqual([
+    503,
+    '5',
+    '30',
+  ]);
   expect((await partner.call('DELETE', `/v1/cards/${token}`)).status).toBe(204);
   expect((await partner.pay(await openNewInvoice(), paymentWithToken(token))).status).toBe(404);
   const findPostponed = async () =>
@@ -238,8 +256,8 @@ test('a card number is stored in no table and in no record of the bank', async (
   };
   expect(await tablesContaining('**** 5100')).toEqual(expect.arrayContaining(['cards', 'event_log', 'payments']));
   expect(await tablesContaining(cardNumber)).toEqual([]);
-  expect(readFileSync(processor.books, 'utf8')).toContain('vaultToken');
-  expect(readFileSync(processor.books, 'utf8')).not.toContain(cardNumber);
+  expect(readFileSync(processor.bankFile, 'utf8')).toContain('vaultToken');
+  expect(readFileSync(processor.bankFile, 'utf8')).not.toContain(cardNumber);
 });
 
 test('cards that the vault fails to delete do not block other deletions, and are retried with backoff', async () => {
@@ -298,6 +316,10 @@ test('a 400 names all invalid fields of a card: fields with a wrong type and fie
     'expiryMonth',
     'cardNumber',
   ]);
-  expect(await statusAndFields({ ...plainCard(), holderName: 7, expiryYear: 2020 })).toEqual([400, 'holderName', 'expiryDate']);
+  expect(await statusAndFields({ ...plainCard(), holderName: 7, expiryYear: 2020 })).toEqual([
+    400,
+    'holderName',
+    'expiryDate',
+  ]);
   expect(await statusAndFields({ holderName: '' })).toEqual([400, 'holderName', 'cardNumber']);
 });

@@ -9,7 +9,10 @@ import { type CardOwner, CardRepository } from './card.repository.js';
 const POLL_MS = 30_000;
 const BATCH_SIZE = 50;
 
-/** Deletes a stored card (P7). Payments reject the card immediately. A job then deletes it at the acquirer's vault, and retries until the vault confirms. */
+/**
+ * Deletes a stored card (P7). Payments reject the card immediately. A job then deletes it at the acquirer's vault, and
+ * retries until the vault confirms.
+ */
 @Injectable()
 export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job: PeriodicJob;
@@ -23,8 +26,8 @@ export class DeleteCard implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /**
-   * Throws `resource.not-found` for a card of another owner, a deleted card and a malformed token. Does not wait for the
-   * vault, because an unavailable vault would block the caller.
+   * Throws `resource.not-found` for a card of another owner, a deleted card and a malformed token. Does not wait for
+   * the vault, because an unavailable vault would block the caller.
    */
   async execute(owner: CardOwner, token: string): Promise<void> {
     if (!isText(token, MAX_IDENTIFIER_LENGTH) || !(await this.cards.delete(owner, token)))

@@ -11,8 +11,8 @@ import { checkCard } from '../card-data/decrypted-card.js';
 import { type CardOwner, CardRepository } from './card.repository.js';
 
 /**
- * Stores a card in the acquirer's vault, and the vault token in this service (P7). If the process crashes in between, the vault has a
- * card whose vault token is unknown here. Such a card cannot be charged.
+ * Stores a card in the acquirer's vault, and the vault token in this service (P7). If the process crashes in between,
+ * the vault has a card whose vault token is unknown here. Such a card cannot be charged.
  */
 @Injectable()
 export class StoreCard {
@@ -26,7 +26,7 @@ export class StoreCard {
   async execute(owner: CardOwner, body: unknown): Promise<CardAnswer> {
     const request = await readBody(StoreCardRequest, body, cardRules(this.clock.now()));
     const card = await this.readCard(owner, request);
-    if (!this.acquirer.serves(owner.mode)) throw new DomainError('live-mode.unavailable');
+    if (!this.acquirer.supportsMode(owner.mode)) throw new DomainError('live-mode.unavailable');
     const stored = await this.acquirer.storeCard(card, owner.mode);
     if (stored === 'invalid') throw new DomainError('card.invalid');
     if (stored === 'unknown') throw new DomainError('acquirer.unavailable', { retryAfterSeconds: 5 });
@@ -54,7 +54,7 @@ export class StoreCard {
     if (!encryptedCard) return checkCard({ ...request }, this.clock.now(), { needsCvv: false });
     // The encrypted card is bound to its owner, so that a copy of it cannot be stored for another owner.
     const sessionId = owner.customerReference ?? owner.organisationId;
-    return this.cardKeys.openCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
+    return this.cardKeys.decryptCard(encryptedCard, { sessionId, try: 1 }, { needsCvv: false });
   }
 }
 

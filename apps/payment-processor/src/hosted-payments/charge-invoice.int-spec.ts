@@ -7,9 +7,9 @@ import {
   type PaymentSnapshot,
   PaymentSucceededV1,
 } from '@svc/contracts';
-import { anInvoicePayable, aPayable } from '../../test/builders.js';
+import { buildInvoicePayable, buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 const createInvoice = async (features: MerchantFeatures = {}, over: { minimumAmount?: number } = {}) =>
-  openInvoice(processor, await aMerchant(processor, { features, ...over }));
+  openInvoice(processor, await createMerchant(processor, { features, ...over }));
 const findPayments = (payableId: string): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 const findEvents = async (payableId: string): Promise<PaymentSnapshot[]> =>
@@ -39,7 +39,7 @@ test('a payment of an invoice and its events contain the till’s reference and 
   expect(paid.partner).toBeUndefined();
   // The site of the invoice is a web shop with the reference WEB.
   expect((await findEvents(invoice.payableId)).map(({ siteReference }) => siteReference)).toEqual(['TILL-1', 'TILL-1']);
-  expect(await processor.check(invoice)).toEqual([paid]);
+  expect(await processor.pollPayments(invoice)).toEqual([paid]);
   expect(paymentNotificationOf(paid)).toMatchObject({
     ...{ invoiceReference: invoice.payableId, invoiceExternalReference: 'inv-1', siteReference: 'TILL-1' },
     ...{ status: 1, tenderedAmount: 12_345, vouchers: [], customer: { firstName: '', lastName: '' } },
@@ -63,17 +63,27 @@ test('a tip and an edited amount that the merchant allows are charged, booked in
 
 test('a tip is also charged when the payer must be verified', async () => {
   const invoice = await createInvoice({ tip: { enabled: true } });
-  const challengedPayment = await processor.payInvoice(invoice, { card: CARDS.verified, command: { tipAmount: 155 } });
+  const challengedPayment = await processor.payInvoice(invoice, {
+    card: CARDS.verificationRequired,
+    command: { tipAmount: 155 },
+  });
   expect(challengedPayment.state).toBe('verificationRequired');
   await processor.answerChallenge(challengedPayment, 'confirm');
-  expect(await processor.check(invoice)).toMatchObject([{ state: 'success', tipAmount: 155, processedAmount: 12_500 }]);
+  expect(await processor.pollPayments(invoice)).toMatchObject([
+    { state: 'success', tipAmount: 155, processedAmount: 12_500 },
+  ]);
 });
 
 describe('a payment of an invoice', () => {
   const EDITABLE = { amount: { editable: true } };
   test.each<[string, MerchantFeatures, { amount?: number; tipAmount?: number }, string]>([
     ['a tip that is not allowed', EDITABLE, { tipAmount: 1 }, 'payment.not-accepted'],
-    ['another amount although the amount is not editable', { tip: { enabled: true } }, { amount: 12_344 }, 'payable.mismatch'],
+    [
+      'another amount although the amount is not editable',
+      { tip: { enabled: true } },
+      { amount: 12_344 },
+      'payable.mismatch',
+    ],
     ['an amount below the minimum', EDITABLE, { amount: 99 }, 'payable.mismatch'],
     [
       'a total above the limit of the acquirer',
@@ -89,7 +99,7 @@ describe('a payment of an invoice', () => {
   });
 
   test('is checked against the terms of its own merchant', async () => {
-    await aMerchant(processor, { features: { tip: { enabled: true } } });
+    await createMerchant(processor, { features: { tip: { enabled: true } } });
     const invoice = await createInvoice();
     await expect(processor.payInvoice(invoice, { command: { tipAmount: 1 } })).rejects.toMatchObject({
       code: 'payment.not-accepted',
@@ -97,8 +107,8 @@ describe('a payment of an invoice', () => {
   });
 
   test('is rejected with service.not-ready while the merchant’s event has not arrived', async () => {
-    const payable = anInvoicePayable({ merchantId: 999_999 });
-    await processor.open({ payable });
+    const payable = buildInvoicePayable({ merchantId: 999_999 });
+    await processor.openPayable({ payable });
     await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'service.not-ready' });
   });
 
@@ -110,17 +120,19 @@ describe('a payment of an invoice', () => {
 });
 
 test('a retry returns the same payment, also after the merchant has changed its terms', async () => {
-  const merchant = await aMerchant(processor, { features: { tip: { enabled: true } } });
+  const merchant = await createMerchant(processor, { features: { tip: { enabled: true } } });
   const invoice = await openInvoice(processor, merchant);
   const options = { reference: randomUUID(), command: { tipAmount: 500 } };
   const paid = await processor.payInvoice(invoice, options);
-  await aMerchant(processor, { merchantId: merchant.merchantId });
+  await createMerchant(processor, { merchantId: merchant.merchantId });
   expect(await processor.payInvoice(invoice, options)).toEqual(paid);
-  expect(processor.charged().filter((reference) => reference === paid.paymentReference)).toHaveLength(1);
+  expect(processor.chargedReferences().filter((reference) => reference === paid.paymentReference)).toHaveLength(1);
 });
 
 test('a retry with another amount or tip is rejected as a conflict and charges nothing', async () => {
-  const merchant = await aMerchant(processor, { features: { tip: { enabled: true }, amount: { editable: true } } });
+  const merchant = await createMerchant(processor, {
+    features: { tip: { enabled: true }, amount: { editable: true } },
+  });
   const invoice = await openInvoice(processor, merchant);
   const reference = randomUUID();
   const paid = await processor.payInvoice(invoice, { reference, command: { tipAmount: 500 } });
@@ -128,15 +140,17 @@ test('a retry with another amount or tip is rejected as a conflict and charges n
   for (const command of [{ tipAmount: 0 }, { tipAmount: 500, amount: 10_000 }])
     await expect(processor.payInvoice(invoice, { reference, command })).rejects.toMatchObject(conflict);
   // The retry is a conflict also when the merchant's terms no longer allow a tip.
-  await aMerchant(processor, { merchantId: merchant.merchantId });
+  await createMerchant(processor, { merchantId: merchant.merchantId });
   await expect(processor.payInvoice(invoice, { reference, command: { tipAmount: 400 } })).rejects.toMatchObject(
     conflict,
   );
-  expect(processor.charged().filter((chargedReference) => chargedReference === paid.paymentReference)).toHaveLength(1);
+  expect(
+    processor.chargedReferences().filter((chargedReference) => chargedReference === paid.paymentReference),
+  ).toHaveLength(1);
 });
 
 test('a session must be paid in full, also if the command has another amount', async () => {
-  const session = aPayable();
+  const session = buildPayable();
   const commandWithLowerAmount = { amount: 1, tipAmount: 7 } as never;
   await expect(processor.payInvoice(session as never, { command: { amount: 1 } })).rejects.toMatchObject({
     code: 'request.invalid',
@@ -148,8 +162,8 @@ test('a session must be paid in full, also if the command has another amount', a
 });
 
 test('of a payer on the page and a partner at the same time one is charged and the other rejected, for each of twenty invoices', async () => {
-  const partner = await aPartner(processor);
-  const before = processor.charged().length;
+  const partner = await createPartner(processor);
+  const before = processor.chargedReferences().length;
   const outcomes = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const invoice = await createInvoice();
@@ -160,11 +174,16 @@ test('of a payer on the page and a partner at the same time one is charged and t
         ),
         partner.pay(invoice).then(({ status }) => status),
       ]);
-      return { paidCount: Number(pageOutcome === 'success') + Number(partnerStatus === 201), pageOutcome, partnerStatus };
+      return {
+        paidCount: Number(pageOutcome === 'success') + Number(partnerStatus === 201),
+        pageOutcome,
+        partnerStatus,
+      };
     }),
   );
   expect(outcomes.map(({ paidCount }) => paidCount)).toEqual(Array(20).fill(1));
   const allowedPhoneOutcomes = ['success', 'payment.in-progress', 'payable.paid'];
-  for (const { pageOutcome, partnerStatus } of outcomes) expect([allowedPhoneOutcomes.includes(pageOutcome), [201, 409].includes(partnerStatus)]).toEqual([true, true]);
-  expect(processor.charged()).toHaveLength(before + 20);
+  for (const { pageOutcome, partnerStatus } of outcomes)
+    expect([allowedPhoneOutcomes.includes(pageOutcome), [201, 409].includes(partnerStatus)]).toEqual([true, true]);
+  expect(processor.chargedReferences()).toHaveLength(before + 20);
 });

@@ -32,8 +32,9 @@ export interface IdempotencySettings {
 }
 
 /**
- * Each idempotency key has one result, even if the call is sent several times or to several replicas (C7). In one process the first
- * call runs, and later calls with the same key wait in memory. Between processes the unique constraint decides.
+ * Each idempotency key has one result, even if the call is sent several times or to several replicas (C7). In one
+ * process the first call runs, and later calls with the same key wait in memory. Between processes the unique
+ * constraint decides.
  */
 export class IdempotentCalls<T extends IdempotentResult> {
   private readonly inFlight = new InFlightCalls<{ result: T; replayed: boolean }>();
@@ -44,7 +45,7 @@ export class IdempotentCalls<T extends IdempotentResult> {
   ) {}
 
   /** `replayed`: the result is that of an earlier call with this key. */
-  async once(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
+  async runOnce(call: IdempotentCall<T>): Promise<{ result: T; replayed: boolean }> {
     for (;;) {
       const running = this.inFlight.find(call.id);
       if (!running) return this.inFlight.start(call.id, () => this.findOrCreate(call));
@@ -68,7 +69,8 @@ export class IdempotentCalls<T extends IdempotentResult> {
       await call.create();
       return undefined;
     } catch (error) {
-      // A call with the same key may have been faster in another replica. Its payment or refund can be the cause of this error.
+      // A call with the same key may have been faster in another replica. Its payment or refund can be the cause of
+      // this error.
       if (!(error instanceof DomainError) && !isUniqueViolation(error, this.settings.constraint)) throw error;
       const existing = await call.find();
       if (!existing) throw error;

@@ -10,7 +10,10 @@ import { RecoverAttempts } from './recover-attempts.js';
 /** Limits the queries to the acquirer for a payable, independently of the number of clients that poll it. */
 const MIN_QUERY_INTERVAL_MS = 1_000;
 
-/** When a client polls a payable, queries the acquirer immediately for missing outcomes (P1), without waiting for the recovery jobs. */
+/**
+ * When a client polls a payable, queries the acquirer immediately for missing outcomes (P1), without waiting for the
+ * recovery jobs.
+ */
 @Injectable()
 export class CheckPayments {
   constructor(

@@ -16,9 +16,9 @@ const BATCH_SIZE = 50;
 const VERIFICATION_QUERY_INTERVAL_MS = 5_000;
 
 /**
- * Completes operations for which possibly no client polls: it fails verifications that the payer has abandoned (P1, 15 min), finishes
- * verifications of partners' payments, and retries reversals of late approvals (H2) until the acquirer confirms them. It also erases
- * the private keys of retired card keys (P8).
+ * Completes operations for which possibly no client polls: it fails verifications that the payer has abandoned (P1, 15
+ * min), finishes verifications of partners' payments, and retries reversals of late approvals (H2) until the acquirer
+ * confirms them. It also erases the private keys of retired card keys (P8).
  */
 @Injectable()
 export class CleanupJob implements OnApplicationBootstrap, OnApplicationShutdown {

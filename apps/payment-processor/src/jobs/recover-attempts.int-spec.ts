@@ -1,5 +1,5 @@
 import { PaymentFailedV1, PaymentSucceededV1 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
@@ -19,26 +19,30 @@ const readStates = async (payableId: string): Promise<unknown> => {
 };
 
 test('a payment whose charge response was lost is processing at first, and is then recovered and recorded once', async () => {
-  const payable = aPayable();
-  const payment = await processor.pay(payable, { card: CARDS.dropsTheAnswer });
+  const payable = buildPayable();
+  const payment = await processor.pay(payable, { card: CARDS.responseLost });
   expect(payment.state).toBe('processing');
-  expect(await readStates(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  expect(await readStates(payable.payableId)).toEqual({
+    attempt: 'unknown',
+    payment: 'processing',
+    payable: 'reserved',
+  });
   await expect(processor.pay(payable, { try: 2 })).rejects.toMatchObject({ code: 'payment.in-progress' });
 
-  expect(await processor.recover()).toBe(0);
+  expect(await processor.recoverAttempts()).toBe(0);
   processor.clock.advance(2_000);
-  expect(await processor.recover()).toBe(1);
+  expect(await processor.recoverAttempts()).toBe(1);
 
   expect(await readStates(payable.payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
   expect(await processor.published(PaymentSucceededV1)).toHaveLength(1);
   processor.clock.advance(3_600_000);
-  expect(await processor.recover()).toBe(0);
+  expect(await processor.recoverAttempts()).toBe(0);
 });
 
 /** Simulates a process that crashes after it has committed the attempt and before it gets the acquirer's response. */
 async function payAndCrash(
-  payable = aPayable(),
+  payable = buildPayable(),
   { reachesTheAcquirer }: { reachesTheAcquirer: boolean },
 ): Promise<string> {
   const acquirer = processor.service.app.get(Acquirer);
@@ -56,24 +60,28 @@ test('a payment whose process crashed after the charge is recovered after 2 s', 
   const payableId = await payAndCrash(undefined, { reachesTheAcquirer: true });
   expect(await readStates(payableId)).toEqual({ attempt: 'started', payment: 'processing', payable: 'reserved' });
   processor.clock.advance(2_000);
-  await processor.recover();
+  await processor.recoverAttempts();
   expect(await readStates(payableId)).toEqual({ attempt: 'approved', payment: 'success', payable: 'paid' });
-  expect(processor.charged()).toHaveLength(1);
+  expect(processor.chargedReferences()).toHaveLength(1);
 });
 
 test('if the process crashed before the charge, the attempt stays open while the call may be in transit; then its key is blocked and the payable can be paid', async () => {
-  const payable = aPayable();
+  const payable = buildPayable();
   await payAndCrash(payable, { reachesTheAcquirer: false });
   processor.clock.advance(2_000);
-  await processor.recover();
-  expect(await readStates(payable.payableId)).toEqual({ attempt: 'unknown', payment: 'processing', payable: 'reserved' });
+  await processor.recoverAttempts();
+  expect(await readStates(payable.payableId)).toEqual({
+    attempt: 'unknown',
+    payment: 'processing',
+    payable: 'reserved',
+  });
   processor.clock.advance(8_000);
-  await processor.recover();
+  await processor.recoverAttempts();
   expect(await readStates(payable.payableId)).toEqual({ attempt: 'notAttempted', payment: 'failed', payable: 'open' });
   expect((await processor.published(PaymentFailedV1))[0]!.payload.errors).toEqual([
     { errorReference: '30', message: expect.any(String) },
   ]);
-  expect(processor.charged()).toEqual([]);
+  expect(processor.chargedReferences()).toEqual([]);
 
   const [{ key }] = await processor.dataSource.query<[{ key: string }]>(`SELECT attempt_id AS key FROM attempts`);
   const lateCharge = {
@@ -94,8 +102,8 @@ test('if the process crashed before the charge, the attempt stays open while the
 
 test('an acquirer that does not respond is queried four times; after 15 minutes the charge is reversed until the acquirer confirms, and the payment fails with 31', async () => {
   const acquirer = processor.service.app.get(Acquirer);
-  const payable = aPayable();
-  await processor.pay(payable, { card: CARDS.dropsTheAnswer });
+  const payable = buildPayable();
+  await processor.pay(payable, { card: CARDS.responseLost });
   const [originalQuery, reverse] = [acquirer.getChargeStatus.bind(acquirer), acquirer.reverse.bind(acquirer)];
   let [queries, reversals] = [0, 0];
   acquirer.getChargeStatus = () => (queries++, Promise.resolve({ kind: 'unknown' }));
@@ -103,7 +111,7 @@ test('an acquirer that does not respond is queried four times; after 15 minutes 
 
   for (let second = 0; second < 940; second++) {
     processor.clock.advance(1_000);
-    await processor.recover();
+    await processor.recoverAttempts();
   }
   acquirer.getChargeStatus = originalQuery;
 
@@ -111,13 +119,13 @@ test('an acquirer that does not respond is queried four times; after 15 minutes 
   expect(reversals).toBe(2);
   expect(await readStates(payable.payableId)).toEqual({ attempt: 'reversed', payment: 'failed', payable: 'open' });
   expect((await processor.published(PaymentFailedV1))[0]!.payload.errors[0]!.errorReference).toBe('31');
-  expect(processor.charged()).toEqual([]);
+  expect(processor.chargedReferences()).toEqual([]);
 });
 
 test('two concurrent recovery jobs query an attempt once', async () => {
-  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
+  await processor.pay(buildPayable(), { card: CARDS.responseLost });
   processor.clock.advance(2_000);
-  expect((await Promise.all([processor.recover(), processor.recover(), processor.recover()])).sort()).toEqual([
-    0, 0, 1,
-  ]);
+  expect(
+    (await Promise.all([processor.recoverAttempts(), processor.recoverAttempts(), processor.recoverAttempts()])).sort(),
+  ).toEqual([0, 0, 1]);
 });

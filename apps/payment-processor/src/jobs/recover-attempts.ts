@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { type AcquirerAnswer, isMissing, recoveryStep } from '../payments/attempt.js';
+import { type AcquirerResponse, isChargeMissing, recoveryStep } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
 
@@ -13,10 +13,11 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * Ends attempts without an outcome: their process crashed, the response was lost or the acquirer did not respond. The job queries the
- * acquirer with the attempt's idempotency key after 2 s, 10 s, 1 min and 5 min, and reverses the attempt after 15 min (P1). An attempt
- * ends only when the acquirer responds. The decision to reverse is committed in the attempt's row before the reversal is requested, so
- * that the charge cannot become a success in the meantime. A declined payment is final and is not retried.
+ * Ends attempts without an outcome: their process crashed, the response was lost or the acquirer did not respond. The
+ * job queries the acquirer with the attempt's idempotency key after 2 s, 10 s, 1 min and 5 min, and reverses the
+ * attempt after 15 min (P1). An attempt ends only when the acquirer responds. The decision to reverse is committed in
+ * the attempt's row before the reversal is requested, so that the charge cannot become a success in the meantime. A
+ * declined payment is final and is not retried.
  */
 @Injectable()
 export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -63,15 +64,18 @@ export class RecoverAttempts implements OnApplicationBootstrap, OnApplicationShu
     account,
     state,
     startedAt,
-  }: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+  }: OpenAttempt): Promise<AcquirerResponse | undefined> {
     const ageMs = this.clock.now().getTime() - startedAt.getTime();
     if (recoveryStep(state, ageMs) === 'reverse') return undefined;
     const response = await this.acquirers.get(acquirer).getChargeStatus(attemptId, account);
-    return isMissing(response, ageMs) ? undefined : response;
+    return isChargeMissing(response, ageMs) ? undefined : response;
   }
 
-  /** Undefined, without a call to the acquirer, when the attempt has ended or another process has leased it in the meantime. */
-  private async reverse(attempt: OpenAttempt): Promise<AcquirerAnswer | undefined> {
+  /**
+   * Undefined, without a call to the acquirer, when the attempt has ended or another process has leased it in the
+   * meantime.
+   */
+  private async reverse(attempt: OpenAttempt): Promise<AcquirerResponse | undefined> {
     const isReversalCommitted =
       attempt.state === 'reversing' ||
       (await this.attempts.beginReversal(undefined, attempt, this.clock.later(LEASE_MS)));

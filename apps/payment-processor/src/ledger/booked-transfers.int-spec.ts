@@ -2,14 +2,14 @@
 import { type FeeTerms, type HostedPaymentSnapshot, MerchantChangedV1, type MerchantFees } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import fc from 'fast-check';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { ledgerOf } from '../../test/ledger.js';
-import { aRefundClient } from '../../test/merchant-key.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { readLedger } from '../../test/ledger.js';
+import { createRefundClient } from '../../test/merchant-key.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
-import { feeOf } from './transfer.js';
+import { calculateFee } from './transfer.js';
 
 let processor: Processor;
 beforeAll(async () => {
@@ -40,14 +40,14 @@ const expectedCapture = (merchantId: number, amount = 12_345) => ({
 
 describe('the fee of a card payment', () => {
   test('is booked with the capture, only in the mode of its terms, and is not returned with a refund', async () => {
-    const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
-    const payment = await processor.pay(aPayable({ merchantId }));
-    expect(await ledgerOf(processor, payment)).toEqual([expectedCapture(merchantId), expectedFee(merchantId)]);
-    const live = await processor.pay(aPayable({ merchantId, mode: 'live' }));
-    expect((await ledgerOf(processor, live)).map(({ kind }) => kind)).toEqual(['capture']);
+    const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
+    const payment = await processor.pay(buildPayable({ merchantId }));
+    expect(await readLedger(processor, payment)).toEqual([expectedCapture(merchantId), expectedFee(merchantId)]);
+    const live = await processor.pay(buildPayable({ merchantId, mode: 'live' }));
+    expect((await readLedger(processor, live)).map(({ kind }) => kind)).toEqual(['capture']);
 
-    await (await aRefundClient(processor, { merchantId })).refund(payment.paymentReference, { amount: 12_345 });
-    expect((await ledgerOf(processor, payment)).slice(1)).toEqual([
+    await (await createRefundClient(processor, { merchantId })).refund(payment.paymentReference, { amount: 12_345 });
+    expect((await readLedger(processor, payment)).slice(1)).toEqual([
       expectedFee(merchantId),
       { kind: 'refund', debit: merchantAccount(merchantId), credit: RECEIVABLE, amount: 12_345 },
     ]);
@@ -63,51 +63,51 @@ describe('the fee of a card payment', () => {
   });
 
   test('is calculated with the terms at the acceptance of the payment, also if the outcome is recovered later', async () => {
-    const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
-    const paymentWithLostResponse = await processor.pay(aPayable({ merchantId }), { card: CARDS.dropsTheAnswer });
-    const payableToVerify = aPayable({ merchantId });
-    const challengedPayment = await processor.pay(payableToVerify, { card: CARDS.verified });
+    const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
+    const paymentWithLostResponse = await processor.pay(buildPayable({ merchantId }), { card: CARDS.responseLost });
+    const payableToVerify = buildPayable({ merchantId });
+    const challengedPayment = await processor.pay(payableToVerify, { card: CARDS.verificationRequired });
     await setFees(merchantId, { test: { basisPoints: 1_000, fixedAmount: 10_000 } });
 
     processor.clock.advance(2_000);
-    await processor.recover();
+    await processor.recoverAttempts();
     await processor.answerChallenge(challengedPayment, 'confirm');
-    expect(await processor.check(payableToVerify)).toMatchObject([{ state: 'success' }]);
+    expect(await processor.pollPayments(payableToVerify)).toMatchObject([{ state: 'success' }]);
     for (const payment of [paymentWithLostResponse, challengedPayment])
-      expect(await ledgerOf(processor, payment)).toEqual([expectedCapture(merchantId), expectedFee(merchantId)]);
-    const next = await processor.pay(aPayable({ merchantId }));
+      expect(await readLedger(processor, payment)).toEqual([expectedCapture(merchantId), expectedFee(merchantId)]);
+    const next = await processor.pay(buildPayable({ merchantId }));
     // 10 % of 12 345 cents, rounded, plus 10 000.
-    expect((await ledgerOf(processor, next)).at(-1)).toEqual(expectedFee(merchantId, 1_235 + 10_000));
+    expect((await readLedger(processor, next)).at(-1)).toEqual(expectedFee(merchantId, 1_235 + 10_000));
   });
 
   test('is 0 for a merchant without fees or without an event; an event without fees does not change the stored fees', async () => {
-    const { merchantId } = await aMerchant(processor);
+    const { merchantId } = await createMerchant(processor);
     const payments = [
-      await processor.pay(aPayable({ merchantId })),
-      await processor.pay(aPayable({ merchantId: 99_999 })),
+      await processor.pay(buildPayable({ merchantId })),
+      await processor.pay(buildPayable({ merchantId: 99_999 })),
     ];
     for (const payment of payments)
-      expect((await ledgerOf(processor, payment)).map(({ kind }) => kind)).toEqual(['capture']);
+      expect((await readLedger(processor, payment)).map(({ kind }) => kind)).toEqual(['capture']);
     await setFees(merchantId, { test: TERMS });
     await setFees(merchantId, undefined);
-    const payment = await processor.pay(aPayable({ merchantId }));
-    expect((await ledgerOf(processor, payment)).at(-1)).toEqual(expectedFee(merchantId));
+    const payment = await processor.pay(buildPayable({ merchantId }));
+    expect((await readLedger(processor, payment)).at(-1)).toEqual(expectedFee(merchantId));
   });
 
   test('is 0 for a declined payment', async () => {
-    const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
-    expect(await ledgerOf(processor, await processor.pay(aPayable({ merchantId }), { card: CARDS.declined }))).toEqual(
-      [],
-    );
+    const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
+    expect(
+      await readLedger(processor, await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined })),
+    ).toEqual([]);
   });
 
-  test('is the result of feeOf for any amount and terms', async () => {
+  test('is the result of calculateFee for any amount and terms', async () => {
     const terms = fc.record({ basisPoints: fc.nat(1_000), fixedAmount: fc.nat(10_000) });
     const amounts = fc.integer({ min: 1, max: 100_000_000 });
     const property = fc.asyncProperty(amounts, terms, async (amount, feeTerms) => {
-      const { merchantId } = await aMerchant(processor, { fees: { test: feeTerms } });
-      const expected = feeOf(amount, feeTerms);
-      expect(await ledgerOf(processor, await processor.pay(aPayable({ merchantId, amount })))).toEqual([
+      const { merchantId } = await createMerchant(processor, { fees: { test: feeTerms } });
+      const expected = calculateFee(amount, feeTerms);
+      expect(await readLedger(processor, await processor.pay(buildPayable({ merchantId, amount })))).toEqual([
         expectedCapture(merchantId, amount),
         ...(expected > 0 ? [expectedFee(merchantId, expected)] : []),
       ]);
@@ -117,14 +117,14 @@ describe('the fee of a card payment', () => {
 });
 
 test('in a partner’s payment only the amount paid by card has a fee; vouchers and external payments have none', async () => {
-  const partner = await aPartner(processor);
-  const merchant = await aMerchant(processor, {
+  const partner = await createPartner(processor);
+  const merchant = await createMerchant(processor, {
     fees: { test: TERMS },
     grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
   });
   const { merchantId } = merchant;
   const pay = async (over: Record<string, unknown>): Promise<unknown> =>
-    ledgerOf(processor, (await partner.pay(await openInvoice(processor, merchant), over)).body);
+    readLedger(processor, (await partner.pay(await openInvoice(processor, merchant), over)).body);
   const voucher = (amount: number) => ({ merchantLiable: false, amount });
   const expectedVoucher = (amount: number) => ({
     ...{ kind: 'voucher', debit: 'test:service:vouchers', credit: merchantAccount(merchantId), amount },
@@ -150,7 +150,10 @@ test('in a partner’s payment only the amount paid by card has a fee; vouchers 
 });
 
 describe('a late approval (H2)', () => {
-  /** The bank confirms to the recovery job that it will never charge. Then it charges nevertheless, and the waiting call receives the approval. */
+  /**
+   * The bank confirms to the recovery job that it will never charge. Then it charges nevertheless, and the waiting call
+   * receives the approval.
+   */
   async function payWithLateApproval(merchantId: number): Promise<HostedPaymentSnapshot> {
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -158,31 +161,41 @@ describe('a late approval (H2)', () => {
     jest.spyOn(acquirer, 'reverse').mockResolvedValue({ kind: 'neverCharged' });
     jest.spyOn(acquirer, 'charge').mockImplementation(async (request, signal) => {
       processor.clock.advance(10_000);
-      await processor.recover();
+      await processor.recoverAttempts();
       return charge(request, signal);
     });
-    const payment = await processor.pay(aPayable({ merchantId }));
+    const payment = await processor.pay(buildPayable({ merchantId }));
     jest.restoreAllMocks();
     return payment;
   }
-  const expectedLateApproval = { kind: 'lateApproval', debit: RECEIVABLE, credit: 'test:acquirer:simulated:reversals', amount: 12_345 };
-  const expectedReversal = { ...expectedLateApproval, kind: 'reversal', debit: expectedLateApproval.credit, credit: expectedLateApproval.debit };
+  const expectedLateApproval = {
+    kind: 'lateApproval',
+    debit: RECEIVABLE,
+    credit: 'test:acquirer:simulated:reversals',
+    amount: 12_345,
+  };
+  const expectedReversal = {
+    ...expectedLateApproval,
+    kind: 'reversal',
+    debit: expectedLateApproval.credit,
+    credit: expectedLateApproval.debit,
+  };
 
   test('is booked as the payer’s money at the bank until the bank confirms the reversal; the merchant gets neither money nor fee', async () => {
-    const { merchantId } = await aMerchant(processor, { fees: { test: TERMS } });
+    const { merchantId } = await createMerchant(processor, { fees: { test: TERMS } });
     const payment = await payWithLateApproval(merchantId);
     expect(payment.state).toBe('failed');
-    expect(await ledgerOf(processor, payment)).toEqual([expectedLateApproval]);
+    expect(await readLedger(processor, payment)).toEqual([expectedLateApproval]);
 
     jest.spyOn(processor.service.app.get(Acquirer), 'reverse').mockResolvedValue({ kind: 'unconfirmed' });
-    await processor.clearUp();
-    expect(await ledgerOf(processor, payment)).toEqual([expectedLateApproval]);
+    await processor.runCleanup();
+    expect(await readLedger(processor, payment)).toEqual([expectedLateApproval]);
     jest.restoreAllMocks();
     processor.clock.advance(30_000);
-    await processor.clearUp();
+    await processor.runCleanup();
     processor.clock.advance(30_000);
-    await processor.clearUp();
-    expect(await ledgerOf(processor, payment)).toEqual([expectedLateApproval, expectedReversal]);
+    await processor.runCleanup();
+    expect(await readLedger(processor, payment)).toEqual([expectedLateApproval, expectedReversal]);
     const [row] = await processor.dataSource.query<unknown[]>(
       `SELECT count(DISTINCT attempt_id) AS attempts, min(merchant_id) AS merchant, min(mode) AS mode FROM transfers
         WHERE attempt_id IN (SELECT attempt_id FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1)`,
@@ -192,15 +205,15 @@ describe('a late approval (H2)', () => {
   });
 
   test('that an earlier release has recorded without a transfer has no transfer for its reversal either', async () => {
-    const { merchantId } = await aMerchant(processor);
-    const payment = await processor.pay(aPayable({ merchantId }), { card: CARDS.declined });
+    const { merchantId } = await createMerchant(processor);
+    const payment = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     await processor.dataSource.query(
       `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
        SELECT attempt_id, $2, $2 FROM attempts JOIN payments USING (payment_id) WHERE payment_reference = $1`,
       [payment.paymentReference, processor.clock.now()],
     );
-    expect(await processor.clearUp()).toBe(1);
-    expect(await ledgerOf(processor, payment)).toEqual([]);
+    expect(await processor.runCleanup()).toBe(1);
+    expect(await readLedger(processor, payment)).toEqual([]);
   });
 });
 
@@ -216,7 +229,11 @@ describe('an insert into the ledger', () => {
   test.each([
     [`a second fee of a payment`, `'fee' AS kind, NULL::uuid AS attempt_id`, 'transfers_once'],
     [`a second capture of a payment`, `'capture' AS kind, NULL::uuid AS attempt_id`, 'transfers_once'],
-    [`a second late approval of an attempt`, `'lateApproval' AS kind, ${REVERSED_ATTEMPT}`, 'transfers_once_for_attempt'],
+    [
+      `a second late approval of an attempt`,
+      `'lateApproval' AS kind, ${REVERSED_ATTEMPT}`,
+      'transfers_once_for_attempt',
+    ],
     [`a second reversal of an attempt`, `'reversal' AS kind, ${REVERSED_ATTEMPT}`, 'transfers_once_for_attempt'],
     [`a reversal without an attempt`, `'reversal' AS kind, NULL::uuid AS attempt_id`, 'transfers_attempt'],
     [`a fee with an attempt`, `'fee' AS kind, ${REVERSED_ATTEMPT}`, 'transfers_attempt'],

@@ -1,9 +1,9 @@
-import { dayBefore, dayOf, isDay, newestClosableDay } from './day.js';
+import { previousUTCDay, formatUTCDay, isDay, newestClosableDay } from './day.js';
 
 test('formatUTCDay and previousUTCDay use the UTC day', () => {
-  expect(dayOf(new Date('2026-03-01T23:59:59.999Z'))).toBe('2026-03-01');
-  expect(dayOf(new Date('2026-03-02T00:30:00.000+02:00'))).toBe('2026-03-01');
-  expect(dayBefore(new Date('2026-03-01T00:00:00.000Z'))).toBe('2026-02-28');
+  expect(formatUTCDay(new Date('2026-03-01T23:59:59.999Z'))).toBe('2026-03-01');
+  expect(formatUTCDay(new Date('2026-03-02T00:30:00.000+02:00'))).toBe('2026-03-01');
+  expect(previousUTCDay(new Date('2026-03-01T00:00:00.000Z'))).toBe('2026-02-28');
 });
 
 test.each([

@@ -41,20 +41,20 @@ export interface CheckedSeal {
 @Injectable()
 export class LedgerCheckQuery {
   /** Number of the newest seal, even if that seal was removed. 0 before the first seal. */
-  async newestSeal(tx: EntityManager): Promise<number> {
+  async findNewestSealNumber(tx: EntityManager): Promise<number> {
     const [newest] = await queryRows<{ number: number }>(tx, NEWEST, {});
     return newest?.number ?? 0;
   }
 
-  seals(tx: EntityManager, after: number, end: number, bounds: PageBounds): Promise<CheckedSeal[]> {
+  checkSeals(tx: EntityManager, after: number, end: number, bounds: PageBounds): Promise<CheckedSeal[]> {
     return queryRows<CheckedSeal>(tx, SEALS, { after, end, ...bounds });
   }
 
-  brokenTransfers(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
+  findTransferDeviations(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
     return queryRows<LedgerFinding>(tx, TRANSFERS, { after, last });
   }
 
-  brokenRoots(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
+  findRootDeviations(tx: EntityManager, after: number, last: number): Promise<LedgerFinding[]> {
     return queryRows<LedgerFinding>(tx, ROOTS, { after, last });
   }
 }
@@ -82,8 +82,9 @@ const NEWEST = namedStatement(
 );
 
 /**
- * Finds the first transfer of these seals that differs from its sealed hash, and the first transfer that was not sealed. The statement
- * uses EXCEPT because the planner estimates that an array has ten elements. With a comparison it would search all arrays for each transfer.
+ * Finds the first transfer of these seals that differs from its sealed hash, and the first transfer that was not
+ * sealed. The statement uses EXCEPT because the planner estimates that an array has ten elements. With a comparison it
+ * would search all arrays for each transfer.
  */
 const TRANSFERS = namedStatement(`WITH sealed AS (
          SELECT s.seal_number, s.last_txid, s.last_position, nth = s.transfer_count AS is_last, nth, each.transfer_id, each.hash

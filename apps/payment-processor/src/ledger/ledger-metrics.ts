@@ -28,8 +28,8 @@ export class LedgerMetrics implements OnModuleInit, OnModuleDestroy {
   }
 
   private async readOldestUnsealedAge(): Promise<number> {
-    if (await this.seals.isSealedElsewhere()) return NEVER_SEALED_SECONDS;
-    const oldest = await this.seals.oldestUnsealed();
+    if (await this.seals.isSealedByAnotherServer()) return NEVER_SEALED_SECONDS;
+    const oldest = await this.seals.findOldestUnsealed();
     return oldest ? Math.max(0, this.clock.now().getTime() - oldest.getTime()) / 1_000 : 0;
   }
 }

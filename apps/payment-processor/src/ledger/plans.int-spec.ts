@@ -1,9 +1,9 @@
 /**
- * Checks the query plans of the statements that seal the ledger. A connection plans a statement only once, possibly before the tables
- * were analysed. Therefore the tables of this test are never analysed.
+ * Checks the query plans of the statements that seal the ledger. A connection plans a statement only once, possibly
+ * before the tables were analysed. Therefore the tables of this test are never analysed.
  */
 import { planOf } from '@svc/testing';
-import { transferWriter } from '../../test/ledger.js';
+import { createTransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 
@@ -18,7 +18,7 @@ afterAll(() => processor.stop());
 async function fillLedger(): Promise<void> {
   await processor.superuser.query(`ALTER TABLE transfers SET (autovacuum_enabled = false)`);
   await (
-    await transferWriter(processor)
+    await createTransferWriter(processor)
   )(100_000);
 }
 
@@ -37,6 +37,6 @@ describe.each([
   });
 
   test('the search for the oldest unsealed transfer starts after the last seal', async () => {
-    expect(await planOf(processor.dataSource, () => seals.oldestUnsealed())).toMatch(INDEX_SCAN_IN_LEDGER_ORDER);
+    expect(await planOf(processor.dataSource, () => seals.findOldestUnsealed())).toMatch(INDEX_SCAN_IN_LEDGER_ORDER);
   });
 });

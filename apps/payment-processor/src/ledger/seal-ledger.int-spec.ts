@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, openOlderTransaction } from '@svc/testing';
-import { forge, sealsOf, type TransferWriter, transferWriter } from '../../test/ledger.js';
+import { forge, readSeals, type TransferWriter, createTransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 import { SealLedger } from './seal-ledger.js';
@@ -13,8 +13,8 @@ let writeTransfers: TransferWriter;
 beforeEach(async () => {
   gauges = GaugeReader.begin();
   processor = await startProcessor();
-  writeTransfers = await transferWriter(processor);
-  await processor.seal();
+  writeTransfers = await createTransferWriter(processor);
+  await processor.sealLedger();
 });
 afterEach(async () => {
   jest.restoreAllMocks();
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const sealedIds = async (): Promise<string[]> =>
-  (await sealsOf(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
+  (await readSeals(processor)).slice(1).flatMap(({ transferIds }) => transferIds);
 const advanceTo = (time: string): void =>
   processor.clock.advance(new Date(time).getTime() - processor.clock.now().getTime());
 const listDays = () => processor.service.app.get(SealRepository).listDays(10);
@@ -32,12 +32,12 @@ describe('seals', () => {
   test('contain the committed transfers, in order, up to the limit; without new transfers no seal is created', async () => {
     const ids = [...(await writeTransfers(4)), ...(await writeTransfers(3))];
     expect([
-      await processor.seal(3),
-      await processor.seal(3),
-      await processor.seal(3),
-      await processor.seal(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
+      await processor.sealLedger(3),
     ]).toEqual([3, 3, 1, 0]);
-    expect((await sealsOf(processor)).map(({ number, transferIds }) => [number, transferIds.length])).toEqual([
+    expect((await readSeals(processor)).map(({ number, transferIds }) => [number, transferIds.length])).toEqual([
       [1, 1],
       [2, 3],
       [3, 3],
@@ -56,7 +56,7 @@ describe('seals', () => {
       );
     await expect(copyWithTxid(`'18446744073709551615'::xid8`)).rejects.toMatchObject({ constraint: 'transfers_txid' });
     await copyWithTxid('pg_current_xact_id()');
-    expect(await processor.seal()).toBe(2);
+    expect(await processor.sealLedger()).toBe(2);
   });
 
   test('are not created after a seal whose transaction id this server has not reached; no day is closed, and the gauge reports it', async () => {
@@ -77,7 +77,7 @@ describe('seals', () => {
 
   test('can be recomputed from the rows with SHA-256 over the previous hash and the hashes of the rows as text', async () => {
     await writeTransfers(2);
-    await processor.seal();
+    await processor.sealLedger();
     const rows = await processor.dataSource.query<Record<string, unknown>[]>(
       `SELECT t.*, t.txid::text AS txid, (extract(epoch FROM t.created_at) * 1000000)::bigint AS created_at FROM transfers t ORDER BY t.txid, t.position`,
     );
@@ -95,7 +95,7 @@ describe('seals', () => {
     const hashes = rows.map((row) => sha256(canonicalText(row)));
     const first = sha256(Buffer.alloc(32), hashes[0]!);
     const second = sha256(first, ...hashes.slice(1));
-    expect((await sealsOf(processor)).map(({ previousHash, hash }) => [previousHash, hash])).toEqual([
+    expect((await readSeals(processor)).map(({ previousHash, hash }) => [previousHash, hash])).toEqual([
       ['00'.repeat(32), first.toString('hex')],
       [first.toString('hex'), second.toString('hex')],
     ]);
@@ -106,10 +106,10 @@ describe('seals', () => {
     await olderTransaction.startTransaction();
     const [lateTransferId] = await writeTransfers(1, { connection: olderTransaction });
     const committedIds = await writeTransfers(2);
-    expect(await processor.seal()).toBe(0);
+    expect(await processor.sealLedger()).toBe(0);
     await olderTransaction.commitTransaction();
     await olderTransaction.release();
-    expect(await processor.seal()).toBe(3);
+    expect(await processor.sealLedger()).toBe(3);
     expect(await sealedIds()).toEqual([lateTransferId, ...committedIds]);
   });
 
@@ -120,18 +120,18 @@ describe('seals', () => {
     await otherTransaction.rollbackTransaction();
     await otherTransaction.release();
     const committedIds = await writeTransfers(1);
-    await processor.seal();
+    await processor.sealLedger();
     expect(await sealedIds()).toEqual(committedIds);
   });
 
   test('by many concurrent jobs form one chain that contains each transfer once, while other transfers are committed', async () => {
     const writers = Array.from({ length: 20 }, () => writeTransfers(5));
-    const sealers = Array.from({ length: 40 }, () => processor.seal(7));
+    const sealers = Array.from({ length: 40 }, () => processor.sealLedger(7));
     await Promise.all([...writers, ...sealers]);
-    while ((await processor.seal(7)) > 0);
+    while ((await processor.sealLedger(7)) > 0);
     const ids = await sealedIds();
     expect([ids.length, new Set(ids).size]).toEqual([100, 100]);
-    const numbers = (await sealsOf(processor)).map(({ number }) => number);
+    const numbers = (await readSeals(processor)).map(({ number }) => number);
     expect(numbers).toEqual(numbers.map((_, nth) => nth + 1));
     const { finding, transfers } = await processor.service.app.get(VerifyLedger).verifyPage(0);
     expect([finding, transfers]).toEqual([null, 101]);
@@ -143,10 +143,10 @@ describe('seals', () => {
     await otherTransaction.startTransaction();
     // The advisory lock of SealRepository.
     await otherTransaction.query(`SELECT pg_advisory_xact_lock(4017016)`);
-    expect(await processor.seal()).toBe(0);
+    expect(await processor.sealLedger()).toBe(0);
     await otherTransaction.rollbackTransaction();
     await otherTransaction.release();
-    expect(await processor.seal()).toBe(1);
+    expect(await processor.sealLedger()).toBe(1);
   });
 });
 
@@ -156,10 +156,10 @@ test('the gauge reports the age of the oldest unsealed transfer, also while an o
   const olderTransaction = await openOlderTransaction();
   await writeTransfers(1);
   processor.clock.advance(90_000);
-  await processor.seal();
+  await processor.sealLedger();
   expect(await readAge()).toEqual([90]);
   await olderTransaction.end();
-  await processor.seal();
+  await processor.sealLedger();
   expect(await readAge()).toEqual([0]);
 });
 
@@ -170,16 +170,16 @@ describe('a day', () => {
     const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'info');
     await writeTransfers(1);
     advanceTo('2026-03-02T00:04:59.999Z');
-    await processor.seal();
+    await processor.sealLedger();
     expect(await listDays()).toMatchObject([previousDay]);
     advanceTo('2026-03-02T00:05:00.000Z');
-    await processor.seal();
-    const { hash: root } = (await sealsOf(processor)).at(-1)!;
+    await processor.sealLedger();
+    const { hash: root } = (await readSeals(processor)).at(-1)!;
     expect(await listDays()).toEqual([
       { day: '2026-03-01', sealNumber: 2, root, closedUTCDate: '2026-03-02T00:05:00.000Z' },
       { ...previousDay, closedUTCDate: '2026-03-01T10:00:00.000Z' },
     ]);
-    await processor.seal();
+    await processor.sealLedger();
     expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01', sealNumber: 2, root }, 'the ledger of a day is closed']]);
   });
 
@@ -187,10 +187,10 @@ describe('a day', () => {
     const olderTransaction = await openOlderTransaction();
     await writeTransfers(1);
     advanceTo('2026-03-02T09:00:00.000Z');
-    await processor.seal();
+    await processor.sealLedger();
     expect((await listDays()).map(({ day }) => day)).toEqual(['2026-02-28']);
     await olderTransaction.end();
-    await processor.seal();
+    await processor.sealLedger();
     expect((await listDays()).map(({ day, sealNumber }) => [day, sealNumber])).toEqual([
       ['2026-03-01', 2],
       ['2026-02-28', 0],
@@ -200,9 +200,9 @@ describe('a day', () => {
   test('stays open while a batch is full, because more transfers may follow', async () => {
     await writeTransfers(2);
     advanceTo('2026-03-02T09:00:00.000Z');
-    await processor.seal(1);
+    await processor.sealLedger(1);
     expect(await listDays()).toHaveLength(1);
-    await processor.seal(2);
+    await processor.sealLedger(2);
     expect(await listDays()).toHaveLength(2);
   });
 
@@ -223,9 +223,9 @@ describe('a day', () => {
   test('that receives a transfer after its closing causes a logged error', async () => {
     const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
     advanceTo('2026-03-02T00:05:00.000Z');
-    await processor.seal();
+    await processor.sealLedger();
     await writeTransfers(1, { createdAt: new Date('2026-03-01T23:59:59.999Z') });
-    await processor.seal();
+    await processor.sealLedger();
     expect(logSpy.mock.calls).toEqual([[{ day: '2026-03-01' }, 'a transfer was committed after its day was closed']]);
   });
 });

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { dayBefore, dayOf, newestClosableDay } from './day.js';
+import { previousUTCDay, formatUTCDay, newestClosableDay } from './day.js';
 import { SealRepository } from './seal.repository.js';
 
 const POLL_MS = 1_000;
@@ -10,8 +10,8 @@ const POLL_MS = 1_000;
 const SEAL_SIZE = 5_000;
 
 /**
- * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers are sealed.
- * The root hash of a closed day is stored in a table and written to the log.
+ * Seals committed transfers once a second, and closes each day at 00:05 UTC of the next day, after all its transfers
+ * are sealed. The root hash of a closed day is stored in a table and written to the log.
  */
 @Injectable()
 export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -48,10 +48,12 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     return sealedCount;
   }
 
-  /** No longer called after it has found no other server, because a database is only restored before its services start. */
+  /**
+   * No longer called after it has found no other server, because a database is only restored before its services start.
+   */
   private async checkServer(): Promise<void> {
     const previousResult = this.isSealedByAnotherServer;
-    this.isSealedByAnotherServer = await this.seals.isSealedElsewhere();
+    this.isSealedByAnotherServer = await this.seals.isSealedByAnotherServer();
     if (this.isSealedByAnotherServer && previousResult === undefined)
       this.log.error(
         {},
@@ -63,8 +65,8 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     const due = newestClosableDay(this.clock.now());
     if (due <= this.closedUntil) return;
     this.closedUntil = (await this.seals.lastClosedDay()) ?? '';
-    const oldest = await this.seals.oldestUnsealed();
-    const until = oldest && dayOf(oldest) <= due ? dayBefore(oldest) : due;
+    const oldest = await this.seals.findOldestUnsealed();
+    const until = oldest && formatUTCDay(oldest) <= due ? previousUTCDay(oldest) : due;
     if (until <= this.closedUntil) return;
     for (const { day, sealNumber, root } of await this.seals.closeDays(until)) {
       this.closedUntil = day;
@@ -72,9 +74,12 @@ export class SealLedger implements OnApplicationBootstrap, OnApplicationShutdown
     }
   }
 
-  /** A process that was frozen for minutes can commit a transfer after its day was closed. The day's settlement statement lacks this transfer. */
+  /**
+   * A process that was frozen for minutes can commit a transfer after its day was closed. The day's settlement
+   * statement lacks this transfer.
+   */
   private logIfDayIsClosed(oldest: Date): void {
-    const day = dayOf(oldest);
+    const day = formatUTCDay(oldest);
     if (day <= this.closedUntil) this.log.error({ day }, 'a transfer was committed after its day was closed');
   }
 }

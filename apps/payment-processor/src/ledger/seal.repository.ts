@@ -39,8 +39,8 @@ export class SealRepository {
 
   /**
    * Seals the next transfers, at most `transfersMax`, in one statement. Undefined when there is no new transfer, or
-   * while another replica seals. The advisory lock only avoids duplicate work. The unique number prevents two replicas from appending the
-   * same seal.
+   * while another replica seals. The advisory lock only avoids duplicate work. The unique number prevents two replicas
+   * from appending the same seal.
    */
   async sealNext(transfersMax: number): Promise<NewSeal | undefined> {
     const values = SEAL.valuesOf({ transfersMax, now: this.clock.now() });
@@ -49,10 +49,11 @@ export class SealRepository {
   }
 
   /**
-   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Only the next 10 000
-   * transfers are read, because the order of creation differs from the order of transactions by a few seconds at most.
+   * Creation time of the oldest unsealed transfer, even if an older transaction still prevents its sealing. Only the
+   * next 10 000 transfers are read, because the order of creation differs from the order of transactions by a few
+   * seconds at most.
    */
-  async oldestUnsealed(): Promise<Date | undefined> {
+  async findOldestUnsealed(): Promise<Date | undefined> {
     const [row] = await this.dataSource.query<{ oldest: Date | null }[]>(OLDEST_UNSEALED, [MAX_UNSEALED_READ]);
     return row?.oldest ?? undefined;
   }
@@ -61,7 +62,7 @@ export class SealRepository {
    * True when the last seal has a transaction id that this server has not reached: the database was restored into another cluster
    * with lower transaction ids, and new transfers would count as sealed.
    */
-  async isSealedElsewhere(): Promise<boolean> {
+  async isSealedByAnotherServer(): Promise<boolean> {
     const rows = await this.dataSource.query<unknown[]>(
       `SELECT FROM (SELECT last_txid FROM ledger_seals ORDER BY seal_number DESC LIMIT 1) AS last
         WHERE last_txid >= pg_snapshot_xmax(pg_current_snapshot())`,
@@ -77,7 +78,10 @@ export class SealRepository {
     return row?.day;
   }
 
-  /** Closes each day after the last closed day, up to `until`. If no day is closed yet, closes only `until`. Returns the closed days. */
+  /**
+   * Closes each day after the last closed day, up to `until`. If no day is closed yet, closes only `until`. Returns the
+   * closed days.
+   */
   async closeDays(until: string): Promise<ClosedDay[]> {
     const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
     const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
@@ -94,8 +98,8 @@ export class SealRepository {
   }
 
   /**
-   * Undefined while the day is not closed. The range starts after the newest seal of an earlier day that was closed before this day
-   * began, because transfers of this day are sealed only after it has begun.
+   * Undefined while the day is not closed. The range starts after the newest seal of an earlier day that was closed
+   * before this day began, because transfers of this day are sealed only after it has begun.
    */
   async findDay(day: string): Promise<DayRange | undefined> {
     const [row] = await this.dataSource.query<(ClosedDayRow & { after: number | null })[]>(

@@ -1,7 +1,7 @@
 import { type Clock, newUuid } from '@svc/kernel';
 import type { Transfer } from './transfer.js';
 
-/** A transfer with its id, as input of {@link recordTransfers}. */
+/** A transfer with its id, as input of {@link insertTransfersSql}. */
 export interface TransferItem extends Transfer {
   readonly id: string;
 }
@@ -22,10 +22,10 @@ export interface TransferColumns {
 }
 
 /**
- * SQL of a CTE that inserts transfers into the ledger, in the order of the items. The CTE `target` of the statement must contain the
- * payments of the transfers.
+ * SQL of a CTE that inserts transfers into the ledger, in the order of the items. The CTE `target` of the statement
+ * must contain the payments of the transfers.
  */
-export function recordTransfers({ items, currency, mode, merchantId, at }: TransferColumns): string {
+export function insertTransfersSql({ items, currency, mode, merchantId, at }: TransferColumns): string {
   return `transfer AS (
          INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, mode, merchant_id, payment_id, created_at)
          SELECT item.id, item.kind, item.debit, item.credit, item.amount, ${currency}, ${mode}, ${merchantId}, payment_id, ${at}

@@ -1,6 +1,6 @@
 import type { FeeTerms, PaymentSnapshot, Voucher } from '@svc/contracts';
 import fc from 'fast-check';
-import { feeOf, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
+import { calculateFee, lateApprovalTransfer, paymentTransfers, refundTransfer, type Transfer } from './transfer.js';
 
 const PAYMENT = {
   mode: 'live',
@@ -41,7 +41,9 @@ describe('a successful payment', () => {
 
   test('with vouchers is booked with one transfer for each voucher, from the liable merchant or from the service, without a fee', () => {
     const paidByVouchersOnly = { processedAmount: 0, vouchers };
-    expect(transfersOfCharge(paidByVouchersOnly, { basisPoints: 290, fixedAmount: 150 })).toEqual(expectedVoucherTransfers);
+    expect(transfersOfCharge(paidByVouchersOnly, { basisPoints: 290, fixedAmount: 150 })).toEqual(
+      expectedVoucherTransfers,
+    );
     expect(paymentTransfers({ ...PAYMENT, ...paidByVouchersOnly })).toEqual(expectedVoucherTransfers);
     expect(transfersOfCharge({ vouchers }).slice(1)).toEqual(expectedVoucherTransfers);
   });
@@ -84,8 +86,8 @@ describe('a fee', () => {
     [49, 100, 0],
     [100_000_000_000, 1_000, 10_000_000_000],
   ])('for %d cents at %d basis points is %d cents, rounded half up', (amount, basisPoints, fee) => {
-    expect(feeOf(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
-    expect(feeOf(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
+    expect(calculateFee(amount, { basisPoints, fixedAmount: 0 })).toBe(fee);
+    expect(calculateFee(amount, { basisPoints, fixedAmount: 150 })).toBe(fee + 150);
   });
 
   test('differs from the exact share by at most half a cent, for any amount and terms', () => {
@@ -94,7 +96,7 @@ describe('a fee', () => {
     fc.assert(
       fc.property(amounts, terms, (amount, { basisPoints, fixedAmount }) => {
         const tenThousandths = BigInt(amount) * BigInt(basisPoints);
-        const share = BigInt(feeOf(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
+        const share = BigInt(calculateFee(amount, { basisPoints, fixedAmount }) - fixedAmount) * 10_000n;
         expect(share - tenThousandths).toBeGreaterThan(-5_000n);
         expect(share - tenThousandths).toBeLessThanOrEqual(5_000n);
       }),
@@ -119,7 +121,9 @@ describe('the accounts of a day', () => {
     if (method === 'external') return paymentTransfers(payment);
     if (method === 'late approval') {
       const lateApproval = lateApprovalTransfer({ ...payment, vouchers: [] }, 'bank');
-      return isReversed ? [lateApproval, { ...lateApproval, kind: 'reversal', debit: lateApproval.credit, credit: lateApproval.debit }] : [lateApproval];
+      return isReversed
+        ? [lateApproval, { ...lateApproval, kind: 'reversal', debit: lateApproval.credit, credit: lateApproval.debit }]
+        : [lateApproval];
     }
     const refunds = refunded.map((amount) => refundTransfer(payment, 'bank', amount));
     return [...paymentTransfers(payment, { acquirer: 'bank', feeTerms }), ...refunds];

@@ -17,8 +17,8 @@ export interface VerifiedPage {
 const PAGE_BOUNDS: PageBounds = { sealsMax: 1_000, transfersMax: 20_000 };
 
 /**
- * Recomputes the hash chain from the current transfers, page by page, and finds deviations. An attacker who can write to all
- * three tables can create another valid chain, but its root hashes differ from the published ones.
+ * Recomputes the hash chain from the current transfers, page by page, and finds deviations. An attacker who can write
+ * to all three tables can create another valid chain, but its root hashes differ from the published ones.
  */
 @Injectable()
 export class VerifyLedger {
@@ -32,21 +32,22 @@ export class VerifyLedger {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
       // This is read first, so that a seal that is appended in the meantime belongs to a later page.
-      const newestSealNumber = await this.checks.newestSeal(tx);
+      const newestSealNumber = await this.checks.findNewestSealNumber(tx);
       const end = Math.min(newestSealNumber, until ?? Infinity);
-      const seals = await this.checks.seals(tx, after, end, bounds);
+      const seals = await this.checks.checkSeals(tx, after, end, bounds);
       const lastSealNumber = seals.at(-1)?.number ?? after;
       const findings = [
-        ...(await this.checks.brokenTransfers(tx, after, lastSealNumber)),
+        ...(await this.checks.findTransferDeviations(tx, after, lastSealNumber)),
         ...findSealDeviations(after, end, seals),
-        ...(await this.checks.brokenRoots(tx, after, lastSealNumber)),
+        ...(await this.checks.findRootDeviations(tx, after, lastSealNumber)),
       ];
       return {
         seals: seals.length,
         transfers: seals.reduce((sum, { count }) => sum + count, 0),
         sealNumber: lastSealNumber,
         more: lastSealNumber < end,
-        // The sort is stable. For the same seal, a changed transfer is reported before a changed seal, and a changed seal before a changed root.
+        // The sort is stable. For the same seal, a changed transfer is reported before a changed seal, and a changed
+        // seal before a changed root.
         finding: findings.toSorted((a, b) => a.sealNumber - b.sealNumber)[0] ?? null,
       };
     });
@@ -55,7 +56,11 @@ export class VerifyLedger {
 
 function findSealDeviations(after: number, end: number, seals: readonly CheckedSeal[]): LedgerFinding[] {
   const sealAfterGap = seals.find(({ number }, nth) => number !== after + 1 + nth);
-  const firstMissingNumber = sealAfterGap ? after + 1 + seals.indexOf(sealAfterGap) : seals.length === 0 && after < end ? after + 1 : 0;
+  const firstMissingNumber = sealAfterGap
+    ? after + 1 + seals.indexOf(sealAfterGap)
+    : seals.length === 0 && after < end
+      ? after + 1
+      : 0;
   const changedSeal = seals.find(({ isIntact }) => !isIntact);
   return [
     ...(firstMissingNumber > 0 ? [{ kind: 'seal removed', sealNumber: firstMissingNumber } as const] : []),

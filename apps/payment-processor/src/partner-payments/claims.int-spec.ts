@@ -1,6 +1,12 @@
 import { PaymentFailedV1, PaymentProcessingV1, PaymentSucceededV1 } from '@svc/contracts';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import {
+  buildPlainCard,
+  createMerchant,
+  createPartner,
+  openInvoice,
+  type PartnerUnderTest,
+} from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
@@ -10,14 +16,14 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterAll(() => processor.stop());
 
 const createInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
 const findCharges = (references: readonly string[]): string[] =>
-  processor.charged().filter((reference) => references.includes(reference));
+  processor.chargedReferences().filter((reference) => references.includes(reference));
 const countPayments = async (payable: { payableId: string }): Promise<number> => {
   const [row] = await processor.dataSource.query<[{ count: number }]>(
     `SELECT count(*) FROM payments WHERE payable_id = $1`,
@@ -33,7 +39,7 @@ describe('vouchers and external payments of a partner:', () => {
   ];
   const external = (status: string) => ({ paymentMethod: { external: { type: 'EFT', status, reference: 'bank-1' } } });
   const createMerchantWithGrants = (vouchersGranted: boolean, externalPayments: boolean) =>
-    aMerchant(processor, {
+    createMerchant(processor, {
       grants: [{ organisationId: partner.organisationId, vouchers: vouchersGranted, externalPayments }],
     });
   const readLedger = (paymentReference: string) =>
@@ -77,7 +83,7 @@ describe('vouchers and external payments of a partner:', () => {
   });
 
   test('a tip is charged to the card, also if vouchers cover the whole invoice', async () => {
-    merchant = await aMerchant(processor, {
+    merchant = await createMerchant(processor, {
       features: { tip: { enabled: true } },
       grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
     });
@@ -87,12 +93,20 @@ describe('vouchers and external payments of a partner:', () => {
     expect(body).toMatchObject({ status: 'success', tipAmount: 500, processedAmount: 10_500 });
     expect((await readLedger(body.paymentReference)).at(-1)).toMatchObject({ kind: 'capture', amount: 10_500 });
 
-    const withoutCard = await partner.pay(await createInvoice(), { vouchers: fullVoucher, tipAmount: 500, paymentMethod: undefined });
+    const withoutCard = await partner.pay(await createInvoice(), {
+      vouchers: fullVoucher,
+      tipAmount: 500,
+      paymentMethod: undefined,
+    });
     expect([withoutCard.status, withoutCard.body.errors[0].field]).toEqual([400, 'paymentMethod']);
     const withTip = await partner.pay(await createInvoice(), { vouchers: fullVoucher, tipAmount: 500 });
     expect(withTip.body).toMatchObject({ status: 'success', processedAmount: 500, paymentMethodType: 'Card' });
     expect(findCharges([withTip.body.paymentReference])).toHaveLength(1);
-    const externalWithTip = await partner.pay(await createInvoice(), { vouchers, tipAmount: 500, ...external('success') });
+    const externalWithTip = await partner.pay(await createInvoice(), {
+      vouchers,
+      tipAmount: 500,
+      ...external('success'),
+    });
     expect(externalWithTip.body).toMatchObject({ status: 'success', processedAmount: 10_500 });
     expect((await readLedger(externalWithTip.body.paymentReference)).at(-1)).toMatchObject({
       kind: 'external',
@@ -102,7 +116,7 @@ describe('vouchers and external payments of a partner:', () => {
 
   test('a grant is valid only for the merchant that gave it and the partner that received it', async () => {
     const grantingMerchant = await createMerchantWithGrants(true, true);
-    const otherPartner = await aPartner(processor);
+    const otherPartner = await createPartner(processor);
     const invoiceWithGrant = await createInvoice(grantingMerchant);
     for (const claim of [{ vouchers }, external('success')]) {
       expect((await partner.pay(await createInvoice(), claim)).status).toBe(403);
@@ -113,7 +127,7 @@ describe('vouchers and external payments of a partner:', () => {
 
   test('vouchers of a failed payment have no transfers', async () => {
     merchant = await createMerchantWithGrants(true, false);
-    const declined = { paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };
+    const declined = { paymentMethod: { card: buildPlainCard({ cardNumber: CARDS.declined }) } };
     const { body } = await partner.pay(await createInvoice(), { vouchers, ...declined });
     expect(body).toMatchObject({ status: 'failed', processedAmount: 0 });
     expect(await readLedger(body.paymentReference)).toEqual([]);
@@ -150,7 +164,8 @@ describe('vouchers and external payments of a partner:', () => {
     const { body } = await partner.pay(invoice, external('success'));
     expect(body).toMatchObject({ status: 'success', paymentMethodDescription: 'EFT', processedAmount: 12345 });
     expect(findCharges([body.paymentReference])).toEqual([]);
-    // Each event contains the partner's own reference, so that the partner's records can be compared with the platform's.
+    // Each event contains the partner's own reference, so that the partner's records can be compared with the
+    // platform's.
     const publishedEvents = [
       ...(await processor.published(PaymentProcessingV1)),
       ...(await processor.published(PaymentSucceededV1)),

@@ -2,7 +2,10 @@ import { Controller } from '@nestjs/common';
 import { type CustomerRegistered, CustomerRegisteredV1, type EventEnvelope } from '@svc/contracts';
 import { EventPattern, type RepeatableContext, upsertIfNewer } from '@svc/messaging';
 
-/** Stores the names of partners' customers, because tokens do not contain them. Events may be repeated: only a higher version changes a row. */
+/**
+ * Stores the names of partners' customers, because tokens do not contain them. Events may be repeated: only a higher
+ * version changes a row.
+ */
 @Controller()
 export class CustomersConsumer {
   @EventPattern(CustomerRegisteredV1, { repeatable: true })

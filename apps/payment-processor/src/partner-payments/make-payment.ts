@@ -8,7 +8,7 @@ import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
-import { type PayableRefusal, refusalOf } from '../payables/payable.js';
+import { type PayableRefusal, findRefusal } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import {
@@ -21,7 +21,7 @@ import {
 import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
-import { checkTerms, customerOf, fingerprintOf, namedCustomer } from './payment-terms.js';
+import { checkTerms, resolveCustomer, computeFingerprint, addRegisteredName } from './payment-terms.js';
 import { ResolveCode } from './resolve-code.js';
 
 /** If the outcome is still unknown after this time, the payment is returned as `processing` (P6). */
@@ -32,7 +32,10 @@ const MAX_CHARGE_DELAY_MS = 10_000;
 const POLL_INTERVAL_MS = 500;
 /** Timeout of the update of the payment history, which also receives the event. */
 const HISTORY_TIMEOUT_MS = 1_000;
-/** Limit of reads of a payable that changes each time before it is reserved. Then the call fails with `payment.in-progress`. */
+/**
+ * Limit of reads of a payable that changes each time before it is reserved. Then the call fails with
+ * `payment.in-progress`.
+ */
 const MAX_PAYABLE_READS = 3;
 
 /** A validated call, before any database query. */
@@ -45,9 +48,9 @@ interface PaymentCall extends IdempotencyKey {
 }
 
 /**
- * Makes a payment of a partner or its customer (P6). This class checks the terms; then {@link ChargeAttempt} accepts the payment and
- * charges the card. A payment without a card is accepted and settled in one transaction. {@link PaymentIdempotency} ensures that each
- * reference has at most one payment.
+ * Makes a payment of a partner or its customer (P6). This class checks the terms; then {@link ChargeAttempt} accepts
+ * the payment and charges the card. A payment without a card is accepted and settled in one transaction. {@link
+ * PaymentIdempotency} ensures that each reference has at most one payment.
  */
 @Injectable()
 export class MakePayment {
@@ -63,17 +66,20 @@ export class MakePayment {
     @Inject(PaymentProcessorConfig) private readonly config: PaymentProcessorConfig,
   ) {}
 
-  /** Throws 403 for fields that this caller may not use, then 400 with all invalid fields, both before any database query. */
+  /**
+   * Throws 403 for fields that this caller may not use, then 400 with all invalid fields, both before any database
+   * query.
+   */
   async execute(partner: AuthenticatedPartner, body: unknown): Promise<PaymentResult> {
     const addresses = { allowLoopbackHttp: this.config.SVC_ENVIRONMENT === 'development' };
     const request = await readBody(MakePaymentRequest, body, paymentRules(partner, addresses, this.clock.now()));
-    const customer = customerOf(partner, request);
+    const customer = resolveCustomer(partner, request);
     // The URL parser normalises the URL, so that the bank cannot interpret it as another URL.
     const returnUrl = typeof request.returnUrl === 'string' ? new URL(request.returnUrl).href : undefined;
-    const fingerprint = fingerprintOf(request, customer);
+    const fingerprint = computeFingerprint(request, customer);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const key = { owner: partner, reference: request.reference, fingerprint, deadline };
-    return this.idempotency.once(
+    return this.idempotency.runOnce(
       key,
       () => this.create({ ...key, partner, request, customer, returnUrl }),
       (payment) => this.awaitOutcome(key, payment),
@@ -93,7 +99,9 @@ export class MakePayment {
     const resolved = await this.resolveCode.execute(partner, request);
     for (let read = 1; read <= MAX_PAYABLE_READS; read++) {
       const payableToPay =
-        read === 1 && resolved.payableToPay ? resolved.payableToPay : await this.payments.findPayable(partner, resolved.payableId);
+        read === 1 && resolved.payableToPay
+          ? resolved.payableToPay
+          : await this.payments.findPayable(partner, resolved.payableId);
       if (!payableToPay) throw new DomainError('payable.not-found');
       const { payable, merchant, siteReference } = payableToPay;
       // The merchant's terms have not arrived yet.
@@ -103,8 +111,13 @@ export class MakePayment {
       const { minimumAmount, grants } = merchant;
       checkTerms(partner, request, { amount: payable.amount, features, minimumAmount, grants });
       if (resolved.isStatic && request.amount !== payable.amount) throw new DomainError('payable.mismatch');
-      const payableTerms = { ...payable, expiresAt: new Date(payable.expiresAt), state: payableToPay.state, tries: payableToPay.tries };
-      const refusal = refusalOf(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
+      const payableTerms = {
+        ...payable,
+        expiresAt: new Date(payable.expiresAt),
+        state: payableToPay.state,
+        tries: payableToPay.tries,
+      };
+      const refusal = findRefusal(payableTerms, { ...payableTerms, try: payableToPay.tries + 1 }, this.clock.now());
       if (refusal) throw refusalError(refusal);
       const buildPayment = (): NewPartnerPayment =>
         newPayment(call, payableToPay, { merchant, siteReference }, method, this.clock.now());
@@ -141,7 +154,10 @@ export class MakePayment {
     return result.kind === 'charged';
   }
 
-  /** Waits for the outcome, and returns a payment that is `processing` at the deadline. Then the history already shows the returned state (P5). */
+  /**
+   * Waits for the outcome, and returns a payment that is `processing` at the deadline. Then the history already shows
+   * the returned state (P5).
+   */
   private async awaitOutcome(key: IdempotencyKey, payment: CurrentPayment): Promise<CurrentPayment> {
     let current = payment;
     for (let poll = 1; current.payment.state === 'processing' && this.clock.now() < key.deadline; poll++) {
@@ -182,7 +198,7 @@ function newPayment(
     amount: request.amount,
     tipAmount: request.tipAmount ?? 0,
     partner: {
-      partner: { organisationId: partner.organisationId, customer: namedCustomer(customer, registeredName) },
+      partner: { organisationId: partner.organisationId, customer: addRegisteredName(customer, registeredName) },
       merchantName: merchant.name,
       siteReference,
       ...(method.external ? { externalPaymentReference: method.external.reference } : {}),
@@ -198,7 +214,10 @@ function newPayment(
   return { owner: partner, fingerprint, payment, triesMax: payable.triesMax };
 }
 
-/** The settlement of a payment without a charge: the status of the external payment, or success if vouchers cover the whole amount. */
+/**
+ * The settlement of a payment without a charge: the status of the external payment, or success if vouchers cover the
+ * whole amount.
+ */
 function settlementWithoutCharge(external: PaymentMethod['external']): Settlement {
   return external?.status === 'failed' ? { state: 'failed', error: 'external.failed' } : { state: 'success' };
 }

@@ -19,13 +19,13 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
 import { vouchersTotal } from '../payables/amount-to-process.js';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { asSnapshot, readFeeTerms, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
@@ -51,7 +51,10 @@ export interface PayableToPay {
   /** Undefined until identity's event has arrived. */
   readonly merchant: KnownMerchant | undefined;
   readonly siteReference: string | undefined;
-  /** Registered name of the customer, if the caller's token is a customer's token. Undefined until identity's event has arrived. */
+  /**
+   * Registered name of the customer, if the caller's token is a customer's token. Undefined until identity's event has
+   * arrived.
+   */
   readonly customer: CustomerName | undefined;
 }
 
@@ -106,8 +109,11 @@ export class PartnerPaymentRepository {
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
 
-  /** Finds the payable of a partner's payment. The payer who returns from the bank's page brings only the payment reference. */
-  async findReturned(paymentReference: string): Promise<{ payableId: string } | undefined> {
+  /**
+   * Finds the payable of a partner's payment. The payer who returns from the bank's page brings only the payment
+   * reference.
+   */
+  async findPayableOfPayment(paymentReference: string): Promise<{ payableId: string } | undefined> {
     const [row] = await this.dataSource.query<{ payableId: string }[]>(
       `SELECT payable_id AS "payableId" FROM payments WHERE payment_reference = $1 AND partner IS NOT NULL`,
       [paymentReference],
@@ -124,14 +130,17 @@ export class PartnerPaymentRepository {
     return this.findOne(`y.source ->> 'code' = $2`, payer, code);
   }
 
-  /** Accepts a payment with a card charge. Undefined when the payable has changed since it was read; then the caller reads it again. */
+  /**
+   * Accepts a payment with a card charge. Undefined when the payable has changed since it was read; then the caller
+   * reads it again.
+   */
   acceptForAcquirer(payment: NewPartnerPayment, route: ChargeRoute): Promise<OpenAttempt | undefined> {
     return this.accept(this.dataSource, payment, route);
   }
 
   /**
-   * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. False when the payable
-   * has changed since it was read.
+   * Accepts a payment without a card charge, and writes its outcome and transfers in the same transaction. False when
+   * the payable has changed since it was read.
    */
   async acceptAsSettled(payment: NewPartnerPayment, settlement: Settlement): Promise<boolean> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -208,7 +217,7 @@ export class PartnerPaymentRepository {
         ]));
     if (!row) return undefined;
     const attempt = { attemptId, acquirer, account, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: readFeeTerms(row), payment };
   }
 
   private async settle(tx: Transaction, open: OpenAttempt, settlement: Settlement): Promise<void> {
@@ -273,7 +282,7 @@ const SETTLE = statementWithEvents({
          UPDATE payables y SET state = $payableState, holder = CASE WHEN $payableState = 'paid' THEN y.holder END,
                                version = $payableVersion, modified_at = $now
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
+       ), ${insertTransfersSql({ items: '$transfers::jsonb', currency: '$currency', mode: '$mode', merchantId: '$merchantId', at: '$now' })}`,
   changed: 'target',
   aggregateId: 'payment_id',
 });

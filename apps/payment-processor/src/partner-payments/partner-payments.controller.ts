@@ -20,8 +20,10 @@ export class PartnerPaymentsController {
    * @body MakePaymentRequest
    * @returns 201 The payment: `success`, `failed` with its errors, or `verificationRequired` with `verificationUrl`.
    * @returns 202 The payment is still `processing` after 20 s. The client reads it later, or retries the call.
-   * @returns 200 The response to a retry with the same reference: the payment in its current state, with the header `Idempotency-Replayed`.
-   * @throws credentials.forbidden The request names another customer than the token, or has vouchers or an external payment without a grant of the merchant.
+   * @returns 200 The response to a retry with the same reference: the payment in its current state, with the header
+   *   `Idempotency-Replayed`.
+   * @throws credentials.forbidden The request names another customer than the token, or has vouchers or an external
+   *   payment without a grant of the merchant.
    * @throws live-mode.unavailable
    * @throws payable.not-found
    * @throws resource.not-found The payer has no such card.

@@ -9,7 +9,13 @@ import {
 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import {
+  buildPlainCard,
+  createMerchant,
+  createPartner,
+  openInvoice,
+  type PartnerUnderTest,
+} from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
@@ -19,8 +25,8 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterAll(() => processor.stop());
 
@@ -43,7 +49,13 @@ test('a payment with a customer’s token stores the registered name of the cust
   const customer = await partner.customer();
   const register = (over: Partial<CustomerRegistered>, version = 1) => {
     const { customerReference } = customer;
-    const registration = { organisationId, mode: 'test' as const, customerReference, firstName: 'Thandi', lastName: 'Nkosi' };
+    const registration = {
+      organisationId,
+      mode: 'test' as const,
+      customerReference,
+      firstName: 'Thandi',
+      lastName: 'Nkosi',
+    };
     return processor.deliver(anEvent(CustomerRegisteredV1, customerReference, version, { ...registration, ...over }));
   };
   // The registrations in another organisation and in another mode must have no effect.
@@ -104,9 +116,9 @@ test('a call without an API key and a token is rejected with an empty 401, befor
 });
 
 test('two organisations may use the same reference, even for the same invoice', async () => {
-  const otherPartner = await aPartner(processor);
+  const otherPartner = await createPartner(processor);
   const [invoice, reference] = [await createInvoice(), randomUUID()];
-  const declined = { reference, paymentMethod: { card: aCard({ cardNumber: CARDS.declined }) } };
+  const declined = { reference, paymentMethod: { card: buildPlainCard({ cardNumber: CARDS.declined }) } };
   const [first, second] = [await partner.pay(invoice, declined), await otherPartner.pay(invoice, declined)];
   expect([first.status, second.status]).toEqual([201, 201]);
   expect(first.body.paymentReference).not.toBe(second.body.paymentReference);

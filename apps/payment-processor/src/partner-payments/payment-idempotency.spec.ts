@@ -4,9 +4,16 @@ import { ManualClock } from '@svc/testing';
 import type { CurrentPayment, PartnerPaymentRepository } from './partner-payment.repository.js';
 import { PaymentIdempotency } from './payment-idempotency.js';
 
-const STORED_PAYMENT: CurrentPayment = { fingerprint: 'f', payment: { paymentReference: 'p-1' } as PartnerPayment, version: 1 };
+const STORED_PAYMENT: CurrentPayment = {
+  fingerprint: 'f',
+  payment: { paymentReference: 'p-1' } as PartnerPayment,
+  version: 1,
+};
 
-/** Runs two calls with the same reference. The first call fails when the second call has waited for `waitMs`. Returns the second result. */
+/**
+ * Runs two calls with the same reference. The first call fails when the second call has waited for `waitMs`. Returns
+ * the second result.
+ */
 async function resultOfSecondCall(waitMs: number): Promise<unknown> {
   const clock = new ManualClock();
   let stored: CurrentPayment | undefined;
@@ -21,8 +28,8 @@ async function resultOfSecondCall(waitMs: number): Promise<unknown> {
   let failFirstCall: () => void = () => undefined;
   const failure = new Promise<void>((_, reject) => (failFirstCall = () => reject(new DomainError('card.invalid'))));
   const finish = (payment: CurrentPayment) => Promise.resolve(payment);
-  const first = idempotency.once(key, () => failure, finish);
-  const second = idempotency.once(
+  const first = idempotency.runOnce(key, () => failure, finish);
+  const second = idempotency.runOnce(
     key,
     () => {
       stored = STORED_PAYMENT;

@@ -38,12 +38,12 @@ export class PaymentIdempotency {
    *
    * @param create commits the payment under this key, or throws without any change
    */
-  async once(
+  async runOnce(
     { owner, reference, fingerprint, deadline }: IdempotencyKey,
     create: () => Promise<void>,
     finish: (payment: CurrentPayment) => Promise<CurrentPayment>,
   ): Promise<PaymentResult> {
-    const { result, replayed } = await this.calls.once({
+    const { result, replayed } = await this.calls.runOnce({
       id: [owner.organisationId, owner.mode, reference.toLowerCase()].join(),
       find: () => this.payments.findByReference(owner, reference),
       ...{ fingerprint, deadline, create, finish },

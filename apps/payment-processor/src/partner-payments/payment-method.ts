@@ -55,10 +55,10 @@ export class PaymentMethods {
     reference: string,
   ): Promise<Card> {
     if (!card.encryptedCard) return checkCard({ ...card }, this.clock.now(), { parent: 'paymentMethod.card.' });
-    // The encrypted card is bound to the payer and the payment's reference, so that an attacker cannot use a copy of it for another
-    // payment. The format differs from the ids of sessions and customers.
+    // The encrypted card is bound to the payer and the payment's reference, so that an attacker cannot use a copy of it
+    // for another payment. The format differs from the ids of sessions and customers.
     const sessionId = `${customerReference ?? organisationId}.${reference}`;
-    return this.cardKeys.openCard(card.encryptedCard, { sessionId, try: 1 });
+    return this.cardKeys.decryptCard(card.encryptedCard, { sessionId, try: 1 });
   }
 
   private async findStored(partner: AuthenticatedPartner, customerId: string, token: string): Promise<PaymentMethod> {

@@ -1,6 +1,6 @@
 /**
- * Validation rules for the fields of a partner's payment (P6) that depend on several fields or on the caller. They need no database.
- * The merchant's terms are checked in `payment-terms.ts`.
+ * Validation rules for the fields of a partner's payment (P6) that depend on several fields or on the caller. They need
+ * no database. The merchant's terms are checked in `payment-terms.ts`.
  */
 import { type MakePaymentRequest, MAX_AMOUNT_CENTS, MAX_URL_LENGTH } from '@svc/contracts';
 import {
@@ -20,7 +20,10 @@ import { isPresent, type Payer } from './payment-terms.js';
 const rule = rulesFor<MakePaymentRequest>();
 type Amounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount' | 'vouchers'>;
 
-/** The rules throw `credentials.forbidden` when a customer pays as another customer, or uses fields that only a service token may use. */
+/**
+ * The rules throw `credentials.forbidden` when a customer pays as another customer, or uses fields that only a service
+ * token may use.
+ */
 export function paymentRules(payer: Payer, addresses: MerchantUrlRules, now: Date): FieldRule<MakePaymentRequest>[] {
   return [...payerRules(payer), ...METHOD_AND_AMOUNT_RULES, returnUrlRule(addresses), plainCardRule(now)];
 }
@@ -50,9 +53,12 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   ),
   rule(['code'], ({ code }) => (code ? codeProblems(code) : [])),
   rule(['amount', 'vouchers'], ({ amount, vouchers }) =>
-    vouchersTotal(vouchers ?? []) > amount ? fieldProblem('vouchers', 'vouchers must not cover more than the amount') : [],
+    vouchersTotal(vouchers ?? []) > amount
+      ? fieldProblem('vouchers', 'vouchers must not cover more than the amount')
+      : [],
   ),
-  // The acquirer's limit for a charge. The acquirer would decline a larger charge, but only after the payable is reserved.
+  // The acquirer's limit for a charge. The acquirer would decline a larger charge, but only after the payable is
+  // reserved.
   rule(['amount', 'tipAmount', 'vouchers'], (amounts) =>
     remainingAmount(amounts) > MAX_AMOUNT_CENTS
       ? fieldProblem('tipAmount', `amount and tipAmount must not be more than ${MAX_AMOUNT_CENTS} together`)
@@ -60,8 +66,8 @@ const METHOD_AND_AMOUNT_RULES: readonly FieldRule<MakePaymentRequest>[] = [
   ),
   rule(['amount', 'tipAmount', 'vouchers', 'paymentMethod'], ({ paymentMethod, ...amounts }) => {
     const { card, external } = paymentMethod ?? {};
-    const isMissing = remainingAmount(amounts) > 0 && !isPresent(card) && !isPresent(external);
-    return isMissing || (isPresent(card) && isPresent(external))
+    const isMethodMissing = remainingAmount(amounts) > 0 && !isPresent(card) && !isPresent(external);
+    return isMethodMissing || (isPresent(card) && isPresent(external))
       ? fieldProblem('paymentMethod', 'paymentMethod must have either card or external')
       : [];
   }),

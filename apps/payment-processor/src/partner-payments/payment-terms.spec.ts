@@ -2,9 +2,9 @@ import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import {
   checkTerms,
-  customerOf,
-  fingerprintOf,
-  namedCustomer,
+  resolveCustomer,
+  computeFingerprint,
+  addRegisteredName,
   type Payer,
   type PaymentTerms,
 } from './payment-terms.js';
@@ -24,7 +24,9 @@ const buildRequest = (change: object = {}): MakePaymentRequest => ({
   ...change,
 });
 
-const catchDomainError = (checkRequest: () => unknown): { code: string; fields: readonly object[]; message: string } | undefined => {
+const catchDomainError = (
+  checkRequest: () => unknown,
+): { code: string; fields: readonly object[]; message: string } | undefined => {
   try {
     checkRequest();
   } catch (error) {
@@ -36,14 +38,14 @@ const catchDomainError = (checkRequest: () => unknown): { code: string; fields: 
 
 describe('the customer of a payment', () => {
   it('is the customer of the token', () => {
-    expect(customerOf(CUSTOMER, buildRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
+    expect(resolveCustomer(CUSTOMER, buildRequest())).toEqual({ id: CUSTOMER_REFERENCE, firstName: '', lastName: '' });
     const inCapitals = CUSTOMER_REFERENCE.toUpperCase();
     const requestWithName = buildRequest({ customer: { id: inCapitals, firstName: 'Ada', lastName: 'L' } });
-    expect(customerOf(CUSTOMER, requestWithName)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
+    expect(resolveCustomer(CUSTOMER, requestWithName)).toEqual({ id: inCapitals, firstName: 'Ada', lastName: 'L' });
   });
 
   it('is the unchanged customer in a request with a service token', () => {
-    expect(customerOf(SERVICE, buildRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
+    expect(resolveCustomer(SERVICE, buildRequest({ customer: { id: 'C-9', firstName: null } }))).toEqual({
       id: 'C-9',
       firstName: '',
       lastName: '',
@@ -52,7 +54,7 @@ describe('the customer of a payment', () => {
 });
 
 test('a request with a service token must contain a customer', () => {
-  expect(() => customerOf(SERVICE, buildRequest())).toThrow('names no customer');
+  expect(() => resolveCustomer(SERVICE, buildRequest())).toThrow('names no customer');
 });
 
 describe('the terms of a merchant', () => {
@@ -62,7 +64,8 @@ describe('the terms of a merchant', () => {
     features: MerchantFeatures = {},
     grants: PaymentTerms['grants'] = [],
     minimumAmount = 1,
-  ) => catchDomainError(() => checkTerms(SERVICE, buildRequest(change), { amount: 100, features, minimumAmount, grants }));
+  ) =>
+    catchDomainError(() => checkTerms(SERVICE, buildRequest(change), { amount: 100, features, minimumAmount, grants }));
   const vouchers = { vouchers: [voucher(1)] };
   const external = { paymentMethod: EXTERNAL };
 
@@ -103,9 +106,12 @@ describe('the terms of a merchant', () => {
     [500, 99, 'payable.mismatch'],
     [500, 100, undefined],
     [500, 101, undefined],
-  ])('with a minimum of %d return for an invoice of 100 and the amount %d the error %s', (minimumAmount, amount, error) => {
-    expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
-  });
+  ])(
+    'with a minimum of %d return for an invoice of 100 and the amount %d the error %s',
+    (minimumAmount, amount, error) => {
+      expect(checkRequest({ amount }, { amount: { editable: true } }, [], minimumAmount)?.code).toBe(error);
+    },
+  );
 
   const tipProblem = { field: 'tipAmount', message: 'This merchant does not take tips' };
   const orderReferenceProblem = { field: 'orderReference', message: 'This merchant does not take an orderReference' };
@@ -121,7 +127,11 @@ describe('the terms of a merchant', () => {
     [{ tipAmount: 0 }, {}, undefined],
     [{ tipAmount: null }, {}, undefined],
     [{}, { orderReference: { required: true } }, [missingOrderReferenceProblem('orderReference')]],
-    [{ orderReference: '' }, { orderReference: { required: true, label: 'Table' } }, [missingOrderReferenceProblem('Table')]],
+    [
+      { orderReference: '' },
+      { orderReference: { required: true, label: 'Table' } },
+      [missingOrderReferenceProblem('Table')],
+    ],
     [{ orderReference: '7' }, { orderReference: { required: true } }, undefined],
     [{ orderReference: '7' }, { orderReference: { required: true, editable: false } }, undefined],
     [{ orderReference: '7' }, { orderReference: { editable: false } }, [orderReferenceProblem]],
@@ -129,7 +139,11 @@ describe('the terms of a merchant', () => {
     [{ orderReference: '7' }, { orderReference: {} }, undefined],
     [{ orderReference: '7' }, {}, undefined],
     [{}, { orderReference: { editable: false } }, undefined],
-    [{ tipAmount: 1 }, { orderReference: { required: true } }, [tipProblem, missingOrderReferenceProblem('orderReference')]],
+    [
+      { tipAmount: 1 },
+      { orderReference: { required: true } },
+      [tipProblem, missingOrderReferenceProblem('orderReference')],
+    ],
   ])('for the request %j and the features %j return the errors %j', (change, features, fields) => {
     const error = checkRequest(change, features);
     expect(error?.fields).toEqual(fields);
@@ -147,7 +161,8 @@ describe('the fingerprint of a request (C7)', () => {
     vouchers: [voucher(1)],
     paymentMethod: EXTERNAL,
   };
-  const fingerprint = (change: object, payingCustomer = customer): string => fingerprintOf(buildRequest({ ...FULL_REQUEST, ...change }), payingCustomer);
+  const fingerprint = (change: object, payingCustomer = customer): string =>
+    computeFingerprint(buildRequest({ ...FULL_REQUEST, ...change }), payingCustomer);
 
   it.each([
     { code: 'd' },
@@ -194,9 +209,21 @@ describe('the fingerprint of a request (C7)', () => {
 test('a customer without a name in the request gets the registered name', () => {
   const registeredName = { firstName: 'Thandi', lastName: 'Nkosi' };
   const customerWithoutName = { id: 'c-1', firstName: '', lastName: '' };
-  expect(namedCustomer(customerWithoutName, registeredName)).toEqual({ id: 'c-1', firstName: 'Thandi', lastName: 'Nkosi' });
-  expect(namedCustomer(customerWithoutName, undefined)).toEqual(customerWithoutName);
+  expect(addRegisteredName(customerWithoutName, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: 'Thandi',
+    lastName: 'Nkosi',
+  });
+  expect(addRegisteredName(customerWithoutName, undefined)).toEqual(customerWithoutName);
   // First and last name come from the same source.
-  expect(namedCustomer({ ...customerWithoutName, firstName: 'Ada' }, registeredName)).toEqual({ id: 'c-1', firstName: 'Ada', lastName: '' });
-  expect(namedCustomer({ ...customerWithoutName, lastName: 'L' }, registeredName)).toEqual({ id: 'c-1', firstName: '', lastName: 'L' });
+  expect(addRegisteredName({ ...customerWithoutName, firstName: 'Ada' }, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: 'Ada',
+    lastName: '',
+  });
+  expect(addRegisteredName({ ...customerWithoutName, lastName: 'L' }, registeredName)).toEqual({
+    id: 'c-1',
+    firstName: '',
+    lastName: 'L',
+  });
 });

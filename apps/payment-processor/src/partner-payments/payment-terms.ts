@@ -31,15 +31,18 @@ export interface PaymentTerms {
 /** Cents. */
 export type ChosenAmounts = Pick<MakePaymentRequest, 'amount' | 'tipAmount'>;
 
-/** The paying customer. {@link paymentRules} has already checked that a customer's token is not used for another customer. */
-export function customerOf({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
+/**
+ * The paying customer. {@link paymentRules} has already checked that a customer's token is not used for another
+ * customer.
+ */
+export function resolveCustomer({ customerReference }: Payer, { customer }: MakePaymentRequest): PaymentCustomer {
   const id = customer?.id ?? customerReference;
   if (id === undefined) throw new Error('The request of a service names no customer.');
   return { id, firstName: customer?.firstName ?? '', lastName: customer?.lastName ?? '' };
 }
 
 /** Adds the registered name of the customer when the request has no name. */
-export function namedCustomer(
+export function addRegisteredName(
   customer: PaymentCustomer,
   registeredName: Omit<PaymentCustomer, 'id'> | undefined,
 ): PaymentCustomer {
@@ -68,7 +71,10 @@ export function checkTerms({ organisationId }: Payer, request: MakePaymentReques
   if (problems.length > 0) throw new DomainError('payment.not-accepted', { fields: problems });
 }
 
-/** Checks the amounts that a payer chose on the page of an invoice. Such a payment has no organisation and no order reference. */
+/**
+ * Checks the amounts that a payer chose on the page of an invoice. Such a payment has no organisation and no order
+ * reference.
+ */
 export function checkChosenAmounts(chosen: ChosenAmounts, terms: Omit<PaymentTerms, 'grants'>): void {
   checkAmount(chosen, terms);
   const problems = tipProblems(chosen, terms);
@@ -91,10 +97,10 @@ function tipProblems({ tipAmount }: ChosenAmounts, { features }: Omit<PaymentTer
 }
 
 /**
- * Fingerprint that detects the reuse of a reference with a different request (C7). Card data is omitted, because its encryption
- * differs each time and because card data is never stored in any form (P8).
+ * Fingerprint that detects the reuse of a reference with a different request (C7). Card data is omitted, because its
+ * encryption differs each time and because card data is never stored in any form (P8).
  */
-export function fingerprintOf(request: MakePaymentRequest, customer: PaymentCustomer): string {
+export function computeFingerprint(request: MakePaymentRequest, customer: PaymentCustomer): string {
   const { external } = request.paymentMethod ?? {};
   const fields = [
     request.code ?? null,

@@ -3,8 +3,14 @@ import { ModuleRef } from '@nestjs/core';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent, waitUntil } from '@svc/testing';
 import type { Pool } from 'pg';
-import { aPayable } from '../../test/builders.js';
-import { aCard, aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { buildPayable } from '../../test/builders.js';
+import {
+  buildPlainCard,
+  createMerchant,
+  createPartner,
+  openInvoice,
+  type PartnerUnderTest,
+} from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentProcessorModule } from '../app.module.js';
@@ -18,14 +24,14 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterAll(() => processor.stop());
 
 const createInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
 const findCharges = (references: readonly string[]): string[] =>
-  processor.charged().filter((reference) => references.includes(reference));
+  processor.chargedReferences().filter((reference) => references.includes(reference));
 const countPayments = async (payable: { payableId: string }): Promise<number> => {
   const [row] = await processor.dataSource.query<[{ count: number }]>(
     `SELECT count(*) FROM payments WHERE payable_id = $1`,
@@ -42,7 +48,7 @@ describe('retries', () => {
     const retried = await partner.pay(invoice, {
       reference: reference.toUpperCase(),
       customer,
-      paymentMethod: { card: aCard({ cardNumber: '5555555555554444' }) },
+      paymentMethod: { card: buildPlainCard({ cardNumber: '5555555555554444' }) },
     });
     expect([retried.status, retried.headers['idempotency-replayed']]).toEqual([200, 'true']);
     expect(retried.body).toEqual(first.body);
@@ -98,7 +104,9 @@ test('a thousand concurrent retries cause one charge and one payment, and waitin
   executeSpy.mockRestore();
 
   expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
-  expect(responses.filter(({ status, headers }) => status === 200 && headers['idempotency-replayed'])).toHaveLength(999);
+  expect(responses.filter(({ status, headers }) => status === 200 && headers['idempotency-replayed'])).toHaveLength(
+    999,
+  );
   const references = new Set(responses.map(({ body }) => body.paymentReference as string));
   expect(references.size).toBe(1);
   expect(findCharges([...references])).toHaveLength(1);
@@ -125,7 +133,7 @@ test('of several replicas that get the same reference one creates the payment, a
         invoiceReference: invoice.payableId,
         amount: invoice.amount,
         customer,
-        paymentMethod: { card: aCard() },
+        paymentMethod: { card: buildPlainCard() },
       }),
     ),
   );
@@ -167,21 +175,22 @@ function holdChargesAtBank(): { hold(amount: number): HeldCharge; stop(): void }
 test('concurrent payments from two pages and a partner cause one charge, in each of two hundred rounds', async () => {
   const heldCharges = holdChargesAtBank();
   /**
-   * The start order of a round. "page first" and "partner first": the bank has received the first charge when the other sides begin,
-   * and responds after their rejection. "concurrently": all sides begin at the same time, and the bank responds immediately.
+   * The start order of a round. "page first" and "partner first": the bank has received the first charge when the other
+   * sides begin, and responds after their rejection. "concurrently": all sides begin at the same time, and the bank
+   * responds immediately.
    */
   const START_ORDERS = ['page first', 'partner first', 'concurrently', 'concurrently'] as const;
   const [inProgress, isPaid] = ['payment.in-progress', 'payable.paid'];
   const EXPECTED_RESULTS = {
     'page first': { winners: ['page'], refusals: [inProgress] },
     'partner first': { winners: ['partner'], refusals: [inProgress] },
-    'concurrently': { winners: ['page', 'partner'], refusals: [inProgress, isPaid] },
+    concurrently: { winners: ['page', 'partner'], refusals: [inProgress, isPaid] },
   };
   const codes: Record<string, string | undefined> = { '23': inProgress, '20': isPaid };
   for (let batch = 0; batch < 10; batch++) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
-        const payable = aPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
+        const payable = buildPayable({ ...merchant, amount: 1_000 + batch * 20 + index });
         // The session is stored, so that all sides can pay it.
         await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
         const startOrder = START_ORDERS[index % START_ORDERS.length]!;
@@ -206,10 +215,14 @@ test('concurrent payments from two pages and a partner cause one charge, in each
         const [firstPagePayment, secondPagePayment, partnerPayment] = await Promise.all(
           [payFromPage(), payFromPage(), payAsPartner()].map((call) => call.catch(recordRefusal)),
         );
-        const paid = [firstPagePayment, secondPagePayment, partnerPayment].flatMap((payment) => payment?.paymentReference ?? []);
+        const paid = [firstPagePayment, secondPagePayment, partnerPayment].flatMap(
+          (payment) => payment?.paymentReference ?? [],
+        );
         expect(paid).toHaveLength(1);
         expect(findCharges(paid)).toHaveLength(1);
-        expect(await readPayments(payable)).toEqual([{ payment_reference: paid[0], state: 'success', payable: 'paid' }]);
+        expect(await readPayments(payable)).toEqual([
+          { payment_reference: paid[0], state: 'success', payable: 'paid' },
+        ]);
         expect(EXPECTED_RESULTS[startOrder].winners).toContain(partnerPayment ? 'partner' : 'page');
         expect(refusals).toHaveLength(2);
         for (const code of refusals) expect(EXPECTED_RESULTS[startOrder].refusals).toContain(code);
@@ -240,8 +253,9 @@ test('a payment with an unknown outcome is returned as processing after 20 secon
 
   charge.mockRestore();
   querySpy.mockRestore();
-  // The bank has received no charge. The recovery blocks the key at the bank, and the payment fails, so that the invoice can be paid again.
-  await processor.recover();
+  // The bank has received no charge. The recovery blocks the key at the bank, and the payment fails, so that the
+  // invoice can be paid again.
+  await processor.recoverAttempts();
   const retried = await partner.pay(invoice, { reference, customer });
   expect(retried).toMatchObject({ status: 200, body: { status: 'failed', errors: [{ errorReference: '30' }] } });
   expect((await partner.pay(invoice)).body.status).toBe('success');

@@ -1,14 +1,14 @@
 /**
- * Tests which payments and payables a caller can find, and that a payable that changes between its reading and its reservation is not
- * charged.
+ * Tests which payments and payables a caller can find, and that a payable that changes between its reading and its
+ * reservation is not charged.
  */
 import { randomUUID } from 'node:crypto';
 import { PaymentProcessingV1, SessionCreatedV1 } from '@svc/contracts';
 import { newOwnCode } from '@svc/kernel';
 import { anEvent } from '@svc/testing';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
   processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterEach(() => jest.restoreAllMocks());
 afterAll(() => processor.stop());
@@ -32,7 +32,7 @@ describe('a payable that changes after it was read', () => {
     const findPayable = payments.findPayable.bind(payments);
     jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
       const found = await findPayable(mode, payableId);
-      await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
+      await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
       return found;
     });
   }
@@ -69,7 +69,7 @@ describe('a payable that changes after it was read', () => {
 
   test('is not paid by an external payment when it has expired', async () => {
     const grant = { organisationId: partner.organisationId, vouchers: false, externalPayments: true };
-    const invoice = await openInvoice(processor, await aMerchant(processor, { grants: [grant] }));
+    const invoice = await openInvoice(processor, await createMerchant(processor, { grants: [grant] }));
     changeAfterReading(`expires_at = '2026-03-01T10:00:00.000Z'`);
     const external = { type: 'EFT', status: 'success', reference: 'bank-1' };
     expect((await partner.pay(invoice, { paymentMethod: { external } })).status).toBe(410);
@@ -88,7 +88,7 @@ describe('a payable that changes after it was read', () => {
 });
 
 test('a session cannot be paid before the event of its site has arrived, because the payment needs the site’s reference', async () => {
-  const payable = aPayable({ ...merchant, siteId: 5999 });
+  const payable = buildPayable({ ...merchant, siteId: 5999 });
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   const { status, body } = await partner.pay(payable);
   expect([status, body.errors[0].errorReference]).toEqual([503, '50']);
@@ -97,7 +97,7 @@ test('a session cannot be paid before the event of its site has arrived, because
 
 describe('a reference belongs to one organisation in one mode', () => {
   async function createCallers(): Promise<PartnerUnderTest[]> {
-    return [partner, await aPartner(processor, 'live', partner.organisationId), await aPartner(processor)];
+    return [partner, await createPartner(processor, 'live', partner.organisationId), await createPartner(processor)];
   }
   const modes = ['test', 'live', 'test'] as const;
 
@@ -139,18 +139,18 @@ test('a partner’s reference of a payment that is not a partner’s causes an e
   const owner = { organisationId: partner.organisationId, mode: 'test' } as const;
   const payments = processor.service.app.get(PartnerPaymentRepository);
   expect(await payments.findByReference(owner, reference)).toMatchObject({ payment: { state: 'success' } });
-  await tamper(processor, `UPDATE payments SET partner = NULL WHERE payable_id = $1`, invoice.payableId);
+  await changeRow(processor, `UPDATE payments SET partner = NULL WHERE payable_id = $1`, invoice.payableId);
   await expect(payments.findByReference(owner, reference)).rejects.toThrow('is not a partner’s');
 });
 
 test('a payable with a code can be found only in its own mode', async () => {
-  const livePartner = await aPartner(processor, 'live', partner.organisationId);
+  const livePartner = await createPartner(processor, 'live', partner.organisationId);
   for (const [mode, owner, callerInOtherMode] of [
     ['test', partner, livePartner],
     ['live', livePartner, partner],
   ] as const) {
     const code = newOwnCode();
-    const payable = aPayable({ ...merchant, mode });
+    const payable = buildPayable({ ...merchant, mode });
     const source = { ...payable.source, code };
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable: { ...payable, source } }));
     const codeRequest = { invoiceReference: undefined, code: Buffer.from(`${CODES_URL}/c/${code}`).toString('base64') };

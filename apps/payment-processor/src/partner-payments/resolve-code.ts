@@ -5,7 +5,9 @@ import { Commands } from '@svc/messaging';
 import { PaymentProcessorConfig } from '../config.js';
 import { PartnerPaymentRepository, type PayableToPay, type PayerScope } from './partner-payment.repository.js';
 
-/** Timeout of the request to code-decoder, which only reads a table. After a timeout the client gets a 503 and retries. */
+/**
+ * Timeout of the request to code-decoder, which only reads a table. After a timeout the client gets a 503 and retries.
+ */
 const DECODER_TIMEOUT_MS = 2_000;
 
 /** The payable that a code or an invoice reference identifies. */
@@ -13,8 +15,8 @@ export interface ResolvedCode {
   /** UUID. */
   readonly payableId: string;
   /**
-   * True for a till's static code, which identifies a new invoice for each basket. Only the amount proves that the payer means this
-   * invoice, so the payer may not edit it.
+   * True for a till's static code, which identifies a new invoice for each basket. Only the amount proves that the
+   * payer means this invoice, so the payer may not edit it.
    */
   readonly isStatic: boolean;
   /** The payable, if it has already been read. */
@@ -22,8 +24,8 @@ export interface ResolvedCode {
 }
 
 /**
- * Finds the payable of a code or an invoice reference. A payment must call this only once: on a second call a static code could
- * identify a newer invoice, and the payer would be charged for another basket.
+ * Finds the payable of a code or an invoice reference. A payment must call this only once: on a second call a static
+ * code could identify a newer invoice, and the payer would be charged for another basket.
  */
 @Injectable()
 export class ResolveCode {

@@ -1,8 +1,8 @@
 /** Payments by codes that do not belong to an invoice: a till's static code, and codes of third parties. */
 import { randomUUID } from 'node:crypto';
 import { newOwnCode } from '@svc/kernel';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { CODES_URL, type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from './partner-payment.repository.js';
 
@@ -13,12 +13,12 @@ beforeAll(async () => {
   processor = await startProcessor();
 });
 beforeEach(async () => {
-  partner = await aPartner(processor);
-  merchant = await aMerchant(processor);
+  partner = await createPartner(processor);
+  merchant = await createMerchant(processor);
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  processor.tillInvoices.mockReset().mockReturnValue({});
+  processor.findTillInvoice.mockReset().mockReturnValue({});
 });
 afterAll(() => processor.stop());
 
@@ -30,7 +30,7 @@ const payByCode = (code: string, invoice: Payable, over = {}) =>
   partner.pay(invoice, { invoiceReference: undefined, code: base64(code), ...over });
 /** Makes code-decoder return this invoice for each static code. */
 const setTillInvoice = (invoice: Payable): void =>
-  void processor.tillInvoices.mockReturnValue({ invoiceReference: invoice.payableId });
+  void processor.findTillInvoice.mockReturnValue({ invoiceReference: invoice.payableId });
 const findPayments = ({ payableId }: Payable): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 
@@ -42,13 +42,13 @@ test.each([
   setTillInvoice(invoice);
   const { status, body } = await payByCode(scannedText(code), invoice);
   expect([status, body.status, body.invoiceReference]).toEqual([201, 'success', invoice.payableId]);
-  expect(processor.tillInvoices.mock.calls).toEqual([[{ mode: 'test', code }]]);
+  expect(processor.findTillInvoice.mock.calls).toEqual([[{ mode: 'test', code }]]);
 });
 
 test.each([[{}], [{ amount: { editable: true } }]])(
   'with the features %j a payment by static code with another amount than the invoice is rejected with 22 and not charged',
   async (features) => {
-    merchant = await aMerchant(processor, { features });
+    merchant = await createMerchant(processor, { features });
     const invoice = await createInvoice();
     setTillInvoice(invoice);
     const { status, body } = await payByCode(newOwnCode(), invoice, { amount: invoice.amount + 1 });
@@ -60,7 +60,7 @@ test.each([[{}], [{ amount: { editable: true } }]])(
 
 test('a static code is resolved only once, so that a newer invoice with the same amount is not charged instead', async () => {
   const [currentInvoice, newerInvoice] = [await createInvoice(), await createInvoice()];
-  processor.tillInvoices
+  processor.findTillInvoice
     .mockReturnValueOnce({ invoiceReference: currentInvoice.payableId })
     .mockReturnValue({ invoiceReference: newerInvoice.payableId });
   const payments = processor.service.app.get(PartnerPaymentRepository);
@@ -68,7 +68,7 @@ test('a static code is resolved only once, so that a newer invoice with the same
   // The payable changes after it was read. Therefore it must be read again.
   jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
     const found = await findPayable(mode, payableId);
-    await tamper(processor, `UPDATE payables SET version = version + 1 WHERE payable_id = $1`, payableId);
+    await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE payable_id = $1`, payableId);
     return found;
   });
   const { status, body } = await payByCode(newOwnCode(), currentInvoice);
@@ -91,7 +91,7 @@ test('a retry returns the same payment, even if the till has another invoice in 
 test('a payment by static code is rejected with 404 if the till has no invoice, or only an invoice in another mode', async () => {
   const invoice = await createInvoice({ mode: 'live' });
   for (const decoderReply of [{}, { invoiceReference: invoice.payableId }, { invoiceReference: randomUUID() }]) {
-    processor.tillInvoices.mockReturnValue(decoderReply);
+    processor.findTillInvoice.mockReturnValue(decoderReply);
     const { status, body } = await payByCode(newOwnCode(), invoice);
     expect([status, body.code]).toEqual([404, 'payable.not-found']);
   }
@@ -99,7 +99,7 @@ test('a payment by static code is rejected with 404 if the till has no invoice, 
 
 test('without code-decoder a payment by static code is rejected with 503 and Retry-After; a payment by the code of an invoice still succeeds', async () => {
   const invoice = await createInvoice();
-  processor.tillInvoices.mockReturnValue(undefined);
+  processor.findTillInvoice.mockReturnValue(undefined);
   const { status, headers } = await payByCode(newOwnCode(), invoice);
   expect([status, headers['retry-after']]).toEqual([503, '1']);
   expect((await payByCode(invoice.source.code, invoice)).status).toBe(201);
@@ -114,7 +114,7 @@ test.each(['https://pay.another.example/25000', 'hello', '1'.repeat(19), 'SK-1-1
       'code.third-party',
       [{ errorReference: '40', message: expect.stringContaining('belongs to another provider') }],
     ]);
-    expect(processor.tillInvoices).not.toHaveBeenCalled();
+    expect(processor.findTillInvoice).not.toHaveBeenCalled();
   },
 );
 

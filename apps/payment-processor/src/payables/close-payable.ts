@@ -5,7 +5,9 @@ import { inTransaction, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PayableRepository } from './payable.repository.js';
 
-/** Prevents further payments of a payable (H2, D6). Closes an open payable, and throws for a reserved or paid payable. */
+/**
+ * Prevents further payments of a payable (H2, D6). Closes an open payable, and throws for a reserved or paid payable.
+ */
 @Injectable()
 export class ClosePayable {
   constructor(

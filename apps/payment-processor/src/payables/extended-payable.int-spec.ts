@@ -1,6 +1,6 @@
 import { SessionCreatedV1, SessionExtendedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
@@ -24,7 +24,7 @@ test.each([
 ] as const)(
   'an extended session can be paid until its new expiry if the event of the extension arrives %s',
   async (_, order) => {
-    const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
+    const payable = { ...buildPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
     const extendedPayable = { ...payable, expiresAt: processor.clock.later(20 * MINUTES).toISOString() };
     const events = {
       created: anEvent(SessionCreatedV1, payable.payableId, 1, { payable }),
@@ -38,7 +38,7 @@ test.each([
 );
 
 test('the expiry is never shortened, and a session without an extension still expires', async () => {
-  const payable = { ...aPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
+  const payable = { ...buildPayable(), expiresAt: processor.clock.later(5 * MINUTES).toISOString() };
   const shortenedPayable = { ...payable, expiresAt: processor.clock.later(1 * MINUTES).toISOString() };
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   await processor.deliver(anEvent(SessionExtendedV1, payable.payableId, 2, { payable: shortenedPayable }));

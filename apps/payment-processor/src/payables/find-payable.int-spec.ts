@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 test('the command returns the current state of a payable: open, reserved during a payment, or paid', async () => {
-  const [payable, paidPayable] = [aPayable(), aPayable()];
+  const [payable, paidPayable] = [buildPayable(), buildPayable()];
   for (const created of [paidPayable, payable])
     await processor.deliver(anEvent(SessionCreatedV1, created.payableId, 1, { payable: created }));
   const { payableId } = payable;
@@ -20,7 +20,7 @@ test('the command returns the current state of a payable: open, reserved during 
     payable: { payableId, state: 'open', version: 1, tries: 0 },
   });
 
-  expect(await processor.pay(payable, { card: CARDS.dropsTheAnswer })).toMatchObject({ state: 'processing' });
+  expect(await processor.pay(payable, { card: CARDS.responseLost })).toMatchObject({ state: 'processing' });
   // The bank has approved the charge, but this command does not query the bank.
   expect(await processor.findPayable(payableId)).toEqual({
     payable: { payableId, state: 'reserved', version: 2, tries: 1 },

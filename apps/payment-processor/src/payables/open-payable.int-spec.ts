@@ -1,14 +1,14 @@
 import { InvoiceCreatedV1, PayableClosedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { anInvoicePayable, aPayable } from '../../test/builders.js';
+import { buildInvoicePayable, buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant } from '../../test/partner.js';
+import { createMerchant } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
-  await aMerchant(processor, { merchantId: aPayable().merchantId });
+  await createMerchant(processor, { merchantId: buildPayable().merchantId });
 });
 afterAll(() => processor.stop());
 
@@ -16,20 +16,20 @@ const findCloseEvents = async (payableId: string): Promise<unknown[]> =>
   (await processor.published(PayableClosedV1)).filter((event) => event.aggregateId === payableId);
 
 test('an invoice can be opened several times with the same result, and can then be paid', async () => {
-  const payable = anInvoicePayable();
+  const payable = buildInvoicePayable();
   const opened = { payableId: payable.payableId, state: 'open', version: 1, tries: 0 };
-  expect(await processor.open({ payable })).toEqual({ opened });
-  expect(await processor.open({ payable })).toEqual({ opened });
+  expect(await processor.openPayable({ payable })).toEqual({ opened });
+  expect(await processor.openPayable({ payable })).toEqual({ opened });
 
   const paid = await processor.payInvoice(payable);
   expect(paid).toMatchObject({ state: 'success', source: payable.source, payable: { state: 'paid' } });
-  expect(await processor.open({ payable })).toMatchObject({ opened: { state: 'paid', version: 3 } });
+  expect(await processor.openPayable({ payable })).toMatchObject({ opened: { state: 'paid', version: 3 } });
 });
 
 test('the opening of an invoice that replaces another invoice also closes the replaced invoice and publishes its event', async () => {
-  const [oldInvoice, payable] = [anInvoicePayable(), anInvoicePayable({ amount: 500 })];
-  await processor.open({ payable: oldInvoice });
-  expect(await processor.open({ payable, replaces: oldInvoice })).toEqual({
+  const [oldInvoice, payable] = [buildInvoicePayable(), buildInvoicePayable({ amount: 500 })];
+  await processor.openPayable({ payable: oldInvoice });
+  expect(await processor.openPayable({ payable, replaces: oldInvoice })).toEqual({
     opened: { payableId: payable.payableId, state: 'open', version: 1, tries: 0 },
     replaced: { payableId: oldInvoice.payableId, state: 'closed', version: 2, tries: 0 },
   });
@@ -39,14 +39,14 @@ test('the opening of an invoice that replaces another invoice also closes the re
 });
 
 test.each([
-  ['has a payment without an outcome', CARDS.dropsTheAnswer, 'payment.in-progress'],
+  ['has a payment without an outcome', CARDS.responseLost, 'payment.in-progress'],
   ['is paid', CARDS.approved, 'payable.paid'],
 ])('a payable that %s cannot be replaced', async (_, card, code) => {
-  const [oldInvoice, payable] = [anInvoicePayable(), anInvoicePayable()];
-  await processor.open({ payable: oldInvoice });
+  const [oldInvoice, payable] = [buildInvoicePayable(), buildInvoicePayable()];
+  await processor.openPayable({ payable: oldInvoice });
   await processor.payInvoice(oldInvoice, { card });
 
-  await expect(processor.open({ payable, replaces: oldInvoice })).rejects.toMatchObject({ code });
+  await expect(processor.openPayable({ payable, replaces: oldInvoice })).rejects.toMatchObject({ code });
   expect(await findCloseEvents(oldInvoice.payableId)).toEqual([]);
   const [row] = await processor.dataSource.query<{ count: number }[]>(
     `SELECT count(*) FROM payables WHERE payable_id = $1`,
@@ -61,14 +61,16 @@ test('either a payment or a concurrent replacement of an invoice succeeds, never
       ({ state }) => state,
       ({ code }: { code: string }) => code,
     );
-  const before = processor.charged().length;
+  const before = processor.chargedReferences().length;
   const outcomes = await Promise.all(
     Array.from({ length: 50 }, async (_, index) => {
-      const [oldInvoice, payable] = [anInvoicePayable(), anInvoicePayable()];
-      await processor.open({ payable: oldInvoice });
+      const [oldInvoice, payable] = [buildInvoicePayable(), buildInvoicePayable()];
+      await processor.openPayable({ payable: oldInvoice });
       const pay = () => stateOrErrorCode(processor.payInvoice(oldInvoice));
-      const replace = () => stateOrErrorCode(processor.open({ payable, replaces: oldInvoice }).then(({ opened }) => opened));
-      // In one fifth of the rounds the payment comes first, in another fifth the replacement; in the other rounds they are concurrent.
+      const replace = () =>
+        stateOrErrorCode(processor.openPayable({ payable, replaces: oldInvoice }).then(({ opened }) => opened));
+      // In one fifth of the rounds the payment comes first, in another fifth the replacement; in the other rounds they
+      // are concurrent.
       const first = index % 5 === 0 ? await pay() : index % 5 === 1 ? await replace() : undefined;
       const [paid, replaced] = await Promise.all([
         index % 5 === 0 ? first! : pay(),
@@ -82,30 +84,32 @@ test('either a payment or a concurrent replacement of an invoice succeeds, never
     }),
   );
   const paidOutcome = (replaceResult: string): string => `pay: success, replace: ${replaceResult}, then: paid`;
-  const paid = outcomes.filter((outcome) => [paidOutcome('payment.in-progress'), paidOutcome('payable.paid')].includes(outcome));
+  const paid = outcomes.filter((outcome) =>
+    [paidOutcome('payment.in-progress'), paidOutcome('payable.paid')].includes(outcome),
+  );
   const replaced = outcomes.filter(
     (outcome) => outcome === 'pay: payable.closed, replace: open, then: closed and open',
   );
   expect([...paid, ...replaced].toSorted()).toEqual(outcomes.toSorted());
   expect([paid.length > 0, replaced.length > 0]).toEqual([true, true]);
-  expect(processor.charged()).toHaveLength(before + paid.length);
+  expect(processor.chargedReferences()).toHaveLength(before + paid.length);
 });
 
 test('the event of an invoice stores its payable, and a repeated event does not reopen a closed payable', async () => {
-  const payable = anInvoicePayable();
+  const payable = buildInvoicePayable();
   const payload = { payable, origin: 'pos', createdUTCDate: '2026-03-01T10:00:00.000Z' };
   const created = anEvent(InvoiceCreatedV1, payable.payableId, 1, payload);
   await processor.deliver(created);
-  expect(await processor.close(payable)).toMatchObject({ state: 'closed', version: 2 });
+  expect(await processor.closePayable(payable)).toMatchObject({ state: 'closed', version: 2 });
   await processor.deliver({ ...created, id: anEvent(InvoiceCreatedV1, 'x', 1, payload).id });
   await expect(processor.payInvoice(payable)).rejects.toMatchObject({ code: 'payable.closed' });
 });
 
 test('the opening of an existing id with another amount or currency is rejected', async () => {
-  const payable = anInvoicePayable();
-  await processor.open({ payable });
+  const payable = buildInvoicePayable();
+  await processor.openPayable({ payable });
   for (const changedFields of [{ amount: 1 }, { currencyISOCode: 'NAD' }])
-    await expect(processor.open({ payable: { ...payable, ...changedFields } })).rejects.toMatchObject({
+    await expect(processor.openPayable({ payable: { ...payable, ...changedFields } })).rejects.toMatchObject({
       code: 'payable.mismatch',
     });
 });

@@ -24,8 +24,9 @@ export class PayableRepository {
   ) {}
 
   /**
-   * Inserts new payables. A payable that already exists, for example from a payment, does not change. The rows are inserted in the
-   * order of their ids, as when payments are accepted, because another order could cause a deadlock with a concurrent payment.
+   * Inserts new payables. A payable that already exists, for example from a payment, does not change. The rows are
+   * inserted in the order of their ids, as when payments are accepted, because another order could cause a deadlock
+   * with a concurrent payment.
    */
   async insertIfAbsent(
     connection: EntityManager,
@@ -45,8 +46,8 @@ export class PayableRepository {
   }
 
   /**
-   * Extends the expiry of payables. Inserts missing payables, because the event of their session may arrive later. Never shortens an
-   * expiry, because events may be repeated and may arrive in any order.
+   * Extends the expiry of payables. Inserts missing payables, because the event of their session may arrive later.
+   * Never shortens an expiry, because events may be repeated and may arrive in any order.
    */
   async extendExpiry(connection: EntityManager, payables: readonly PayableDescriptor<PayableSource>[]): Promise<void> {
     await this.insertIfAbsent(connection, payables);
@@ -58,7 +59,10 @@ export class PayableRepository {
     );
   }
 
-  /** Finds a payable by its id, without a check of its owner: only other services call this, never a merchant or a payer. */
+  /**
+   * Finds a payable by its id, without a check of its owner: only other services call this, never a merchant or a
+   * payer.
+   */
   async find(payableId: string, tx?: EntityManager): Promise<CurrentPayable | undefined> {
     const [row] = await (tx ?? this.dataSource).query<CurrentPayable[]>(
       `SELECT payable_id AS "payableId", state, version, tries, tries_max AS "triesMax", mode, merchant_id AS "merchantId",

@@ -5,8 +5,8 @@ import {
   type PayableRefusal,
   type PayableRequest,
   type PayableTerms,
-  refusalOf,
-  refusalOfState,
+  findRefusal,
+  findRefusalByState,
 } from './payable.js';
 
 test('a payable must be reserved before it is paid, and the states paid, refused and closed are final', () => {
@@ -52,7 +52,7 @@ test.each<[string, Partial<PayableTerms>, Partial<PayableRequest>, PayableRefusa
   ['belongs to another merchant', { merchantId: 1002 }, {}, 'payment.in-progress'],
   ['belongs to another site', { siteId: 5002 }, {}, 'payment.in-progress'],
 ])('for a payable that %s (payable: %j, request: %j) the refusal is %s', (_, payable, request, refusal) => {
-  expect(refusalOf({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
+  expect(findRefusal({ ...PAYABLE, ...payable }, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
 test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
@@ -60,7 +60,7 @@ test.each<[string, Partial<PayableRequest>, PayableRefusal | undefined]>([
   ['gets its second try', { try: 2 }, 'payment.in-progress'],
   ['expires now', { expiresAt: NOW }, 'payable.expired'],
 ])('for a payable that is not stored and %s (request: %j) the refusal is %s', (_, request, refusal) => {
-  expect(refusalOf(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
+  expect(findRefusal(undefined, { ...REQUEST, ...request }, NOW)).toBe(refusal);
 });
 
 test('only an open payable can be paid, for all values of the other fields', () => {
@@ -75,11 +75,11 @@ test('only an open payable can be paid, for all values of the other fields', () 
   });
   fc.assert(
     fc.property(terms, fc.integer({ min: 1, max: 7 }), (payable, nth) => {
-      const refusal = refusalOf({ ...DEBT, ...payable }, { ...REQUEST, try: nth }, NOW);
+      const refusal = findRefusal({ ...DEBT, ...payable }, { ...REQUEST, try: nth }, NOW);
       const isPayable = payable.expiresAt > NOW && payable.amount === 12345 && payable.merchantId === 1001;
       const isNextTry = nth === payable.tries + 1 && nth <= payable.triesMax;
       expect(refusal === undefined).toBe(payable.state === 'open' && isPayable && isNextTry);
-      expect(payable.state === 'open' ? undefined : refusal).toBe(refusalOfState(payable.state));
+      expect(payable.state === 'open' ? undefined : refusal).toBe(findRefusalByState(payable.state));
     }),
     { numRuns: 1_000 },
   );

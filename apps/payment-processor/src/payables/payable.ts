@@ -1,10 +1,11 @@
 import type { ErrorCode, PayableDescriptor, PayableSource, PayableState } from '@svc/contracts';
 
 /**
- * The transitions between the states of a payable, a debt that can be paid once. The payment that changes `open → reserved` may charge.
- * A failed payment changes the payable back to `open` or, after the last try, to `refused`. Only an open payable can be closed. A payment
- * that waits for a verification does not reserve the payable, so `open → refused` is also possible. The conditional UPDATE statements of
- * this app make exactly these transitions; a model-based test compares them with this list.
+ * The transitions between the states of a payable, a debt that can be paid once. The payment that changes `open →
+ * reserved` may charge. A failed payment changes the payable back to `open` or, after the last try, to `refused`. Only
+ * an open payable can be closed. A payment that waits for a verification does not reserve the payable, so `open →
+ * refused` is also possible. The conditional UPDATE statements of this app make exactly these transitions; a
+ * model-based test compares them with this list.
  */
 export const PAYABLE_TRANSITIONS = {
   open: ['reserved', 'closed', 'refused'],
@@ -31,16 +32,16 @@ export type PayableRequest = Omit<PayableTerms, 'state' | 'tries' | 'triesMax'> 
 export type PayableRefusal = Extract<ErrorCode, `payable.${string}` | 'payment.in-progress'>;
 
 /**
- * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this service has not
- * stored the payable: the request of the first try contains it. The result only explains a rejection. The decision is made by the SQL
- * statement that reserves the payable.
+ * Returns the reason why a payable cannot be paid now; undefined when it can be paid. `payable` is undefined while this
+ * service has not stored the payable: the request of the first try contains it. The result only explains a rejection.
+ * The decision is made by the SQL statement that reserves the payable.
  */
-export function refusalOf(
+export function findRefusal(
   payable: PayableTerms | undefined,
   request: PayableRequest,
   now: Date,
 ): PayableRefusal | undefined {
-  const refusal = payable && refusalOfState(payable.state);
+  const refusal = payable && findRefusalByState(payable.state);
   if (refusal) return refusal;
   if (Math.min(request.expiresAt.getTime(), payable?.expiresAt.getTime() ?? Infinity) <= now.getTime())
     return 'payable.expired';
@@ -51,8 +52,11 @@ export function refusalOf(
   return isNextTry && hasSameOwner(payable, request) ? undefined : 'payment.in-progress';
 }
 
-/** The refusal that follows from the state alone. It also applies to an accepted payment that resumes after a verification. */
-export function refusalOfState(state: PayableState): PayableRefusal | undefined {
+/**
+ * The refusal that follows from the state alone. It also applies to an accepted payment that resumes after a
+ * verification.
+ */
+export function findRefusalByState(state: PayableState): PayableRefusal | undefined {
   switch (state) {
     case 'paid':
     case 'refused':

@@ -51,8 +51,8 @@ export class PayablesConsumer {
   }
 
   /**
-   * The command `open-payable` has already inserted the payable, unless this service's tables were restored from an older backup.
-   * Events may be repeated: an existing payable does not change.
+   * The command `open-payable` has already inserted the payable, unless this service's tables were restored from an
+   * older backup. Events may be repeated: an existing payable does not change.
    */
   @EventPattern(InvoiceCreatedV1, { repeatable: true })
   async storeInvoices(events: EventEnvelope<InvoiceCreated>[], { connection }: RepeatableContext): Promise<void> {
@@ -67,7 +67,10 @@ export class PayablesConsumer {
     return this.closePayable.execute(payable);
   }
 
-  /** Finds a payable by its id, without a check of its owner. The caller is another service, and receives only the state. */
+  /**
+   * Finds a payable by its id, without a check of its owner. The caller is another service, and receives only the
+   * state.
+   */
   @MessagePattern(FindPayableV1)
   async find({ payableId }: { payableId: string }): Promise<{ payable?: PayableSnapshot }> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');

@@ -1,17 +1,17 @@
 import {
   BANK_BEHAVIOURS,
   type BankBehaviour,
-  check,
-  checkEnd,
-  identityOf,
+  checkInvariants,
+  checkFinalInvariants,
+  worldKey,
   PRODUCTION_RULES,
   type Rules,
-  START,
-  stepsFrom,
+  INITIAL_WORLD,
+  listNextWorlds,
   type World,
 } from '../../test/attempts/attempt-model.js';
-import type { AcquirerAnswer, AttemptState, Conclusion } from './attempt.js';
-import { CHARGEABLE_STATES, conclude, endOf, recoveryStep } from './attempt.js';
+import type { AcquirerResponse, AttemptState, Conclusion } from './attempt.js';
+import { CHARGEABLE_STATES, conclude, attemptEndFor, recoveryStep } from './attempt.js';
 
 interface Exploration {
   /** Number of possible orders of the steps, from the acceptance to the last step. */
@@ -19,40 +19,51 @@ interface Exploration {
   readonly worlds: number;
 }
 
-/** Explores every order of steps, but each world (state of the model) only once. Throws at the first world that violates an invariant. */
+/**
+ * Explores every order of steps, but each world (state of the model) only once. Throws at the first world that violates
+ * an invariant.
+ */
 function explore(bank: BankBehaviour, rules: Rules = PRODUCTION_RULES): Exploration {
   const countsById = new Map<string, bigint>();
   const countOrders = (world: World): bigint => {
-    const id = identityOf(world);
+    const id = worldKey(world);
     const knownCount = countsById.get(id);
     if (knownCount !== undefined) return knownCount;
-    check(world, bank);
-    const steps = stepsFrom(world, bank, rules);
-    if (steps.length === 0) checkEnd(world, bank, rules);
+    checkInvariants(world, bank);
+    const steps = listNextWorlds(world, bank, rules);
+    if (steps.length === 0) checkFinalInvariants(world, bank, rules);
     const count = steps.length === 0 ? 1n : steps.reduce((sum, step) => sum + countOrders(step), 0n);
     countsById.set(id, count);
     return count;
   };
-  return { interleavings: countOrders(START), worlds: countsById.size };
+  return { interleavings: countOrders(INITIAL_WORLD), worlds: countsById.size };
 }
 
-test.each(BANK_BEHAVIOURS)('with a bank that %s, payment and bank are consistent after every order of steps', (bank) => {
-  const { interleavings, worlds } = explore(bank);
-  process.stdout.write(`a bank that ${bank}: ${interleavings} interleavings through ${worlds} states\n`);
-  expect(worlds).toBeGreaterThan(10_000);
-});
+test.each(BANK_BEHAVIOURS)(
+  'with a bank that %s, payment and bank are consistent after every order of steps',
+  (bank) => {
+    const { interleavings, worlds } = explore(bank);
+    process.stdout.write(`a bank that ${bank}: ${interleavings} interleavings through ${worlds} states\n`);
+    expect(worlds).toBeGreaterThan(10_000);
+  },
+);
 
 type Conclude = Rules['conclude'];
-const endedBy = (response: Parameters<typeof endOf>[0]): Conclusion => ({ kind: 'end', end: endOf(response) });
+const endedBy = (response: Parameters<typeof attemptEndFor>[0]): Conclusion => ({
+  kind: 'end',
+  end: attemptEndFor(response),
+});
 const isOpen = (state: AttemptState): boolean => CHARGEABLE_STATES.includes(state) || state === 'reversing';
 const anyTransition = (): boolean => true;
 /** The production conclusion, except for the pairs of state and response that `override` defines. */
 const overrideConclusion =
-  (override: (state: AttemptState, response: AcquirerAnswer) => Conclusion | undefined): Conclude =>
+  (override: (state: AttemptState, response: AcquirerResponse) => Conclusion | undefined): Conclude =>
   (state, response) =>
     override(state, response) ?? conclude(state, response);
 
-/** Each row breaks one rule. Then the exploration must find an order in which payment and bank contradict each other. */
+/**
+ * Each row breaks one rule. Then the exploration must find an order in which payment and bank contradict each other.
+ */
 test.each<[string, BankBehaviour, Partial<Rules>, string]>([
   [
     'the reversal is requested before the decision to reverse is committed',
@@ -60,7 +71,9 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     {
       decide: (state) => state,
       isTransitionAllowed: anyTransition,
-      conclude: overrideConclusion((state, response) => (response.kind === 'reversed' && isOpen(state) ? endedBy(response) : undefined)),
+      conclude: overrideConclusion((state, response) =>
+        response.kind === 'reversed' && isOpen(state) ? endedBy(response) : undefined,
+      ),
     },
     'success, but at the bank reversed',
   ],
@@ -74,7 +87,9 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
     'an approval ends an attempt that is being reversed',
     'approves',
     {
-      conclude: overrideConclusion((state, response) => (response.kind === 'approved' && isOpen(state) ? endedBy(response) : undefined)),
+      conclude: overrideConclusion((state, response) =>
+        response.kind === 'approved' && isOpen(state) ? endedBy(response) : undefined,
+      ),
       isTransitionAllowed: anyTransition,
     },
     'success, but at the bank reversed',
@@ -110,7 +125,11 @@ test.each<[string, BankBehaviour, Partial<Rules>, string]>([
   [
     'an approval after the end of the attempt is ignored',
     'charges a blocked key',
-    { conclude: overrideConclusion((state, { kind }) => (kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined)) },
+    {
+      conclude: overrideConclusion((state, { kind }) =>
+        kind === 'approved' && !isOpen(state) ? { kind: 'none' } : undefined,
+      ),
+    },
     'failed, and in the end at the bank approved',
   ],
   [

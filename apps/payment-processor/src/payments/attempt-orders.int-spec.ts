@@ -1,10 +1,11 @@
 /**
- * Runs the production code on PostgreSQL in every order of the steps of two processes. The charging process stops after the acceptance,
- * before the bank handles the charge and before the response. The recovering process stops before the query, before the decision to
- * reverse, before the bank handles the reversal and before the response. Either process may crash at a stop.
+ * Runs the production code on PostgreSQL in every order of the steps of two processes. The charging process stops after
+ * the acceptance, before the bank handles the charge and before the response. The recovering process stops before the
+ * query, before the decision to reverse, before the bank handles the reversal and before the response. Either process
+ * may crash at a stop.
  */
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { AttemptRepository } from './attempt.repository.js';
@@ -57,7 +58,12 @@ beforeAll(async () => {
   const { app } = processor.service;
   const [acquirer, attempts, payments] = [app.get(Acquirer), app.get(AttemptRepository), app.get(PaymentRepository)];
   /** Adds a stop before the method, after it, or both. `where` contains 'before' or 'after', or both words. */
-  const addStops = <T extends object, K extends keyof T>(target: T, name: K, getProcess: () => SteppedProcess, where: string): void => {
+  const addStops = <T extends object, K extends keyof T>(
+    target: T,
+    name: K,
+    getProcess: () => SteppedProcess,
+    where: string,
+  ): void => {
     const original = (target[name] as (...args: unknown[]) => Promise<unknown>).bind(target);
     const methodWithStops = async (...args: unknown[]): Promise<unknown> => {
       if (!isStepped) return original(...args);
@@ -76,7 +82,10 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-/** The step that lasts ten seconds: the charging process is frozen before its call, or its call is in transit to the bank. */
+/**
+ * The step that lasts ten seconds: the charging process is frozen before its call, or its call is in transit to the
+ * bank.
+ */
 const DELAYS = ['frozen before the call', 'slow in transit to the bank'] as const;
 type Delay = (typeof DELAYS)[number];
 const STEPS = {
@@ -97,15 +106,15 @@ function listOrders(payers: number, recoveries: number): Order[] {
 type Crash = { readonly process: Order[number]; readonly stop: number } | undefined;
 
 async function runOrder(order: Order, delay: Delay, card: string, crash: Crash): Promise<string> {
-  const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+  const payable = buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
   const binding = { sessionId: payable.payableId, try: 1, expiresAt: '2999-01-01T00:00:00.000Z' };
-  const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
+  const encrypted = await encryptCard(processor.cardKey, binding, { cardNumber: card });
   [payer, recovery, isStepped] = [new SteppedProcess(), new SteppedProcess(), true];
   payer.start(() => processor.pay(payable, { command: { encryptedCard: encrypted } }));
   await payer.reachesStop();
   if (delay === 'slow in transit to the bank') await payer.step(false);
   processor.clock.advance(10_000);
-  recovery.start(() => processor.recover());
+  recovery.start(() => processor.recoverAttempts());
   await recovery.reachesStop();
   const stops = { payer: 0, recovery: 0 };
   for (const name of order) {
@@ -116,8 +125,8 @@ async function runOrder(order: Order, delay: Delay, card: string, crash: Crash):
   // After any crash, the jobs of another process end the attempt.
   for (let round = 1; round <= 3; round++) {
     processor.clock.advance(900_000);
-    await processor.recover();
-    await processor.clearUp();
+    await processor.recoverAttempts();
+    await processor.runCleanup();
   }
   return readOutcome(payable.payableId);
 }
@@ -144,7 +153,7 @@ async function readOutcome(payableId: string): Promise<string> {
     [payableId],
   );
   const { reference, payment, attempt, transfers, heldByBank, succeeded, incidents } = row!;
-  const isCharged = processor.charged().includes(reference);
+  const isCharged = processor.chargedReferences().includes(reference);
   // Payment, ledger, event and bank are consistent.
   expect(heldByBank).toBe(0);
   expect([payableId, payment, isCharged, transfers, succeeded]).toEqual(

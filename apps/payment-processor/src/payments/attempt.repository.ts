@@ -5,10 +5,13 @@ import { namedStatement, type Transaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
-import { type AcquirerAnswer, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
+import { asSnapshot, readFeeTerms, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
-/** The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses them. */
+/**
+ * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses
+ * them.
+ */
 export interface ChargeRoute {
   /** Name of the acquirer. */
   readonly acquirer: string;
@@ -61,8 +64,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Commits the decision to reverse. Only then may the caller request the reversal from the acquirer. False when the attempt has an outcome, is already
-   * reversing, or its call was leased after it was read.
+   * Commits the decision to reverse. Only then may the caller request the reversal from the acquirer. False when the
+   * attempt has an outcome, is already reversing, or its call was leased after it was read.
    */
   async beginReversal(
     tx: Transaction | undefined,
@@ -78,8 +81,8 @@ export class AttemptRepository {
   }
 
   /**
-   * Leases due attempts, each to one caller. `leaseUntil` becomes the next due time, so that another caller can continue if this one
-   * crashes.
+   * Leases due attempts, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * continue if this one crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
@@ -93,7 +96,10 @@ export class AttemptRepository {
     return rows.map(asOpenAttempt);
   }
 
-  /** Leases the unknown and reversing attempts of a payable that a client polls, if their last such query was at `maxLastQueryAt` or earlier. */
+  /**
+   * Leases the unknown and reversing attempts of a payable that a client polls, if their last such query was at
+   * `maxLastQueryAt` or earlier.
+   */
   async leaseUnresolved(payableId: string, maxLastQueryAt: Date): Promise<OpenAttempt[]> {
     const [rows] = await this.dataSource.query<[AttemptRow[], number]>(
       `UPDATE attempts a SET asked_at = $2
@@ -115,12 +121,15 @@ export class AttemptRepository {
     return row?.state;
   }
 
-  /** Records a response that contradicts the state of the attempt. One row for each state and response counts the occurrences. */
+  /**
+   * Records a response that contradicts the state of the attempt. One row for each state and response counts the
+   * occurrences.
+   */
   async recordIncident(
     tx: Transaction,
     { attemptId }: OpenAttempt,
     state: AttemptState,
-    response: AcquirerAnswer,
+    response: AcquirerResponse,
   ): Promise<void> {
     const now = this.clock.now();
     await tx.query(
@@ -131,7 +140,10 @@ export class AttemptRepository {
     );
   }
 
-  /** Commits the decision to reverse a late approval, and books the money that the acquirer holds until then. Works once for each attempt. */
+  /**
+   * Commits the decision to reverse a late approval, and books the money that the acquirer holds until then. Works once
+   * for each attempt.
+   */
   async requestReversal(tx: Transaction, { attemptId, paymentId, acquirer, payment }: OpenAttempt): Promise<void> {
     const { debit, credit, amount } = lateApprovalTransfer(payment, acquirer);
     const values = REQUEST_REVERSAL.valuesOf({
@@ -176,7 +188,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     startedAt: row.started_at,
     queries: row.asked,
     triesMax: row.tries_max,
-    feeTerms: feeTermsOf(row),
+    feeTerms: readFeeTerms(row),
     payment: asSnapshot(row),
   };
 }

@@ -1,12 +1,12 @@
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
   ATTEMPT_TRANSITIONS,
   type AttemptState,
   CHARGEABLE_STATES,
   conclude,
-  endOf,
+  attemptEndFor,
   isFinal,
-  isMissing,
+  isChargeMissing,
   needsLeaseBeforeCall,
   nextQueryAt,
   QUERY_AFTER_MS,
@@ -38,7 +38,7 @@ test('a query or a first reversal that is due now is not delayed', () => {
 });
 
 const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c/1' };
-const RESPONSES: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
+const RESPONSES: Record<AcquirerResponse['kind'], AcquirerResponse> = {
   approved: { kind: 'approved', acquirerReference: 'a' },
   declined: { kind: 'declined', reason: 'card.expired', acquirerReference: 'a' },
   verificationRequired: { kind: 'verificationRequired', challenge: CHALLENGE },
@@ -52,8 +52,8 @@ const RESPONSES: Record<AcquirerAnswer['kind'], AcquirerAnswer> = {
 const STATES = Object.keys(ATTEMPT_TRANSITIONS) as AttemptState[];
 
 /**
- * Rows: responses of the acquirer. Columns: states of the attempt. A cell contains the new state or the kind of the conclusion. `-`: the
- * response changes nothing; `!`: an incident; `!!`: an incident with a reversal.
+ * Rows: responses of the acquirer. Columns: states of the attempt. A cell contains the new state or the kind of the
+ * conclusion. `-`: the response changes nothing; `!`: an incident; `!!`: an incident with a reversal.
  */
 const CONCLUSIONS = `
                       started      unknown      reversing    approved declined notAttempted reversed
@@ -69,13 +69,16 @@ const CONCLUSIONS = `
 `;
 
 test('every response has the listed effect in every state', () => {
-  const describeConclusion = (state: AttemptState, response: AcquirerAnswer): string => {
+  const describeConclusion = (state: AttemptState, response: AcquirerResponse): string => {
     const conclusion = conclude(state, response);
     if (conclusion.kind === 'end') return conclusion.end.state;
     if (conclusion.kind === 'incident') return conclusion.needsReversal ? '!!' : '!';
     return conclusion.kind === 'none' ? '-' : conclusion.kind;
   };
-  const rows = Object.entries(RESPONSES).map(([kind, response]) => [kind, ...STATES.map((state) => describeConclusion(state, response))]);
+  const rows = Object.entries(RESPONSES).map(([kind, response]) => [
+    kind,
+    ...STATES.map((state) => describeConclusion(state, response)),
+  ]);
   const listed = CONCLUSIONS.trim()
     .split('\n')
     .map((line) => line.trim().split(/ +/));
@@ -97,7 +100,7 @@ test('exactly the responses with an outcome are final', () => {
 test('a response ends an attempt only by a transition in ATTEMPT_TRANSITIONS', () => {
   for (const response of Object.values(RESPONSES)) {
     for (const state of statesEndedBy(response)) {
-      const end = isFinal(response) ? endOf(response).state : undefined;
+      const end = isFinal(response) ? attemptEndFor(response).state : undefined;
       expect(ATTEMPT_TRANSITIONS[state]).toContain(end);
     }
   }
@@ -115,38 +118,38 @@ test('an attempt is reversed without a query after 15 minutes, and immediately i
 });
 
 test('the response notFound is final only after 10 s: the call must start within 1 s and end within 9 s', () => {
-  expect(isMissing(RESPONSES.notFound, 9_999)).toBe(false);
-  expect(isMissing(RESPONSES.notFound, 10_000)).toBe(true);
-  expect(isMissing(RESPONSES.unknown, 10_000)).toBe(false);
+  expect(isChargeMissing(RESPONSES.notFound, 9_999)).toBe(false);
+  expect(isChargeMissing(RESPONSES.notFound, 10_000)).toBe(true);
+  expect(isChargeMissing(RESPONSES.unknown, 10_000)).toBe(false);
   expect(needsLeaseBeforeCall(startedAt, after(999))).toBe(false);
   expect(needsLeaseBeforeCall(startedAt, after(1_000))).toBe(true);
 });
 
 test('a response that requires a verification ends the attempt without a charge', () => {
-  expect(endOf({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
+  expect(attemptEndFor({ kind: 'verificationRequired', challenge: CHALLENGE })).toEqual({
     state: 'notAttempted',
     acquirerReference: 'c-1',
     settlement: { state: 'verificationRequired', challenge: CHALLENGE },
   });
-  expect(endOf({ kind: 'notAttempted' })).toEqual(endOf({ kind: 'neverCharged' }));
+  expect(attemptEndFor({ kind: 'notAttempted' })).toEqual(attemptEndFor({ kind: 'neverCharged' }));
 });
 
 test('only an approval settles the payment as a success', () => {
-  expect(endOf({ kind: 'approved', acquirerReference: 'a' })).toEqual({
+  expect(attemptEndFor({ kind: 'approved', acquirerReference: 'a' })).toEqual({
     state: 'approved',
     acquirerReference: 'a',
     settlement: { state: 'success' },
   });
-  expect(endOf({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })).toEqual({
+  expect(attemptEndFor({ kind: 'declined', reason: 'card.expired', acquirerReference: 'a' })).toEqual({
     state: 'declined',
     acquirerReference: 'a',
     settlement: { state: 'failed', error: 'card.expired' },
   });
-  expect(endOf({ kind: 'neverCharged' })).toEqual({
+  expect(attemptEndFor({ kind: 'neverCharged' })).toEqual({
     state: 'notAttempted',
     settlement: { state: 'failed', error: 'acquirer.unavailable' },
   });
-  expect(endOf({ kind: 'reversed' })).toEqual({
+  expect(attemptEndFor({ kind: 'reversed' })).toEqual({
     state: 'reversed',
     settlement: { state: 'failed', error: 'acquirer.outcome-unknown' },
   });

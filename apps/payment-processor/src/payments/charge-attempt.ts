@@ -15,7 +15,10 @@ export type ChargeSource =
   Pick<CardCharge, 'card' | 'payerReturnUrl' | 'payer'> | Pick<VerifiedCharge, 'challengeReference'>;
 
 export type ChargeResult =
-  /** `payment` is undefined when this response did not settle it: the outcome is unknown, or another process has settled the payment. */
+  /**
+   * `payment` is undefined when this response did not settle it: the outcome is unknown, or another process has settled
+   * the payment.
+   */
   | { readonly kind: 'charged'; readonly payment: PaymentSnapshot | undefined }
   /** Nothing was accepted, and nothing is charged. */
   | { readonly kind: 'notAccepted' }
@@ -38,10 +41,11 @@ export interface ChargeRequest {
 }
 
 /**
- * The only code that charges, for pages, partners and verified payers. The steps: (1) wait for a free slot at the acquirer, (2) commit
- * the reserved payable, the payment and the attempt, (3) call the acquirer outside any transaction, with the attempt's id as idempotency
- * key, (4) commit the outcome. The slot comes first, so that the call starts immediately after the acceptance, and the attempt's age is
- * counted from both. If the process crashes after step 2, {@link RecoverAttempts} queries the acquirer about the attempt.
+ * The only code that charges, for pages, partners and verified payers. The steps: (1) wait for a free slot at the
+ * acquirer, (2) commit the reserved payable, the payment and the attempt, (3) call the acquirer outside any
+ * transaction, with the attempt's id as idempotency key, (4) commit the outcome. The slot comes first, so that the call
+ * starts immediately after the acceptance, and the attempt's age is counted from both. If the process crashes after
+ * step 2, {@link RecoverAttempts} queries the acquirer about the attempt.
  */
 @Injectable()
 export class ChargeAttempt {
@@ -66,7 +70,8 @@ export class ChargeAttempt {
       if (!(this.clock.now() < deadline)) return 'busy';
       const attempt = await accept({ acquirer: acquirer.name, account });
       if (attempt === undefined) return 'notAccepted';
-      // The database may have delayed the acceptance. By now the client has received a 503, and may have paid in another way.
+      // The database may have delayed the acceptance. By now the client has received a 503, and may have paid in
+      // another way.
       if (!(this.clock.now() < deadline)) return { attempt, outcome: { kind: 'notAttempted' } as const };
       return { attempt, outcome: await this.call(acquirer, attempt, getSource(attempt)) };
     });
@@ -81,11 +86,12 @@ export class ChargeAttempt {
   }: Pick<ChargeRequest, 'merchantId' | 'mode' | 'route'>): Promise<AcquirerRoute | undefined> {
     if (!route) return this.acquirers.find(merchantId, mode);
     const acquirer = this.acquirers.get(route.acquirer);
-    return acquirer.serves(mode) ? { acquirer, account: route.account } : undefined;
+    return acquirer.supportsMode(mode) ? { acquirer, account: route.account } : undefined;
   }
 
   private async call(acquirer: Acquirer, attempt: OpenAttempt, source: ChargeSource): Promise<ChargeOutcome> {
-    // If the process was frozen or the database was slow, another process may already have decided to reverse the attempt.
+    // If the process was frozen or the database was slow, another process may already have decided to reverse the
+    // attempt.
     if (needsLeaseBeforeCall(attempt.startedAt, this.clock.now()) && !(await this.attempts.leaseForCall(attempt)))
       return { kind: 'notAttempted' };
     const { payment } = attempt;

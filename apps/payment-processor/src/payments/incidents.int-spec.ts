@@ -1,8 +1,8 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
+import { createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import type { AcquirerAnswer } from './attempt.js';
+import type { AcquirerResponse } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 import { SettleAttempt } from './settle-attempt.js';
 
@@ -23,26 +23,26 @@ afterAll(async () => {
 });
 beforeEach(() => countedIncidents.splice(0));
 
-const settle = (attempt: OpenAttempt, response: AcquirerAnswer) =>
+const settle = (attempt: OpenAttempt, response: AcquirerResponse) =>
   processor.service.app.get(SettleAttempt).execute(attempt, response);
 const readIncidents = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
   processor.dataSource.query(
     `SELECT attempt_state, answer, acquirer_reference, occurrences, first_seen_at, last_seen_at FROM incidents WHERE attempt_id = $1`,
     [attemptId],
   );
-const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-1' };
+const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-1' };
 
 test('a response that contradicts the attempt is recorded as a row, a metric and a log entry, and changes nothing else', async () => {
-  const open = await anOpenAttempt(processor);
+  const open = await createOpenAttempt(processor);
   await settle(open, APPROVED);
-  const before = await factsOf(processor, open.paymentId);
+  const before = await readPaymentRows(processor, open.paymentId);
   const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
   const firstSeen = processor.clock.now();
   await settle(open, { kind: 'reversed' });
   processor.clock.advance(1_000);
   await settle(open, { kind: 'reversed' });
 
-  expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
   expect(await readIncidents(open)).toEqual([
     {
       attempt_state: 'approved',
@@ -63,8 +63,8 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
 });
 
 test('an outcome that the state of the payment or the payable does not allow is also recorded as an incident', async () => {
-  const open = await anOpenAttempt(processor);
-  await tamper(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
+  const open = await createOpenAttempt(processor);
+  await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
   expect(await settle(open, APPROVED)).toBeUndefined();
   expect(await readIncidents(open)).toMatchObject([
     { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
@@ -73,18 +73,21 @@ test('an outcome that the state of the payment or the payable does not allow is 
 });
 
 test('a repeated or unclear response is not recorded as an incident', async () => {
-  const open = await anOpenAttempt(processor);
+  const open = await createOpenAttempt(processor);
   for (const response of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
     await settle(open, response);
   expect([await readIncidents(open), countedIncidents]).toEqual([[], []]);
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
+  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
 });
 
 test('if the acquirer has reversed a charge without a request, the service also requests the reversal, and the payment fails after the confirmation', async () => {
-  const open = await anOpenAttempt(processor);
+  const open = await createOpenAttempt(processor);
   expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ attempts: ['reversing'], payment: 'processing' });
-  await processor.recover();
-  expect(await factsOf(processor, open.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
+  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({
+    attempts: ['reversing'],
+    payment: 'processing',
+  });
+  await processor.recoverAttempts();
+  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
   expect(await readIncidents(open)).toEqual([]);
 });

@@ -1,11 +1,14 @@
-/** The database role of the service may only insert into the ledger, even if the ledger's triggers are disabled (ADR 45). */
-import { aPayable } from '../../test/builders.js';
+/**
+ * The database role of the service may only insert into the ledger, even if the ledger's triggers are disabled (ADR
+ * 45).
+ */
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 
 let processor: Processor;
 beforeAll(async () => {
   processor = await startProcessor();
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   // Without triggers, only privileges protect the ledger.
   await processor.superuser.query('ALTER TABLE transfers DISABLE TRIGGER USER');
 });

@@ -1,18 +1,21 @@
-/** Tests a database connection that is lost while fifty payments share a statement. The statement is not retried; the bank is queried. */
+/**
+ * Tests a database connection that is lost while fifty payments share a statement. The statement is not retried; the
+ * bank is queried.
+ */
 import type { HostedPaymentSnapshot, PayableDescriptor } from '@svc/contracts';
 import { isDatabaseUnavailable } from '@svc/persistence';
 import { type HeldLocks, terminateBlockedBackend, waitUntil } from '@svc/testing';
 import type { DataSource } from 'typeorm';
 import {
   acceptWith,
-  aKnownPayable,
+  createStoredPayable,
   holdAccepts,
   holdSettlements,
   lockPayables,
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -27,7 +30,7 @@ afterEach(async () => {
 });
 
 const LATER = '2999-01-01T00:00:00.000Z';
-const buildPayables = () => Array.from({ length: 50 }, () => aPayable({ expiresAt: LATER }));
+const buildPayables = () => Array.from({ length: 50 }, () => buildPayable({ expiresAt: LATER }));
 
 /** Counts of the payments of these payables in the tables and at the bank. */
 async function readTotals(payables: readonly PayableDescriptor[]): Promise<Record<string, number>> {
@@ -43,14 +46,17 @@ async function readTotals(payables: readonly PayableDescriptor[]): Promise<Recor
     [payables.map(({ payableId }) => payableId)],
   );
   const { references, ...totals } = counts!;
-  return { ...totals, charged: processor.charged().filter((reference) => references.includes(reference)).length };
+  return {
+    ...totals,
+    charged: processor.chargedReferences().filter((reference) => references.includes(reference)).length,
+  };
 }
 const NO_PAYMENTS = { successes: 0, failures: 0, inProgress: 0, paid: 0, transfers: 0, events: 0, charged: 0 };
 const ALL_PAID = { ...NO_PAYMENTS, successes: 50, paid: 50, transfers: 50, events: 50, charged: 50 };
 
 async function recoverAll(afterMs: number): Promise<void> {
   processor.clock.advance(afterMs);
-  while ((await processor.recover()) > 0);
+  while ((await processor.recoverAttempts()) > 0);
 }
 
 /** Lets the database commit the statements, but loses their results. */
@@ -64,8 +70,13 @@ function loseResults(dataSource: DataSource): void {
 }
 
 describe('if a connection is lost while the outcomes of fifty payments are recorded,', () => {
-  /** Starts the payments. When it returns, the bank has charged all of them, and their outcomes wait in a batch until `held` is released. */
-  async function pay(payables: readonly PayableDescriptor[]): Promise<{ held: HeldLocks; results: Promise<unknown[]> }> {
+  /**
+   * Starts the payments. When it returns, the bank has charged all of them, and their outcomes wait in a batch until
+   * `held` is released.
+   */
+  async function pay(
+    payables: readonly PayableDescriptor[],
+  ): Promise<{ held: HeldLocks; results: Promise<unknown[]> }> {
     const payments = processor.service.app.get(PaymentRepository);
     const acquirer = processor.service.app.get(Acquirer);
     const charge = acquirer.charge.bind(acquirer);
@@ -120,8 +131,8 @@ describe('if a connection is lost while the outcomes of fifty payments are recor
 
 describe('if a connection is lost while fifty payments are accepted,', () => {
   /**
-   * Accepts all payments in one statement of a replica. With `lock`, the connection is terminated while the statement waits for the
-   * lock. Without `lock`, the statement commits and its result is lost.
+   * Accepts all payments in one statement of a replica. With `lock`, the connection is terminated while the statement
+   * waits for the lock. Without `lock`, the statement commits and its result is lost.
    */
   async function acceptInOneStatement(payables: readonly PayableDescriptor[], lock?: HeldLocks): Promise<void> {
     const replica = await startReplica(processor);
@@ -144,7 +155,7 @@ describe('if a connection is lost while fifty payments are accepted,', () => {
   }
 
   test('before the commit, no payment is accepted, and all payables can be paid immediately', async () => {
-    const payables = [...buildPayables().slice(1), await aKnownPayable(processor, { expiresAt: LATER })];
+    const payables = [...buildPayables().slice(1), await createStoredPayable(processor, { expiresAt: LATER })];
     const lock = await lockPayables(processor, payables.slice(-1));
     await acceptInOneStatement(payables, lock);
     expect(await readTotals(payables)).toEqual(NO_PAYMENTS);

@@ -1,13 +1,15 @@
-/** Tests each condition of the statements that accept, settle and lease. In each test exactly one condition is false. */
+/**
+ * Tests each condition of the statements that accept, settle and lease. In each test exactly one condition is false.
+ */
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { acceptPayment, anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { acceptPayment, createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { refusalOf } from '../payables/payable.js';
+import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -21,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
+const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
 const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
   found.map(({ attemptId }) => attemptId).sort();
 
@@ -30,10 +32,10 @@ describe('a payment is not accepted', () => {
     (await processor.dataSource.query<unknown[]>(`SELECT * FROM payables WHERE payable_id = $1`, [payableId]))[0];
 
   /** The refusal by `payable.ts` for the same payable. It must be consistent with the SQL statement in every case. */
-  const findCurrentRefusal = async (payable: ReturnType<typeof aPayable>, nth: number) => {
+  const findCurrentRefusal = async (payable: ReturnType<typeof buildPayable>, nth: number) => {
     const current = await processor.service.app.get(PayableRepository).find(payable.payableId);
     const request = { ...payable, expiresAt: new Date(payable.expiresAt), try: nth };
-    return refusalOf(current, request, processor.clock.now());
+    return findRefusal(current, request, processor.clock.now());
   };
 
   test.each([
@@ -48,9 +50,9 @@ describe('a payment is not accepted', () => {
     ['has another amount', `amount = 12344`, 1],
     ['has another currency', `currency = 'NAD'`, 1],
   ])('if the payable %s', async (_, change, nth) => {
-    const payable = aPayable();
+    const payable = buildPayable();
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
     const before = await readPayable(payable.payableId);
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await readPayable(payable.payableId)).toEqual(before);
@@ -58,8 +60,8 @@ describe('a payment is not accepted', () => {
   });
 
   test.each([
-    ['expires now', aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
-    ['the request has the number of a second try', aPayable(), 2],
+    ['expires now', buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    ['the request has the number of a second try', buildPayable(), 2],
   ])('if the payable is not stored and %s', async (_, payable, nth) => {
     expect(await acceptPayment(processor, payable, nth)).toBeUndefined();
     expect(await readPayable(payable.payableId)).toBeUndefined();
@@ -67,9 +69,9 @@ describe('a payment is not accepted', () => {
   });
 
   test('after the expiry of its payable, but is accepted one millisecond earlier with the last try', async () => {
-    const payable = aPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
+    const payable = buildPayable({ expiresAt: '2026-03-01T10:00:00.001Z' });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
-    await tamper(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
+    await changeRow(processor, `UPDATE payables SET tries = 4 WHERE payable_id = $1`, payable.payableId);
     expect(await findCurrentRefusal(payable, 5)).toBeUndefined();
     expect(await acceptPayment(processor, payable, 5)).toMatchObject({
       payment: { payable: { version: 2, tries: 5 } },
@@ -94,48 +96,49 @@ describe('an outcome changes nothing', () => {
     ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
     ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {
-    const open = await anOpenAttempt(processor);
-    await tamper(processor, statement, open.paymentId);
-    const before = await factsOf(processor, open.paymentId);
+    const open = await createOpenAttempt(processor);
+    await changeRow(processor, statement, open.paymentId);
+    const before = await readPaymentRows(processor, open.paymentId);
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
   });
 
   test('if it belongs to another payment', async () => {
-    const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
-    const before = await factsOf(processor, other.paymentId);
+    const [open, other] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+    const before = await readPaymentRows(processor, other.paymentId);
     expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    expect(await factsOf(processor, other.paymentId)).toEqual(before);
+    expect(await readPaymentRows(processor, other.paymentId)).toEqual(before);
   });
 
   test('if it is repeated', async () => {
-    const open = await anOpenAttempt(processor);
+    const open = await createOpenAttempt(processor);
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    const before = await factsOf(processor, open.paymentId);
+    const before = await readPaymentRows(processor, open.paymentId);
     expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
   });
 });
 
 test('only an attempt without an outcome becomes unknown', async () => {
   const [open, ended, other] = [
-    await anOpenAttempt(processor),
-    await anOpenAttempt(processor),
-    await anOpenAttempt(processor),
+    await createOpenAttempt(processor),
+    await createOpenAttempt(processor),
+    await createOpenAttempt(processor),
   ];
   await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
   const nextQueryAt = processor.clock.later(60_000);
   for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextQueryAt);
-  const states = await Promise.all([open, ended, other].map(({ paymentId }) => factsOf(processor, paymentId)));
+  const states = await Promise.all([open, ended, other].map(({ paymentId }) => readPaymentRows(processor, paymentId)));
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
 describe('the decision to reverse and the late lease of a call:', () => {
   const OPEN = `next_ask_at = started_at + interval '1 hour'`;
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
-  const readAttemptStates = async ({ paymentId }: { paymentId: string }) => (await factsOf(processor, paymentId))['attempts'];
+  const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
+    (await readPaymentRows(processor, paymentId))['attempts'];
   const decideToReverse = (open: Parameters<typeof attempts.beginReversal>[1]) =>
     attempts.beginReversal(undefined, open, processor.clock.later(30_000));
 
@@ -147,10 +150,13 @@ describe('the decision to reverse and the late lease of a call:', () => {
     ['declined', ENDED, false],
     ['notAttempted', ENDED, false],
   ])('an attempt in the state %s (%s) allows them: %s', async (state, columns, isAllowed) => {
-    for (const operation of [decideToReverse, (open: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(open)]) {
-      const [open, other] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+    for (const operation of [
+      decideToReverse,
+      (open: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(open),
+    ]) {
+      const [open, other] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
       if (state !== 'started')
-        await tamper(
+        await changeRow(
           processor,
           `UPDATE attempts SET state = '${state}', ${columns} WHERE payment_id = $1`,
           open.paymentId,
@@ -162,7 +168,7 @@ describe('the decision to reverse and the late lease of a call:', () => {
   });
 
   test('an attempt whose call was leased after it was read is not reversed, because the lease restarts its age', async () => {
-    const open = await anOpenAttempt(processor);
+    const open = await createOpenAttempt(processor);
     processor.clock.advance(10_000);
     expect(await attempts.leaseForCall(open)).toBe(true);
     expect(await decideToReverse(open)).toBe(false);
@@ -179,7 +185,7 @@ describe('attempts to recover', () => {
     processor.clock.advance(3_600_000);
     await attempts.leaseDue(processor.clock.later(86_400_000 * 365), 1_000);
   });
-  const createAttempt = () => anOpenAttempt(processor, aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
+  const createAttempt = () => createOpenAttempt(processor, buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' }));
 
   test('are leased when they are due, once until the lease expires', async () => {
     const { attemptId } = await createAttempt();
@@ -204,7 +210,8 @@ describe('attempts to recover', () => {
 
   test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {
     const [unknownAttempt, other, started] = [await createAttempt(), await createAttempt(), await createAttempt()];
-    for (const { attemptId } of [unknownAttempt, other]) await attempts.markUnknown(attemptId, processor.clock.later(60_000));
+    for (const { attemptId } of [unknownAttempt, other])
+      await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const leaseForPoll = async ({ payment }: typeof unknownAttempt) =>
       attemptIds(await attempts.leaseUnresolved(payment.payable.payableId, processor.clock.later(-1_000)));
     expect(await leaseForPoll(unknownAttempt)).toEqual([unknownAttempt.attemptId]);
@@ -215,7 +222,7 @@ describe('attempts to recover', () => {
     expect(await leaseForPoll(started)).toEqual([]);
     await attempts.beginReversal(undefined, started, processor.clock.later(60_000));
     expect(await leaseForPoll(started)).toEqual([started.attemptId]);
-    await tamper(
+    await changeRow(
       processor,
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
       other.paymentId,
@@ -226,7 +233,7 @@ describe('attempts to recover', () => {
 
 test('the same reference for another payable creates another payment', async () => {
   const reference = randomUUID();
-  const [firstPayable, secondPayable] = [aPayable(), aPayable()].map((payable) => ({
+  const [firstPayable, secondPayable] = [buildPayable(), buildPayable()].map((payable) => ({
     ...payable,
     expiresAt: '2999-01-01T00:00:00.000Z',
   }));

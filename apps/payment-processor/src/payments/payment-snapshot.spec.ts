@@ -1,8 +1,8 @@
 import type { PaymentSnapshot } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { asSnapshot, type PaymentRow } from './payment-snapshot.js';
 
-const { source, payableId } = aPayable();
+const { source, payableId } = buildPayable();
 const ROW: PaymentRow = {
   payment_id: 'id',
   reference: 'r',

@@ -14,18 +14,19 @@ import { EventLog, type StatementWithEvents, statementWithEvents } from '@svc/me
 import { batched, type BatchSettings, type NamedParameters } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { paymentTransfers } from '../ledger/transfer.js';
-import { recordTransfers, transferItems } from '../ledger/transfer.repository.js';
+import { insertTransfersSql, transferItems } from '../ledger/transfer.repository.js';
 import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
+import { asSnapshot, readFeeTerms, PAYMENT_COLUMNS, type PaymentRow } from './payment-snapshot.js';
 
 /**
- * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each: payable,
- * payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are accepted (or settled)
- * at the same time share one statement. A statement locks the rows of a payable in the order attempt, payment, payable, and
- * the rows of several payables in the order of the payables' ids, so that two statements cannot deadlock.
+ * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:
+ * payable, payment, attempt, ledger and event change together or not at all, in one round trip. Payments that are
+ * accepted (or settled) at the same time share one statement. A statement locks the rows of a payable in the order
+ * attempt, payment, payable, and the rows of several payables in the order of the payables' ids, so that two statements
+ * cannot deadlock.
  */
 @Injectable()
 export class PaymentRepository {
@@ -42,9 +43,10 @@ export class PaymentRepository {
   }
 
   /**
-   * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined. Inserts a
-   * missing payable, because the payment may have overtaken the event `session.created`. The payment and the event contain the current
-   * name of the merchant, and the reference of the till (for an invoice) or of the site (for a session).
+   * Changes the payable `open → reserved` and records payment and attempt, or changes nothing and returns undefined.
+   * Inserts a missing payable, because the payment may have overtaken the event `session.created`. The payment and the
+   * event contain the current name of the merchant, and the reference of the till (for an invoice) or of the site (for
+   * a session).
    */
   async accept(
     payable: PayableDescriptor<PayableSource>,
@@ -95,12 +97,12 @@ export class PaymentRepository {
       payable: { ...payment.payable, version: row.version },
     };
     const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsOf(row), payment: accepted };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: readFeeTerms(row), payment: accepted };
   }
 
   /**
-   * Records the end of an attempt with all its effects. Changes nothing and returns undefined when the state of the attempt
-   * is not in `from`.
+   * Records the end of an attempt with all its effects. Changes nothing and returns undefined when the state of the
+   * attempt is not in `from`.
    */
   async settle(
     open: OpenAttempt,
@@ -155,7 +157,10 @@ export class PaymentRepository {
     };
   }
 
-  /** Runs a statement for items of different payables. Returns the row of each item, or undefined for an item that was not changed. */
+  /**
+   * Runs a statement for items of different payables. Returns the row of each item, or undefined for an item that was
+   * not changed.
+   */
   private async write<Row extends object>(
     statement: StatementWithEvents,
     items: readonly BatchItem[],
@@ -201,9 +206,10 @@ interface BatchItem {
 }
 
 /**
- * Two batches run concurrently: while one commits, the next one is filled. More concurrent batches would be smaller, and would use
- * connections that reads need. The limit of 50 bounds the number of payments that wait for the lock of one row, and the number that are
- * retried one by one after an error in one row. The two numbers were not measured separately.
+ * Two batches run concurrently: while one commits, the next one is filled. More concurrent batches would be smaller,
+ * and would use connections that reads need. The limit of 50 bounds the number of payments that wait for the lock of
+ * one row, and the number that are retried one by one after an error in one row. The two numbers were not measured
+ * separately.
  */
 const BATCHES: BatchSettings<BatchItem> = { key: ({ payableId }) => canonicalId(payableId), max: 50, atOnce: 2 };
 
@@ -216,8 +222,8 @@ interface AcceptedRow {
 }
 
 /**
- * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The row to insert contains the
- * number of this try in `tries`; ON CONFLICT compares it with the tries of the existing row.
+ * The statement of {@link PaymentRepository.accept}. Its text is the same for any number of payments. The row to insert
+ * contains the number of this try in `tries`; ON CONFLICT compares it with the tries of the existing row.
  */
 const ACCEPT = statementWithEvents({
   writes: `item AS (
@@ -269,8 +275,8 @@ const ACCEPT = statementWithEvents({
 });
 
 /**
- * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are compared
- * afterwards: with a state in the search condition the planner could read a whole partial index.
+ * The statement of {@link PaymentRepository.settle}. The rows are found by key and locked first. Their states are
+ * compared afterwards: with a state in the search condition the planner could read a whole partial index.
  */
 const SETTLE_WRITES = `locked AS (
          SELECT item.*, found.*
@@ -301,7 +307,7 @@ const SETTLE_WRITES = `locked AS (
          UPDATE payables y SET state = payable_state, holder = CASE WHEN payable_state = 'paid' THEN y.holder END,
                                version = payable_version, modified_at = target.ended_at
            FROM target WHERE y.payable_id = target.payable_id
-       ), ${recordTransfers({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
+       ), ${insertTransfersSql({ items: 'transfers', currency: 'currency', mode: 'mode', merchantId: 'merchant_id', at: 'ended_at' })}`;
 
 const EVENT_TYPES = {
   success: PaymentSucceededV1,

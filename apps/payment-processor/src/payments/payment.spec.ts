@@ -1,14 +1,14 @@
 import type { PaymentSnapshot, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
 import {
   acceptedPayment,
-  continuedPayment,
+  resumedPayment,
   isTransitionAllowed,
   PAYMENT_TRANSITIONS,
   settledPayment,
-  unverifiedPayment,
+  paymentWithFailedVerification,
   VERIFICATION_LIFETIME_MS,
 } from './payment.js';
 
@@ -22,7 +22,7 @@ function buildAcceptedPayment(tries = 1): PaymentSnapshot {
     paymentMethodLabel: '**** 4242',
     try: tries,
   };
-  const payment = acceptedPayment({ payable: aPayable(), now, ...fields });
+  const payment = acceptedPayment({ payable: buildPayable(), now, ...fields });
   return { ...payment, payable: { ...payment.payable, version: 2 } };
 }
 
@@ -48,7 +48,12 @@ test('a successful payment has its amount as processed amount, and its payable i
 test('a failed payment has the processed amount 0 and an error, and its payable is open again or, after the last try, refused', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 10 }), (tries, triesMax) => {
-      const failed = settledPayment(buildAcceptedPayment(tries), { state: 'failed', error: 'card.declined' }, triesMax, later);
+      const failed = settledPayment(
+        buildAcceptedPayment(tries),
+        { state: 'failed', error: 'card.declined' },
+        triesMax,
+        later,
+      );
       expect(failed.processedAmount).toBe(0);
       expect(failed.errors).toEqual([{ errorReference: '10', message: expect.stringContaining('declined') }]);
       expect(failed.payable.state).toBe(tries >= triesMax ? 'refused' : 'open');
@@ -75,7 +80,7 @@ test('only the listed transitions are allowed (P1)', () => {
 const PAYMENT_FIELDS = { reference: 'r', paymentReference: 'p', paymentMethodLabel: '**** 4242', try: 3, now };
 
 test('by default an accepted payment is a card payment of the payable’s amount, and reserves the payable', () => {
-  const payable = aPayable();
+  const payable = buildPayable();
   expect(acceptedPayment({ payable, ...PAYMENT_FIELDS })).toStrictEqual({
     reference: 'r',
     paymentReference: 'p',
@@ -101,7 +106,7 @@ test('by default an accepted payment is a card payment of the payable’s amount
 test('an accepted payment can have another amount, a tip, another method and a partner', () => {
   const partner = { partner: { organisationId: 'o', customer: { id: 'c', firstName: '', lastName: '' } } };
   const otherFields = { amount: 1, tipAmount: 2, paymentMethodType: 'Voucher' as const };
-  expect(acceptedPayment({ payable: aPayable(), ...PAYMENT_FIELDS, ...otherFields, partner })).toMatchObject({
+  expect(acceptedPayment({ payable: buildPayable(), ...PAYMENT_FIELDS, ...otherFields, partner })).toMatchObject({
     invoicedAmount: 12_345,
     ...otherFields,
     ...partner,
@@ -114,11 +119,14 @@ test.each<[{ amount: number; tipAmount: number; vouchers?: number[] }, number]>(
   [{ amount: 100, tipAmount: 7, vouchers: [30, 5] }, 72],
   [{ amount: 100, tipAmount: 7, vouchers: [100] }, 7],
   [{ amount: 100, tipAmount: 0, vouchers: [60, 40] }, 0],
-])('for %j the amount to process is %d, because vouchers do not cover tips (P6)', ({ vouchers, ...amounts }, expected) => {
-  const vouchersOfAmounts = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
-  expect(amountToProcess({ ...amounts, ...(vouchersOfAmounts && { vouchers: vouchersOfAmounts }) })).toBe(expected);
-  expect(vouchersTotal(vouchersOfAmounts)).toBe(amounts.amount + amounts.tipAmount - expected);
-});
+])(
+  'for %j the amount to process is %d, because vouchers do not cover tips (P6)',
+  ({ vouchers, ...amounts }, expected) => {
+    const vouchersOfAmounts = vouchers?.map((amount) => ({ merchantLiable: true, amount }));
+    expect(amountToProcess({ ...amounts, ...(vouchersOfAmounts && { vouchers: vouchersOfAmounts }) })).toBe(expected);
+    expect(vouchersTotal(vouchersOfAmounts)).toBe(amounts.amount + amounts.tipAmount - expected);
+  },
+);
 
 test('a successful payment with a tip and vouchers has the amount minus vouchers plus tip as processed amount', () => {
   const payment = { ...buildAcceptedPayment(), tipAmount: 55, vouchers: [{ merchantLiable: false, amount: 300 }] };
@@ -127,7 +135,12 @@ test('a successful payment with a tip and vouchers has the amount minus vouchers
 
 describe('a payment that requires a verification', () => {
   const challenge = { reference: 'c-1', url: 'https://bank.example/c/1' };
-  const paymentToVerify = settledPayment(buildAcceptedPayment(), { state: 'verificationRequired', challenge }, 5, later);
+  const paymentToVerify = settledPayment(
+    buildAcceptedPayment(),
+    { state: 'verificationRequired', challenge },
+    5,
+    later,
+  );
 
   it('reopens its payable, and contains the URL and the expiry of the verification (P1)', () => {
     expect(VERIFICATION_LIFETIME_MS).toBe(900_000);
@@ -142,7 +155,7 @@ describe('a payment that requires a verification', () => {
   });
 
   it('reserves its payable again after the payer has passed the verification', () => {
-    const continued = continuedPayment(paymentToVerify, new Date('2026-03-01T10:05:00Z'));
+    const continued = resumedPayment(paymentToVerify, new Date('2026-03-01T10:05:00Z'));
     expect(continued).toMatchObject({
       state: 'processing',
       modifiedUTCDate: '2026-03-01T10:05:00.000Z',
@@ -154,7 +167,7 @@ describe('a payment that requires a verification', () => {
 
   it.each(['reserved', 'paid', 'refused', 'closed'] as const)('does not resume while its payable is %s', (state) => {
     const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state } };
-    expect(() => continuedPayment(payment, later)).toThrow(`A payable that is ${state} cannot be reserved`);
+    expect(() => resumedPayment(payment, later)).toThrow(`A payable that is ${state} cannot be reserved`);
   });
 
   it.each([
@@ -164,20 +177,25 @@ describe('a payment that requires a verification', () => {
     ['paid', 5, 'paid'],
     ['refused', 5, 'refused'],
     ['closed', 5, 'closed'],
-  ] as const)('leaves, after a failed verification, a payable that was %s after %d of 5 tries in the state %s', (state, tries, expected) => {
-    const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
-    const failed = unverifiedPayment(payment, 'verification.failed', 5, later);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      modifiedUTCDate: '2026-03-01T10:00:02.000Z',
-      errors: [{ errorReference: '16' }],
-      payable: { state: expected, version: 4, tries },
-    });
-    expect(failed).not.toHaveProperty('verificationUrl');
-  });
+  ] as const)(
+    'leaves, after a failed verification, a payable that was %s after %d of 5 tries in the state %s',
+    (state, tries, expected) => {
+      const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state, tries } };
+      const failed = paymentWithFailedVerification(payment, 'verification.failed', 5, later);
+      expect(failed).toMatchObject({
+        state: 'failed',
+        modifiedUTCDate: '2026-03-01T10:00:02.000Z',
+        errors: [{ errorReference: '16' }],
+        payable: { state: expected, version: 4, tries },
+      });
+      expect(failed).not.toHaveProperty('verificationUrl');
+    },
+  );
 
   it('does not fail while another payment has reserved the payable', () => {
     const payment = { ...paymentToVerify, payable: { ...paymentToVerify.payable, state: 'reserved' as const } };
-    expect(() => unverifiedPayment(payment, 'verification.failed', 5, later)).toThrow('reserved for another payment');
+    expect(() => paymentWithFailedVerification(payment, 'verification.failed', 5, later)).toThrow(
+      'reserved for another payment',
+    );
   });
 });

@@ -1,12 +1,12 @@
 /**
- * Checks the query plans of the two statements of every payment. A connection plans a statement only once, possibly before the tables were
- * analysed. Therefore the tables of this test are never analysed.
+ * Checks the query plans of the two statements of every payment. A connection plans a statement only once, possibly
+ * before the tables were analysed. Therefore the tables of this test are never analysed.
  */
 import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
-import { acceptPayment, anOpenAttempt } from '../../test/attempts/open-attempt.js';
+import { acceptPayment, createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { CHARGEABLE_STATES, endOf } from './attempt.js';
+import { CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
@@ -18,8 +18,8 @@ afterAll(() => processor.stop());
 const planAccept = (): Promise<string> => planOf(processor.dataSource, () => acceptPayment(processor));
 
 const planSettle = async (): Promise<string> => {
-  const open = { ...(await anOpenAttempt(processor)), attemptId: randomUUID() };
-  const end = endOf({ kind: 'declined', acquirerReference: 'a-1', reason: 'card.declined' });
+  const open = { ...(await createOpenAttempt(processor)), attemptId: randomUUID() };
+  const end = attemptEndFor({ kind: 'declined', acquirerReference: 'a-1', reason: 'card.declined' });
   return planOf(processor.dataSource, () =>
     processor.service.app.get(PaymentRepository).settle(open, end, CHARGEABLE_STATES),
   );
@@ -37,7 +37,10 @@ function listTableReads(plan: string): string[] {
   });
 }
 
-/** Inserts rows without foreign keys and triggers, which would need most of the time. Autovacuum is off, so there are no statistics. */
+/**
+ * Inserts rows without foreign keys and triggers, which would need most of the time. Autovacuum is off, so there are no
+ * statistics.
+ */
 async function fillTables(): Promise<void> {
   const inserts = {
     payables: `SELECT id, 'test', nth, nth, 100, 'ZAR', now(), 5, '{}', 'reserved', id, 1, 2, now(), now() FROM numbered`,

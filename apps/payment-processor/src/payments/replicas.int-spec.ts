@@ -3,18 +3,18 @@ import { type PayableDescriptor, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
 import {
   acceptWith,
-  aKnownPayable,
+  createStoredPayable,
   DECLINED,
-  type Replica,
+  type TestReplica,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
 
 let processor: Processor;
-let replicas: Replica[];
+let replicas: TestReplica[];
 beforeAll(async () => {
   processor = await startProcessor();
   replicas = [await startReplica(processor), await startReplica(processor)];
@@ -30,8 +30,8 @@ describe('two replicas', () => {
   test('accept and settle the same payments in opposite orders without a deadlock', async () => {
     const payables: PayableDescriptor[] = [];
     for (let nth = 1; nth <= 12; nth++)
-      payables.push(await aKnownPayable(processor, { expiresAt: LATER, triesMax: 100 }));
-    const runInBothOrders = <Item, T>(items: readonly Item[], run: (replica: Replica, item: Item) => Promise<T>) =>
+      payables.push(await createStoredPayable(processor, { expiresAt: LATER, triesMax: 100 }));
+    const runInBothOrders = <Item, T>(items: readonly Item[], run: (replica: TestReplica, item: Item) => Promise<T>) =>
       Promise.all([
         ...items.map((item) => run(replicas[0]!, item)),
         ...[...items].reverse().map((item) => run(replicas[1]!, item)),
@@ -54,11 +54,13 @@ describe('two replicas', () => {
 
   test('accept payments that overtake the events of their payables, while a consumer inserts the same payables', async () => {
     for (let round = 1; round <= 30; round++) {
-      const payables = Array.from({ length: 20 }, () => aPayable({ expiresAt: LATER }));
+      const payables = Array.from({ length: 20 }, () => buildPayable({ expiresAt: LATER }));
       const payablesInReverseOrder = [...payables].sort((a, b) => (a.payableId < b.payableId ? 1 : -1));
       const [accepts] = await Promise.all([
         Promise.all(payables.map((payable) => acceptWith(replicas[round % 2]!.payments, processor, payable))),
-        processor.deliver(...payablesInReverseOrder.map((payable) => anEvent(SessionCreatedV1, payable.payableId, 1, { payable }))),
+        processor.deliver(
+          ...payablesInReverseOrder.map((payable) => anEvent(SessionCreatedV1, payable.payableId, 1, { payable })),
+        ),
       ]);
       expect(accepts.filter(Boolean)).toHaveLength(payables.length);
     }

@@ -6,10 +6,10 @@ import { inTransaction } from '@svc/persistence';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
   type AttemptState,
   conclude,
-  endOf,
+  attemptEndFor,
   isFinal,
   nextQueryAt,
   statesEndedBy,
@@ -18,10 +18,10 @@ import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
 /**
- * Records the acquirer's response about an attempt: to a charge, a query or a reversal. Only {@link conclude} decides its effect.
- * A response that contradicts the row is an incident: it creates a row, a metric and a log entry. If the acquirer holds money for a
- * payment that did not succeed, the request for a reversal and the transfer of the late approval are committed with the incident, so that
- * the reversal happens even if this process crashes (H2).
+ * Records the acquirer's response about an attempt: to a charge, a query or a reversal. Only {@link conclude} decides
+ * its effect. A response that contradicts the row is an incident: it creates a row, a metric and a log entry. If the
+ * acquirer holds money for a payment that did not succeed, the request for a reversal and the transfer of the late
+ * approval are committed with the incident, so that the reversal happens even if this process crashes (H2).
  */
 @Injectable()
 export class SettleAttempt {
@@ -36,24 +36,28 @@ export class SettleAttempt {
   ) {}
 
   /** Returns the settled payment if this response has settled it. */
-  async execute(attempt: OpenAttempt, response: AcquirerAnswer): Promise<PaymentSnapshot | undefined> {
+  async execute(attempt: OpenAttempt, response: AcquirerResponse): Promise<PaymentSnapshot | undefined> {
     if (!isFinal(response)) {
       const nextQuery = nextQueryAt(attempt.startedAt, attempt.queries, this.clock.now());
       await this.attempts.markUnknown(attempt.attemptId, nextQuery);
       return undefined;
     }
-    const settled = await this.payments.settle(attempt, endOf(response), statesEndedBy(response));
+    const settled = await this.payments.settle(attempt, attemptEndFor(response), statesEndedBy(response));
     if (settled) return settled;
     return this.settleLocked(attempt, response);
   }
 
-  /** For a response that could not end the attempt in its current state. The row is locked, so that no concurrent change is missed. */
-  private async settleLocked(attempt: OpenAttempt, response: AcquirerAnswer): Promise<undefined> {
+  /**
+   * For a response that could not end the attempt in its current state. The row is locked, so that no concurrent change
+   * is missed.
+   */
+  private async settleLocked(attempt: OpenAttempt, response: AcquirerResponse): Promise<undefined> {
     const incidentState = await inTransaction(this.dataSource, async (tx) => {
       const state = await this.attempts.lock(tx, attempt.attemptId);
       const conclusion = state && conclude(state, response);
       if (conclusion?.kind === 'reverse') await this.attempts.beginReversal(tx, attempt, this.clock.now());
-      // The kind `end` is an incident here: the end could not be recorded, because the payment or the payable contradicts the attempt.
+      // The kind `end` is an incident here: the end could not be recorded, because the payment or the payable
+      // contradicts the attempt.
       const isIncident = conclusion?.kind === 'incident' || conclusion?.kind === 'end';
       if (!state || !isIncident) return undefined;
       const needsReversal = conclusion.kind === 'incident' && conclusion.needsReversal;
@@ -65,7 +69,7 @@ export class SettleAttempt {
     return undefined;
   }
 
-  private reportIncident(attempt: OpenAttempt, state: AttemptState, response: AcquirerAnswer): void {
+  private reportIncident(attempt: OpenAttempt, state: AttemptState, response: AcquirerResponse): void {
     this.incidents.add(1, { state, answer: response.kind });
     const { paymentReference } = attempt.payment;
     this.log.error(

@@ -4,24 +4,24 @@ import { randomUUID } from 'node:crypto';
 import { propagation } from '@opentelemetry/api';
 import { type PayableDescriptor, PaymentProcessingV1, type PaymentSnapshot } from '@svc/contracts';
 import { sqlState } from '@svc/persistence';
-import { tamper } from '../../test/attempts/open-attempt.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
 import {
   acceptWith,
-  aKnownPayable,
+  createStoredPayable,
   APPROVED,
   DECLINED,
   holdAccepts,
   holdSettlements,
-  type Replica,
+  type TestReplica,
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from './attempt.js';
 
 let processor: Processor;
-let replica: Replica;
+let replica: TestReplica;
 beforeAll(async () => {
   processor = await startProcessor();
   replica = await startReplica(processor);
@@ -67,9 +67,14 @@ test('each payment has its own outcome, version, merchant and site', async () =>
     { merchantId: 702, siteId: 702 },
     { merchantId: 701, siteId: 702 },
   ];
-  const payableWithFailedTry = await aKnownPayable(processor, mixedIds);
+  const payableWithFailedTry = await createStoredPayable(processor, mixedIds);
   await createFailedTry(payableWithFailedTry);
-  const availablePayables = [await aKnownPayable(processor, idsOfBooks), aPayable(idsOfFoods), payableWithFailedTry, aPayable({ merchantId: 703 })];
+  const availablePayables = [
+    await createStoredPayable(processor, idsOfBooks),
+    buildPayable(idsOfFoods),
+    payableWithFailedTry,
+    buildPayable({ merchantId: 703 }),
+  ];
 
   const changes: [string, number][] = [
     [`state = 'reserved', holder = gen_random_uuid()`, 1],
@@ -86,21 +91,23 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   ];
   const rejectedPayables: [PayableDescriptor, number][] = [];
   for (const [change, nth] of changes) {
-    const payable = await aKnownPayable(processor);
-    await tamper(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
+    const payable = await createStoredPayable(processor);
+    await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payable.payableId);
     rejectedPayables.push([payable, nth]);
   }
   rejectedPayables.push(
-    [aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
-    [aPayable(), 2],
-    [aPayable({ triesMax: 1 }), 2],
+    [buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }), 1],
+    [buildPayable(), 2],
+    [buildPayable({ triesMax: 1 }), 2],
   );
   const before = await readPayables(rejectedPayables.map(([payable]) => payable));
 
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const rejections = rejectedPayables.map(([payable, nth]) => accept(payable, { try: nth }));
-  const accepts = availablePayables.map((payable) => accept(payable, { try: payable === payableWithFailedTry ? 2 : 1 }));
+  const accepts = availablePayables.map((payable) =>
+    accept(payable, { try: payable === payableWithFailedTry ? 2 : 1 }),
+  );
   await held.release();
   expect(await Promise.all(rejections)).toEqual(rejectedPayables.map(() => undefined));
   const accepted = await Promise.all(accepts);
@@ -129,9 +136,9 @@ test('each payment has its own outcome, version, merchant and site', async () =>
 });
 
 test('a payment with the reference of an earlier try is rejected without an effect on other payments in the same statement', async () => {
-  const [payable, reference] = [await aKnownPayable(processor), randomUUID()];
+  const [payable, reference] = [await createStoredPayable(processor), randomUUID()];
   await createFailedTry(payable, reference);
-  const validPayables = Array.from({ length: 9 }, () => aPayable());
+  const validPayables = Array.from({ length: 9 }, () => buildPayable());
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = validPayables.map((validPayable) => accept(validPayable));
@@ -145,8 +152,8 @@ test('a payment with the reference of an earlier try is rejected without an effe
 });
 
 test('if the database rejects one of a hundred rows, only the payment of that row fails', async () => {
-  const payable = { ...aPayable(), amount: -1 };
-  const validPayables = Array.from({ length: 99 }, () => aPayable());
+  const payable = { ...buildPayable(), amount: -1 };
+  const validPayables = Array.from({ length: 99 }, () => buildPayable());
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = validPayables.slice(0, 30).map((validPayable) => accept(validPayable));
@@ -156,7 +163,9 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
   const results = await Promise.all(accepts);
 
   expect(sqlState(await invalidPayment)).toBe(CHECK_VIOLATION);
-  expect(results.map((open) => open?.payment.payable.payableId)).toEqual(validPayables.map(({ payableId }) => payableId));
+  expect(results.map((open) => open?.payment.payable.payableId)).toEqual(
+    validPayables.map(({ payableId }) => payableId),
+  );
   const sizes = statements.batches().map((ids) => ids.length);
   expect(sizes.sort((a, b) => b - a)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
   expect(new Set(statements.texts()).size).toBe(1);
@@ -166,12 +175,12 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
 });
 
 test('one of many concurrent payments of a payable is accepted, also if its id is sent in upper and lower case', async () => {
-  const payable = await aKnownPayable(processor);
+  const payable = await createStoredPayable(processor);
   const payableWithUppercaseId = { ...payable, payableId: payable.payableId.toUpperCase() };
   const held = await holdAccepts(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
   const accepts = Array.from({ length: 30 }, (_, nth) => accept(nth % 2 === 0 ? payable : payableWithUppercaseId));
-  const otherAccepts = Array.from({ length: 10 }, () => accept(aPayable()));
+  const otherAccepts = Array.from({ length: 10 }, () => accept(buildPayable()));
   await held.release();
   expect((await Promise.all(accepts)).filter(Boolean)).toHaveLength(1);
   expect((await Promise.all(otherAccepts)).filter(Boolean)).toHaveLength(10);
@@ -183,15 +192,15 @@ test('each statement wakes the relay once, and only for the events that it has w
   const wakeUps: (readonly string[])[] = [];
   replica.events.onCommitted = (types) => wakeUps.push(types);
   const held = await holdAccepts(processor, replica.payments);
-  const accepts = [aPayable(), aPayable(), aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map((payable) =>
-    accept(payable),
+  const accepts = [buildPayable(), buildPayable(), buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' })].map(
+    (payable) => accept(payable),
   );
   await held.release();
   await Promise.all(accepts);
   const [processingEvent, failedEvent] = [['payment.processing.v1'], ['payment.failed.v1']];
   expect(wakeUps).toEqual([processingEvent, processingEvent, processingEvent]);
   const [first, ended] = (await Promise.all(accepts)).map((open) => open!);
-  await tamper(
+  await changeRow(
     processor,
     `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
     ended!.paymentId,
@@ -202,7 +211,7 @@ test('each statement wakes the relay once, and only for the events that it has w
   await heldSettlements.release();
   await Promise.all(settled);
   expect(wakeUps.slice(3)).toEqual([failedEvent, failedEvent, failedEvent]);
-  expect(await accept(aPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).toBeUndefined();
+  expect(await accept(buildPayable({ expiresAt: '2026-03-01T10:00:00.000Z' }))).toBeUndefined();
   expect(await replica.payments.settle(ended!, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
   expect(wakeUps).toHaveLength(6);
   replica.events.onCommitted = () => undefined;
@@ -216,7 +225,7 @@ test('each event belongs to the trace of its own payment', async () => {
     fields: () => ['traceparent'],
   });
   try {
-    const payables = Array.from({ length: 20 }, () => aPayable());
+    const payables = Array.from({ length: 20 }, () => buildPayable());
     const ids = payables.map(({ payableId }) => payableId);
     const runInTraces = <T>(run: (at: number) => Promise<T>) =>
       ids.map((id, at) => trace.run(`trace of ${id}`, () => run(at)));

@@ -1,21 +1,21 @@
 /** Tests outcomes that are recorded in one shared statement. Each outcome changes its own payment or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
-import { anOpenAttempt, factsOf, tamper } from '../../test/attempts/open-attempt.js';
+import { createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
 import {
   APPROVED,
   DECLINED,
   holdSettlements,
-  type Replica,
+  type TestReplica,
   spyOnStatements,
   startReplica,
 } from '../../test/attempts/shared-statements.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, endOf } from './attempt.js';
+import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 
 let processor: Processor;
-let replica: Replica;
+let replica: TestReplica;
 beforeAll(async () => {
   processor = await startProcessor();
   replica = await startReplica(processor);
@@ -29,15 +29,15 @@ afterAll(async () => {
 const UNTRANSLATABLE_CHARACTER = '22P05';
 const INVALID_INDEX = 4;
 
-const REVERSED = endOf({ kind: 'reversed' });
+const REVERSED = attemptEndFor({ kind: 'reversed' });
 const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c-1' };
 const settle = (open: OpenAttempt, end: AttemptEnd, from: readonly AttemptState[] = CHARGEABLE_STATES) =>
   replica.payments.settle(open, end, from);
 const readAllRows = (attempts: readonly OpenAttempt[]) =>
-  Promise.all(attempts.map(({ paymentId }) => factsOf(processor, paymentId)));
+  Promise.all(attempts.map(({ paymentId }) => readPaymentRows(processor, paymentId)));
 
 async function createReversingAttempt(): Promise<OpenAttempt> {
-  const open = await anOpenAttempt(processor);
+  const open = await createOpenAttempt(processor);
   const repository = processor.service.app.get(AttemptRepository);
   expect(await repository.beginReversal(undefined, open, processor.clock.later(30_000))).toBe(true);
   return open;
@@ -45,10 +45,10 @@ async function createReversingAttempt(): Promise<OpenAttempt> {
 
 test('each payment is settled by the response to its own attempt, except payments that have changed in the meantime', async () => {
   const expectedSettlements: [OpenAttempt, AttemptEnd, AttemptState[], object][] = [
-    [await anOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
-    [await anOpenAttempt(processor), DECLINED, ['started'], { payment: 'failed', payable: 'open', transfers: 0 }],
+    [await createOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
+    [await createOpenAttempt(processor), DECLINED, ['started'], { payment: 'failed', payable: 'open', transfers: 0 }],
     [await createReversingAttempt(), REVERSED, ['reversing'], { payment: 'failed', payable: 'open', transfers: 0 }],
-    [await anOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
+    [await createOpenAttempt(processor), APPROVED, ['started'], { payment: 'success', payable: 'paid', transfers: 1 }],
   ];
   const changedAttempts: OpenAttempt[] = [await createReversingAttempt()];
   for (const change of [
@@ -58,11 +58,11 @@ test('each payment is settled by the response to its own attempt, except payment
     `UPDATE payables SET version = version + 1 WHERE holder = $1`,
     `UPDATE payables SET version = version - 1 WHERE holder = $1`,
   ]) {
-    const open = await anOpenAttempt(processor);
-    await tamper(processor, change, open.paymentId);
+    const open = await createOpenAttempt(processor);
+    await changeRow(processor, change, open.paymentId);
     changedAttempts.push(open);
   }
-  const attemptWithUnknownId = await anOpenAttempt(processor);
+  const attemptWithUnknownId = await createOpenAttempt(processor);
   const before = await readAllRows([...changedAttempts, attemptWithUnknownId]);
 
   const held = await holdSettlements(processor, replica.payments);
@@ -83,7 +83,7 @@ test('each payment is settled by the response to its own attempt, except payment
     expect(await replica.payments.find(open.payment.payable.payableId, open.payment.reference)).toEqual(
       payments[index],
     );
-    expect(await factsOf(processor, open.paymentId)).toMatchObject({
+    expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({
       ...facts,
       paymentVersion: 2,
       payableVersion: 3,
@@ -102,7 +102,7 @@ test('each payment is settled by the response to its own attempt, except payment
 });
 
 test('if one of nine rows is invalid, only the payment of that row is not settled', async () => {
-  const attempts = await Promise.all(Array.from({ length: 9 }, () => anOpenAttempt(processor)));
+  const attempts = await Promise.all(Array.from({ length: 9 }, () => createOpenAttempt(processor)));
   const held = await holdSettlements(processor, replica.payments);
   const settlements = attempts.map((open, index) =>
     // PostgreSQL rejects text that contains this character.
@@ -119,9 +119,9 @@ test('if one of nine rows is invalid, only the payment of that row is not settle
 });
 
 test('the settlement of a payment that requires a verification does not wait for a batch', async () => {
-  const attempt = await anOpenAttempt(processor);
+  const attempt = await createOpenAttempt(processor);
   const held = await holdSettlements(processor, replica.payments);
-  const end = endOf({ kind: 'verificationRequired', challenge: CHALLENGE });
+  const end = attemptEndFor({ kind: 'verificationRequired', challenge: CHALLENGE });
   expect(await settle(attempt, end)).toMatchObject({ state: 'verificationRequired', verificationUrl: CHALLENGE.url });
   await held.release();
   const [facts] = await readAllRows([attempt]);
@@ -129,8 +129,11 @@ test('the settlement of a payment that requires a verification does not wait for
 });
 
 test('payments with and without vouchers can share a statement, and each has its own transfers', async () => {
-  const [attemptWithVouchers, attemptWithoutVouchers] = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
-  await tamper(
+  const [attemptWithVouchers, attemptWithoutVouchers] = [
+    await createOpenAttempt(processor),
+    await createOpenAttempt(processor),
+  ];
+  await changeRow(
     processor,
     `UPDATE payments SET voucher_amount = 345, partner = '{}' WHERE payment_id = $1`,
     attemptWithVouchers.paymentId,

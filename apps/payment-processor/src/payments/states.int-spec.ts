@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { PayableState, PaymentState } from '@svc/contracts';
 import fc from 'fast-check';
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PAYABLE_TRANSITIONS } from '../payables/payable.js';
 import { ATTEMPT_TRANSITIONS, type AttemptState } from './attempt.js';
@@ -79,8 +79,8 @@ test('the database allows exactly the transitions of an attempt in ATTEMPT_TRANS
 });
 
 test('no role can change the ledger', async () => {
-  await processor.pay(aPayable());
-  await processor.seal();
+  await processor.pay(buildPayable());
+  await processor.sealLedger();
   for (const table of ['transfers', 'ledger_seals', 'ledger_days']) {
     const column = table === 'transfers' ? 'amount' : 'seal_number';
     for (const statement of [`UPDATE ${table} SET ${column} = 1`, `DELETE FROM ${table}`, `TRUNCATE ${table}`])
@@ -96,8 +96,9 @@ type Step =
   | { kind: 'advanceClock'; seconds: number };
 
 /**
- * Runs random sequences of payments with any card, verifications, clock changes, recoveries and closings. After each step it checks three
- * rules: at most one charge remains; each success has one charge and one transfer; the payable makes only listed transitions.
+ * Runs random sequences of payments with any card, verifications, clock changes, recoveries and closings. After each
+ * step it checks three rules: at most one charge remains; each success has one charge and one transfer; the payable
+ * makes only listed transitions.
  */
 test('after any sequence of actions a payable is charged at most once, and payments, ledger and bank are consistent', async () => {
   const cards = Object.values(CARDS);
@@ -106,7 +107,7 @@ test('after any sequence of actions a payable is charged at most once, and payme
       weight: 6,
       arbitrary: fc.record({
         kind: fc.constant('pay' as const),
-        card: fc.constantFrom(CARDS.approved, CARDS.verified, ...cards),
+        card: fc.constantFrom(CARDS.approved, CARDS.verificationRequired, ...cards),
       }),
     },
     {
@@ -122,8 +123,8 @@ test('after any sequence of actions a payable is charged at most once, and payme
   );
   const approvedPay = { kind: 'pay' as const, card: CARDS.approved };
   const declinedPay = { kind: 'pay' as const, card: CARDS.declined };
-  const verifiedPay = { kind: 'pay' as const, card: CARDS.verified };
-  const lostResponsePay = { kind: 'pay' as const, card: CARDS.dropsTheAnswer };
+  const verifiedPay = { kind: 'pay' as const, card: CARDS.verificationRequired };
+  const lostResponsePay = { kind: 'pay' as const, card: CARDS.responseLost };
   const answerStep = (answer: 'confirm' | 'refuse') => ({ kind: 'answer' as const, answer });
   const close = { kind: 'close' as const };
   const later = { kind: 'advanceClock' as const, seconds: 60 };
@@ -140,15 +141,15 @@ test('after any sequence of actions a payable is charged at most once, and payme
   const count = (outcome: string): void => void outcomeCounts.set(outcome, (outcomeCounts.get(outcome) ?? 0) + 1);
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { minLength: 1, maxLength: 12 }), async (steps) => {
-      const payable = aPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
+      const payable = buildPayable({ expiresAt: '2999-01-01T00:00:00.000Z' });
       let current: CurrentState = INITIAL_STATE;
       for (const step of steps) {
         const before = current;
         if (step.kind === 'advanceClock') processor.clock.advance(step.seconds * 1_000);
         if (step.kind === 'answer') count(`answered: ${await answerOnce(payable, step.answer)}`);
         if (step.kind === 'recover') {
-          await processor.recover();
-          await processor.clearUp();
+          await processor.recoverAttempts();
+          await processor.runCleanup();
         }
         if (step.kind === 'close') count(`close: ${await closeOnce(payable)}`);
         if (step.kind === 'pay') count(`pay: ${await payOnce(payable, step.card, current.tries + 1)}`);
@@ -195,23 +196,26 @@ const stateOrErrorCode = (operation: Promise<{ state: string }>): Promise<string
     ({ code }: { code: string }) => code,
   );
 
-async function payOnce(payable: ReturnType<typeof aPayable>, card: string, nth: number): Promise<string> {
+async function payOnce(payable: ReturnType<typeof buildPayable>, card: string, nth: number): Promise<string> {
   const binding = { sessionId: payable.payableId, try: nth, expiresAt: '2999-01-01T00:00:00.000Z' };
-  const encrypted = await encryptedCard(processor.cardKey, binding, { cardNumber: card });
+  const encrypted = await encryptCard(processor.cardKey, binding, { cardNumber: card });
   return stateOrErrorCode(processor.pay(payable, { try: nth, command: { encryptedCard: encrypted } }));
 }
 
 /** Acts as the payer: confirms or refuses at the bank, and returns to the page. Returns the state of the payment. */
-async function answerOnce(payable: ReturnType<typeof aPayable>, answer: 'confirm' | 'refuse'): Promise<string> {
-  const paymentToVerify = (await processor.check(payable)).find(({ state }) => state === 'verificationRequired');
+async function answerOnce(payable: ReturnType<typeof buildPayable>, answer: 'confirm' | 'refuse'): Promise<string> {
+  const paymentToVerify = (await processor.pollPayments(payable)).find(({ state }) => state === 'verificationRequired');
   if (!paymentToVerify) return 'no verification required';
   await processor.answerChallenge(paymentToVerify, answer);
   processor.clock.advance(1_000);
-  const payments = await processor.check(payable);
-  return payments.find(({ paymentReference }) => paymentReference === paymentToVerify.paymentReference)?.state ?? 'not found';
+  const payments = await processor.pollPayments(payable);
+  return (
+    payments.find(({ paymentReference }) => paymentReference === paymentToVerify.paymentReference)?.state ?? 'not found'
+  );
 }
 
-const closeOnce = (payable: ReturnType<typeof aPayable>): Promise<string> => stateOrErrorCode(processor.close(payable));
+const closeOnce = (payable: ReturnType<typeof buildPayable>): Promise<string> =>
+  stateOrErrorCode(processor.closePayable(payable));
 
 interface CurrentState {
   readonly payable: string;
@@ -222,7 +226,14 @@ interface CurrentState {
   readonly charges: number;
 }
 
-const INITIAL_STATE: CurrentState = { payable: 'open', tries: 0, successes: 0, inProgress: 0, transfers: 0, charges: 0 };
+const INITIAL_STATE: CurrentState = {
+  payable: 'open',
+  tries: 0,
+  successes: 0,
+  inProgress: 0,
+  transfers: 0,
+  charges: 0,
+};
 
 async function readState(payableId: string): Promise<CurrentState> {
   const [row] = await processor.dataSource.query<(Omit<CurrentState, 'charges'> & { references: string[] })[]>(
@@ -232,11 +243,14 @@ async function readState(payableId: string): Promise<CurrentState> {
     [payableId],
   );
   if (!row) return INITIAL_STATE;
-  const charged = new Set(processor.charged());
+  const charged = new Set(processor.chargedReferences());
   return { ...row, charges: row.references.filter((reference) => charged.has(reference)).length };
 }
 
-/** Reads the states from the events. The versions have no gap, so no transition is missed, and each must be a listed transition. */
+/**
+ * Reads the states from the events. The versions have no gap, so no transition is missed, and each must be a listed
+ * transition.
+ */
 async function expectListedTransitions(payableId: string): Promise<void> {
   const steps = await processor.dataSource.query<{ state: PayableState; version: number }[]>(
     `SELECT DISTINCT payable->>'state' AS state, (payable->>'version')::int AS version

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { HostedPaymentSnapshot } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { PaymentRepository } from './payment.repository.js';
@@ -18,7 +18,10 @@ const countPayments = async (): Promise<number> => {
   return row.count;
 };
 
-/** Four such responses last longer than the time after which the response notFound is final, so that later payments still wait then. */
+/**
+ * Four such responses last longer than the time after which the response notFound is final, so that later payments
+ * still wait then.
+ */
 const BANK_RESPONSE_MS = 3_800;
 
 test('with one slot at a slow bank, the bank has charged each successful one of four concurrent payments', async () => {
@@ -48,14 +51,14 @@ test('with one slot at a slow bank, the bank has charged each successful one of 
       onArrival();
     });
 
-  for (let nth = 1; nth <= 4; nth++) payments.push(processor.pay(aPayable()));
+  for (let nth = 1; nth <= 4; nth++) payments.push(processor.pay(buildPayable()));
   const recoveries: Promise<number>[] = [];
   for (let nth = 1; nth <= 4; nth++) {
     await waitForCharge(nth);
     // A payment that waits for a slot is not accepted yet: its payable is not reserved, and no attempt has started.
     expect(await countPayments()).toBe(nth);
     processor.clock.advance(BANK_RESPONSE_MS);
-    const recovery = processor.recover();
+    const recovery = processor.recoverAttempts();
     recoveries.push(recovery);
     // The bank processes this charge only after the recovery job has received the bank's response to its query.
     await Promise.race([recovery, reversalStarted]);
@@ -64,19 +67,19 @@ test('with one slot at a slow bank, the bank has charged each successful one of 
   const paid = await Promise.all(payments);
   await Promise.all(recoveries);
   Object.assign(acquirer, { charge, reverse });
-  await processor.clearUp();
+  await processor.runCleanup();
 
   const succeeded = await processor.dataSource.query<{ reference: string }[]>(
     `SELECT payment_reference AS reference FROM payments WHERE state = 'success' ORDER BY 1`,
   );
-  expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.charged()].sort());
+  expect(succeeded.map(({ reference }) => reference)).toEqual([...processor.chargedReferences()].sort());
   expect(paid.map(({ state }) => state)).toEqual(Array(4).fill('success'));
 });
 
 /** Runs a payment while another charge uses the only slot, until the payment's deadline has passed. */
 async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: string }> {
   const acquirer = processor.service.app.get(Acquirer);
-  const [charge, supportsMode] = [acquirer.charge.bind(acquirer), acquirer.serves.bind(acquirer)];
+  const [charge, supportsMode] = [acquirer.charge.bind(acquirer), acquirer.supportsMode.bind(acquirer)];
   let onArrival: () => void = () => undefined;
   let respond: () => void = () => undefined;
   const chargeArrived = new Promise<void>((resolve) => (onArrival = resolve));
@@ -86,19 +89,19 @@ async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: str
     await bankResponse;
     return charge(...args);
   };
-  const firstPayment = processor.pay(aPayable());
+  const firstPayment = processor.pay(buildPayable());
   await chargeArrived;
   acquirer.charge = charge;
   // ChargeAttempt calls this method immediately before it waits for a slot.
   const waitsForSlot = new Promise<void>((resolve) => {
-    acquirer.serves = (mode) => {
+    acquirer.supportsMode = (mode) => {
       resolve();
       return supportsMode(mode);
     };
   });
   const result = run().catch((error: { code: string }) => error);
   await waitsForSlot;
-  acquirer.serves = supportsMode;
+  acquirer.supportsMode = supportsMode;
   processor.clock.advance(15_000);
   respond();
   expect(await firstPayment).toMatchObject({ state: 'success' });
@@ -106,7 +109,7 @@ async function runWithoutSlot<T>(run: () => Promise<T>): Promise<T | { code: str
 }
 
 test('a payment that gets no slot before its deadline is rejected without a record, and can be repeated later', async () => {
-  const [before, payable] = [await countPayments(), aPayable()];
+  const [before, payable] = [await countPayments(), buildPayable()];
   const rejected = await runWithoutSlot(() => processor.pay(payable));
   expect(rejected).toMatchObject({ code: 'service.not-ready', retryAfterSeconds: 1 });
   expect(await countPayments()).toBe(before + 1);
@@ -121,16 +124,16 @@ test('a payment that the database accepts after its deadline is not charged, bec
     processor.clock.advance(15_000);
     return attempt;
   };
-  const [payable, before] = [aPayable(), processor.charged().length];
+  const [payable, before] = [buildPayable(), processor.chargedReferences().length];
   expect(await processor.pay(payable)).toMatchObject({ state: 'failed', payable: { state: 'open', tries: 1 } });
   payments.accept = accept;
-  expect(processor.charged()).toHaveLength(before);
+  expect(processor.chargedReferences()).toHaveLength(before);
   expect(await processor.pay(payable, { try: 2 })).toMatchObject({ state: 'success', payable: { tries: 2 } });
 });
 
 test('a partner’s payment that gets no slot in time is rejected with 503, and its reference can be used again', async () => {
-  const partner = await aPartner(processor);
-  const invoice = await openInvoice(processor, await aMerchant(processor));
+  const partner = await createPartner(processor);
+  const invoice = await openInvoice(processor, await createMerchant(processor));
   const [before, reference] = [await countPayments(), randomUUID()];
   const rejected = await runWithoutSlot(() => partner.pay(invoice, { reference }));
   expect(rejected).toMatchObject({ status: 503, headers: { 'retry-after': '1' } });
@@ -139,9 +142,11 @@ test('a partner’s payment that gets no slot in time is rejected with 503, and 
 });
 
 test('a verified payment that gets no slot in time is charged at the next poll', async () => {
-  const payable = aPayable();
-  const payment = await processor.pay(payable, { card: CARDS.verified });
+  const payable = buildPayable();
+  const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
   await processor.answerChallenge(payment, 'confirm');
-  expect(await runWithoutSlot(() => processor.check(payable))).toMatchObject([{ state: 'verificationRequired' }]);
-  expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
+  expect(await runWithoutSlot(() => processor.pollPayments(payable))).toMatchObject([
+    { state: 'verificationRequired' },
+  ]);
+  expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);
 });

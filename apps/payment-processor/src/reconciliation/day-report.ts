@@ -3,7 +3,10 @@ import { BOOK_NAMES, type BookName } from './books/books.js';
 import type { BookComparison, BookDifference } from './books/compare-books.js';
 import type { Totals } from './day-totals.query.js';
 
-/** State of a book for one merchant and mode: the number of differences, or `outside` when the book has already deleted rows of the day. */
+/**
+ * State of a book for one merchant and mode: the number of differences, or `outside` when the book has already deleted
+ * rows of the day.
+ */
 export type BookState = number | 'outside';
 
 /** A row of the report, for a merchant and mode. */
@@ -19,7 +22,10 @@ export interface DayReport {
   /** The first differences, at most {@link MAX_LISTED_DIFFERENCES}. */
   readonly named: readonly BookDifference[];
   readonly differences: number;
-  /** Number of payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not compared. */
+  /**
+   * Number of payments, attempts and refunds of all merchants without an outcome, plus one if a part of the day was not
+   * compared.
+   */
   readonly open: number;
   /** Books that were not compared for at least a part of the day. */
   readonly outside: readonly BookName[];
@@ -50,7 +56,8 @@ export class DayReportBuilder {
 
   addBook(name: BookName, { isRetained, digests }: BookComparison, isOfDay: boolean): void {
     if (!isRetained && isOfDay) this.outside.add(name);
-    for (const { merchantId, mode, open } of digests) if (open > 0) this.findOrCreateRow(merchantId, mode).undelivered += open;
+    for (const { merchantId, mode, open } of digests)
+      if (open > 0) this.findOrCreateRow(merchantId, mode).undelivered += open;
   }
 
   addDifferences(differences: readonly BookDifference[]): void {

@@ -11,7 +11,10 @@ export interface Totals extends BookOwner {
   /** Processed amount of the successful payments in cents. */
   readonly processed: number;
   readonly failed: number;
-  /** Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final only after the watermark. */
+  /**
+   * Payments without an outcome at the watermark: `processing`, `verificationRequired`, or final only after the
+   * watermark.
+   */
   readonly pending: number;
   /** Attempts without an outcome from the acquirer. */
   readonly unknown: number;

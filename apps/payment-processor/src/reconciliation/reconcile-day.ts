@@ -5,10 +5,10 @@ import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { attributeToPayments } from './books/attribute-to-payments.js';
-import { Books, type Comparison, type BookSource } from './books/books.js';
+import { ReconciliationBooks, type Comparison, type BookSource } from './books/books.js';
 import { compareBook } from './books/compare-books.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
-import { dayAfter, impossibleRanges, slicesOf, startOf } from './day-slices.js';
+import { addDays, rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';
 import { DayTotalsQuery } from './day-totals.query.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 import { ReversalNoticesQuery } from './reversal-notices.query.js';
@@ -24,7 +24,7 @@ export type RenewLease = () => Promise<void>;
 @Injectable()
 export class ReconcileDay {
   constructor(
-    @Inject(Books) private readonly books: Books,
+    @Inject(ReconciliationBooks) private readonly books: ReconciliationBooks,
     @Inject(StatementRepository) private readonly statements: StatementRepository,
     @Inject(ReversalNoticesQuery) private readonly reversals: ReversalNoticesQuery,
     @Inject(DayTotalsQuery) private readonly totals: DayTotalsQuery,
@@ -35,8 +35,9 @@ export class ReconcileDay {
   ) {}
 
   /**
-   * Finds the watermark of a run. Rows that became final after it are open (not compared), because other services may not have received
-   * their events yet. When the relay lags, the watermark is before the oldest event that waits for the relay.
+   * Finds the watermark of a run. Rows that became final after it are open (not compared), because other services may
+   * not have received their events yet. When the relay lags, the watermark is before the oldest event that waits for
+   * the relay.
    */
   async findWatermark(): Promise<Date> {
     const latest = this.clock.later(-this.config.SVC_RECONCILIATION_GRACE_MS);
@@ -51,7 +52,10 @@ export class ReconcileDay {
     return this.compareAll(run, watermark, renewLease);
   }
 
-  /** Deletes the run's statement lines. Deletes nothing when another replica has taken over the run, because that replica needs them. */
+  /**
+   * Deletes the run's statement lines. Deletes nothing when another replica has taken over the run, because that
+   * replica needs them.
+   */
   async deleteStatements(run: LeasedRun): Promise<void> {
     await this.statements.deleteLines(run);
   }
@@ -69,12 +73,13 @@ export class ReconcileDay {
         found: renewLeaseBeforeReads(found, renewLease),
       }));
     const report = new DayReportBuilder();
-    for (const range of slicesOf(run.day, watermark)) {
+    for (const range of sliceDay(run.day, watermark)) {
       report.addTotals(await this.totals.count(range, watermark, run.merchantId));
       await this.compare(comparisons, range, run, report, true);
     }
-    for (const range of impossibleRanges(this.clock.now())) await this.compare(comparisons, range, run, report, false);
-    return report.finish(watermark >= startOf(dayAfter(run.day)));
+    for (const range of rangesThatMustBeEmpty(this.clock.now()))
+      await this.compare(comparisons, range, run, report, false);
+    return report.finish(watermark >= startOfDay(addDays(run.day)));
   }
 
   private async compare(

@@ -13,7 +13,7 @@ import {
 } from '@svc/contracts';
 import { SERVICE_LOG } from '@svc/service';
 import { GaugeReader, httpClient } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { StatementLine } from '../acquirers/acquirer.js';
@@ -93,11 +93,11 @@ test('the nightly run starts half an hour after midnight', async () => {
 
 test('a day with open rows is compared again in the next night', async () => {
   await runAll();
-  await processor.pay(aPayable(), { card: CARDS.dropsTheAnswer });
+  await processor.pay(buildPayable(), { card: CARDS.responseLost });
   advanceHours(24);
   await runAll();
   expect(await readRuns()).toHaveLength(2);
-  await processor.recover();
+  await processor.recoverAttempts();
   otherServicesPage = undefined;
   advanceHours(24);
   await job.runOnce();
@@ -165,7 +165,7 @@ test('a day whose watermark was before its end is compared again in the next nig
 });
 
 test('payments that became final after the watermark are counted as pending and not as paid', async () => {
-  await processor.pay(aPayable({ amount: 500 }));
+  await processor.pay(buildPayable({ amount: 500 }));
   const range = { from: '2026-03-01T00:00:00.000Z', until: '2026-03-02T00:00:00.000Z' };
   const totals = processor.service.app.get(DayTotalsQuery);
   const finalAt = processor.clock.now();
@@ -211,11 +211,11 @@ test('a run fails after three replicas have crashed during it', async () => {
 
 test('a payment that other services do not have causes differences, which the metrics report after the nightly run', async () => {
   expect(await gauges.read('svc.reconciliation.age')).toEqual([]);
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   await processor.relay();
   advanceHours(24);
   await runAll();
-  const { differences } = await processor.service.app.get(ReconciliationRepository).lastNight();
+  const { differences } = await processor.service.app.get(ReconciliationRepository).readLastNight();
   // The payment is missing in the books notifications, stream, retrieval and sessions.
   expect(differences).toBe(4);
   expect(await gauges.read('svc.reconciliation.differences')).toMatchObject([{ value: 4 }]);
@@ -229,7 +229,7 @@ test('an event that the relay has not delivered delays the watermark, so that it
     types: new Set(['payment.succeeded.v1']),
     deliver: () => Promise.resolve(),
   });
-  await processor.pay(aPayable());
+  await processor.pay(buildPayable());
   processor.clock.advance(7_200_000);
   const call = httpClient(processor.service, { 'x-admin-key': ADMIN_KEY });
   const reconcileToday = async (): Promise<Record<string, unknown>> => {

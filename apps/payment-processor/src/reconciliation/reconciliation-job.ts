@@ -2,14 +2,17 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { dayBefore, dayOf } from '../ledger/day.js';
+import { previousUTCDay, formatUTCDay } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
-import { startOf } from './day-slices.js';
+import { startOfDay } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';
 import { type LeasedRun, MAX_TRIES, ReconciliationRepository, RENEW_AFTER_MS } from './reconciliation.repository.js';
 
 const POLL_MS = 2_000;
-/** Start of the nightly run, counted from midnight UTC. By then most payments of the day have ended, and the ledger of the day is closed. */
+/**
+ * Start of the nightly run, counted from midnight UTC. By then most payments of the day have ended, and the ledger of
+ * the day is closed.
+ */
 const NIGHTLY_START_MS = 1_800_000;
 
 /** Runs requested reconciliations, one at a time, and requests the nightly reconciliations. */
@@ -42,7 +45,10 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
     this.job.trigger();
   }
 
-  /** Runs the next requested reconciliation. False when there is none. `stopping` aborts the run; another replica then starts it again. */
+  /**
+   * Runs the next requested reconciliation. False when there is none. `stopping` aborts the run; another replica then
+   * starts it again.
+   */
   async runOnce(stopping?: AbortSignal): Promise<boolean> {
     await this.requestNight();
     const run = await this.runs.lease();
@@ -53,9 +59,9 @@ export class ReconciliationJob implements OnApplicationBootstrap, OnApplicationS
 
   private async requestNight(): Promise<void> {
     const now = this.clock.now();
-    const night = dayOf(now);
-    if (night === this.lastNight || now.getTime() < startOf(night).getTime() + NIGHTLY_START_MS) return;
-    await this.runs.requestNight(night, dayBefore(now));
+    const night = formatUTCDay(now);
+    if (night === this.lastNight || now.getTime() < startOfDay(night).getTime() + NIGHTLY_START_MS) return;
+    await this.runs.requestNight(night, previousUTCDay(now));
     this.lastNight = night;
   }
 

@@ -62,8 +62,9 @@ export class ReconciliationRepository {
   }
 
   /**
-   * Requests the runs of a night, only once even if several replicas call it: for the previous day, for days whose nightly run was missed,
-   * and for earlier days whose newest run for all merchants failed or found differences or open rows.
+   * Requests the runs of a night, only once even if several replicas call it: for the previous day, for days whose
+   * nightly run was missed, and for earlier days whose newest run for all merchants failed or found differences or open
+   * rows.
    */
   async requestNight(night: string, yesterday: string): Promise<void> {
     await this.dataSource.query(
@@ -141,7 +142,11 @@ export class ReconciliationRepository {
   }
 
   /** Values for the metrics: results of the last night's runs, and the end of the last successful nightly run. */
-  async lastNight(): Promise<{ readonly differences: number; readonly failed: number; readonly endedAt: Date | null }> {
+  async readLastNight(): Promise<{
+    readonly differences: number;
+    readonly failed: number;
+    readonly endedAt: Date | null;
+  }> {
     const [row] = await this.dataSource.query<[{ differences: number; failed: number; endedAt: Date | null }]>(
       `SELECT coalesce(sum(differences), 0)::bigint AS differences, count(*) FILTER (WHERE state = 'failed')::int AS failed,
               (SELECT max(ended_at) FROM reconciliations WHERE night IS NOT NULL AND state = 'done') AS "endedAt"

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Param, Post, UseGuards } from 
 import { AdminKeyGuard } from '@svc/auth';
 import { Clock, DomainError, invalidField, isUuid } from '@svc/kernel';
 import { IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { dayOf, isDay } from '../ledger/day.js';
+import { formatUTCDay, isDay } from '../ledger/day.js';
 import { ReconciliationRepository, type RunView } from './reconciliation.repository.js';
 import { ReconciliationJob } from './reconciliation-job.js';
 
@@ -39,7 +39,7 @@ export class ReconciliationsController {
   @Post()
   @HttpCode(202)
   async request(@Body() { day, merchantId }: RequestReconciliationRequest): Promise<{ runId: string }> {
-    const today = dayOf(this.clock.now());
+    const today = formatUTCDay(this.clock.now());
     const requested = day ?? today;
     if (!isDay(requested) || requested > today)
       throw invalidField('day', 'day must be a day until today, for example 2026-11-22');

@@ -8,13 +8,17 @@ import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/paymen
 const MAX_REVERSALS = 10_000;
 
 /**
- * The expected notices of automatic reversals. Their ids are computed by `noticeOf`, which SQL cannot do, so these lines are built here.
+ * The expected notices of automatic reversals. Their ids are computed by `noticeOf`, which SQL cannot do, so these
+ * lines are built here.
  */
 @Injectable()
 export class ReversalNoticesQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Returns the notices of reversals that were confirmed in the range, as the JSON parameter of the statements for expected notices. */
+  /**
+   * Returns the notices of reversals that were confirmed in the range, as the JSON parameter of the statements for
+   * expected notices.
+   */
   async find({ from, until }: BookRange): Promise<string> {
     const rows = await this.dataSource.query<(PaymentRow & { confirmed_at: Date; known_site: string | null })[]>(
       `SELECT r.confirmed_at, ${PAYMENT_COLUMNS},

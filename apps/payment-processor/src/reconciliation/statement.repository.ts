@@ -4,8 +4,8 @@ import { inTransaction, useDefaultPlanner } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import type { StatementLine } from '../acquirers/acquirer.js';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { dayOf } from '../ledger/day.js';
-import { dayAfter, slicesOf, startOf } from './day-slices.js';
+import { formatUTCDay } from '../ledger/day.js';
+import { addDays, sliceDay, startOfDay } from './day-slices.js';
 import type { LeasedRun } from './reconciliation.repository.js';
 
 /** An account at an acquirer, with the days whose statements must be read. */
@@ -34,8 +34,9 @@ export class StatementRepository {
   ) {}
 
   /**
-   * Accounts with movements on the day, with the statements of the previous and the next day too, because around midnight the acquirer's
-   * clock and the platform's clock may assign different days. All other accounts of merchants are included; their statements must be empty.
+   * Accounts with movements on the day, with the statements of the previous and the next day too, because around
+   * midnight the acquirer's clock and the platform's clock may assign different days. All other accounts of merchants
+   * are included; their statements must be empty.
    */
   async findAccounts(
     day: string,
@@ -61,13 +62,13 @@ export class StatementRepository {
   ): Promise<void> {
     await this.dataSource.query(INSERT_LINES, [
       ...[JSON.stringify(lines), runId, acquirer, accountReference, mode, merchantId],
-      ...[startOf(day), startOf(dayAfter(day)), watermark, UUID_PATTERN, tries],
+      ...[startOfDay(day), startOfDay(addDays(day)), watermark, UUID_PATTERN, tries],
     ]);
   }
 
   /**
-   * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes no line of
-   * this run when another replica has taken it over.
+   * Deletes the lines of this run and of ended runs, in batches because of the statement timeout of 15 s. Deletes no
+   * line of this run when another replica has taken it over.
    */
   async deleteLines({ runId, tries }: LeasedRun, renewLease?: () => Promise<void>): Promise<void> {
     for (let deletedCount = DELETE_BATCH_SIZE; deletedCount === DELETE_BATCH_SIZE;) {
@@ -87,7 +88,7 @@ export class StatementRepository {
     renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
     const accountsWithMovements = new Map<string, AccountRow>();
-    for (const { from, until } of slicesOf(day, startOf(dayAfter(day)))) {
+    for (const { from, until } of sliceDay(day, startOfDay(addDays(day)))) {
       await renewLease();
       const rows = await inTransaction(this.dataSource, async (tx) => {
         await useDefaultPlanner(tx);
@@ -98,9 +99,9 @@ export class StatementRepository {
         accountsWithMovements.set(accountKeyOf(row), earlier && earlier.since < row.since ? earlier : row);
       }
     }
-    const [oldest, last] = [dayAfter(day, -MAX_DAYS_BACK), dayAfter(day)];
+    const [oldest, last] = [addDays(day, -MAX_DAYS_BACK), addDays(day)];
     return [...accountsWithMovements.values()].map(({ since, ...account }) => {
-      const first = dayAfter(dayOf(since), -1);
+      const first = addDays(formatUTCDay(since), -1);
       return { ...account, days: daysBetween(first < oldest ? oldest : first, last) };
     });
   }
@@ -120,9 +121,9 @@ interface AccountRow extends Omit<StatementAccount, 'days'> {
 }
 
 /**
- * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the merchant of
- * the account, `$7` and `$8` the day, `$9` the watermark, `$10` the pattern of a UUID, `$11` the run's tries, so that a
- * replica whose run was taken over inserts nothing. All rows are found by their primary keys.
+ * Inserts a page of a statement: `$1` the lines as JSON, `$2` the run, `$3` acquirer, `$4` account, `$5` mode, `$6` the
+ * merchant of the account, `$7` and `$8` the day, `$9` the watermark, `$10` the pattern of a UUID, `$11` the run's
+ * tries, so that a replica whose run was taken over inserts nothing. All rows are found by their primary keys.
  */
 const INSERT_LINES = `
   INSERT INTO statement_lines (run_id, at, mode, merchant_id, kind, idempotency_key, acquirer, account, acquirer_reference,
@@ -170,6 +171,6 @@ function accountKeyOf({ acquirer, mode, accountReference }: Omit<StatementAccoun
 
 function daysBetween(first: string, last: string): string[] {
   const days: string[] = [];
-  for (let day = first; day <= last; day = dayAfter(day)) days.push(day);
+  for (let day = first; day <= last; day = addDays(day)) days.push(day);
   return days;
 }

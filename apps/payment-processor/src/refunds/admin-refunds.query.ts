@@ -26,7 +26,10 @@ const MAX_LISTED_REFUNDS = 100;
 export class AdminRefundsQuery {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
-  /** Lists at most 100 refunds: the newest refunds, or pending refunds with the oldest first, or refunds of one payment with the newest first. */
+  /**
+   * Lists at most 100 refunds: the newest refunds, or pending refunds with the oldest first, or refunds of one payment
+   * with the newest first.
+   */
   async list(filter: 'newest' | 'pending' | { readonly paymentReference: string }): Promise<AdminRefundView[]> {
     const condition =
       filter === 'newest'

@@ -5,7 +5,7 @@ import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { RecoverRefunds } from './recover-refunds.js';
-import { fingerprintOf, type RefundRefusal, refundRefusal } from './refund.js';
+import { computeFingerprint, type RefundRefusal, findRefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 
@@ -32,9 +32,10 @@ export interface RefundResult {
 }
 
 /**
- * Refunds a payment (M5). The steps: (1) commit the refund, which reserves its amount, (2) call the acquirer outside any transaction, with
- * the refund's id as idempotency key, (3) commit the outcome. If the process crashes after step 1, {@link RecoverRefunds} ends the pending
- * refund. A retry with the same Idempotency-Key returns the refund and sends nothing to the acquirer.
+ * Refunds a payment (M5). The steps: (1) commit the refund, which reserves its amount, (2) call the acquirer outside
+ * any transaction, with the refund's id as idempotency key, (3) commit the outcome. If the process crashes after step
+ * 1, {@link RecoverRefunds} ends the pending refund. A retry with the same Idempotency-Key returns the refund and sends
+ * nothing to the acquirer.
  */
 @Injectable()
 export class CreateRefund {
@@ -51,21 +52,23 @@ export class CreateRefund {
   }
 
   /**
-   * Throws `resource.not-found` for a payment of another merchant, or of another site than the site of the API key; 422 when the
-   * payment cannot be refunded, or not by this amount; `request.idempotency-conflict` when the key was used for another refund.
+   * Throws `resource.not-found` for a payment of another merchant, or of another site than the site of the API key; 422
+   * when the payment cannot be refunded, or not by this amount; `request.idempotency-conflict` when the key was used
+   * for another refund.
    */
   async execute(
     merchant: AuthenticatedMerchant,
     { svcId, idempotencyKey, request }: RefundCall,
   ): Promise<RefundResult> {
-    // The payment is checked before the idempotency key, because a site's API key must not reveal refunds of other sites.
+    // The payment is checked before the idempotency key, because a site's API key must not reveal refunds of other
+    // sites.
     const payment = await this.getPayment(merchant, svcId);
     const { amount } = request;
     const reason = request.reason ?? undefined;
-    const fingerprint = fingerprintOf(payment.paymentReference, amount, reason);
+    const fingerprint = computeFingerprint(payment.paymentReference, amount, reason);
     const deadline = this.clock.later(RESPONSE_TIMEOUT_MS);
     const newRefund = { owner: merchant, idempotencyKey, fingerprint, amount, reason, requestedBy: merchant.keyId };
-    const { result, replayed } = await this.calls.once({
+    const { result, replayed } = await this.calls.runOnce({
       id: [merchant.merchantId, merchant.mode, idempotencyKey].join(' '),
       fingerprint,
       deadline,
@@ -91,7 +94,7 @@ export class CreateRefund {
 
   /** Throws when the payment cannot be refunded by this amount. */
   private async create(newRefund: NewRefund): Promise<void> {
-    const refusal = refundRefusal(newRefund.payment, newRefund.amount);
+    const refusal = findRefundRefusal(newRefund.payment, newRefund.amount);
     if (refusal) throw refusalError(refusal, newRefund.payment);
     const refund = await this.refunds.create(newRefund);
     // Another refund has reserved the remaining amount since the payment was read.

@@ -30,7 +30,11 @@ test.each<[string, () => Promise<unknown>, string[]]>([
     () => getRefunds().findPayment(OWNER, 'P'),
     ['payments_payment_reference', 'payables_pkey', 'attempts_one_open'],
   ],
-  ['a refund by its idempotency key', () => getRefunds().findByKey(OWNER, 'k'), ['refund_idempotency_keys_pkey', 'refunds_pkey', 'payments_pkey']],
+  [
+    'a refund by its idempotency key',
+    () => getRefunds().findByKey(OWNER, 'k'),
+    ['refund_idempotency_keys_pkey', 'refunds_pkey', 'payments_pkey'],
+  ],
   ['the refunds of a payment', () => getRefunds().list(PAYMENT), ['refunds_of_payment', 'payments_pkey']],
   [
     'the payment of a new refund',
@@ -51,7 +55,11 @@ test.each<[string, () => Promise<unknown>, string[]]>([
     () => getRefunds().leaseForPoll(randomUUID(), new Date()),
     ['refunds_pkey', 'attempts_pkey', 'payments_pkey', 'payables_pkey'],
   ],
-  ['the newest refunds', () => getAdminRefunds().list('newest'), ['refunds_pkey', 'payments_pkey', 'refund_incidents_pkey']],
+  [
+    'the newest refunds',
+    () => getAdminRefunds().list('newest'),
+    ['refunds_pkey', 'payments_pkey', 'refund_incidents_pkey'],
+  ],
   ['the pending refunds', () => getAdminRefunds().list('pending'), ['refunds_longest_pending', 'payments_pkey']],
   [
     'the refunds of one payment, for administrators',

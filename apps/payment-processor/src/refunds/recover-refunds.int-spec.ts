@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { RefundSucceededV1 } from '@svc/contracts';
 import { waitUntil } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf, expectToAgree } from '../../test/refund-books.js';
+import { readRefundRecords, expectConsistentRecords } from '../../test/refund-books.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
@@ -16,12 +16,12 @@ const merchantId = 90_000;
 beforeEach(async () => {
   processor = await startProcessor();
   acquirer = processor.service.app.get(Acquirer);
-  backOffice = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 afterEach(() => processor.stop());
 
 const createPaidPayment = async (card: string = CARDS.approved): Promise<string> =>
-  (await processor.pay(aPayable({ merchantId }), { card })).paymentReference;
+  (await processor.pay(buildPayable({ merchantId }), { card })).paymentReference;
 
 /** Starts a call to refund, and resolves when the refund is pending and the call polls for its outcome. */
 async function startPendingRefund(paymentReference: string, key: string = randomUUID()) {
@@ -45,9 +45,9 @@ async function startPendingRefund(paymentReference: string, key: string = random
 }
 
 test('if the response of the bank is lost, the bank is queried while the client waits', async () => {
-  const payment = await createPaidPayment(CARDS.refundDropsTheAnswer);
+  const payment = await createPaidPayment(CARDS.refundResponseLost);
   expect(await backOffice.refund(payment)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('if the bank has not decided after 20 s, the client gets a 202, and the refund ends later', async () => {
@@ -57,7 +57,12 @@ test('if the bank has not decided after 20 s, the client gets a 202, and the ref
   const key = randomUUID();
   const pending = await (await startPendingRefund(payment, key)).responseAtDeadline();
   expect(pending).toMatchObject({ status: 202, body: { status: 'pending' } });
-  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunded: 0, events: 0, ledger: [] });
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    pending: 100,
+    refunded: 0,
+    events: 0,
+    ledger: [],
+  });
 
   // The pending refund reserves its amount.
   expect((await backOffice.refund(payment, { amount: 12_246 })).status).toBe(422);
@@ -67,7 +72,7 @@ test('if the bank has not decided after 20 s, the client gets a 202, and the ref
     status: 200,
     body: { ...pending.body, status: 'succeeded' },
   });
-  await expectToAgree(processor, payment);
+  await expectConsistentRecords(processor, payment);
 });
 
 test('the bank is queried about a pending refund until it has decided', async () => {
@@ -76,7 +81,7 @@ test('the bank is queried about a pending refund until it has decided', async ()
   processor.clock.advance(2_000);
   await processor.recoverRefunds();
   expect(await response).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-  await expectToAgree(processor, payment);
+  await expectConsistentRecords(processor, payment);
 });
 
 test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and then every 5 min; until it responds, the refund is pending', async () => {
@@ -102,13 +107,17 @@ test('a bank that does not respond is queried after 2 s, 10 s, 1 min, 5 min and 
   expect(queryTimes.splice(0)).toEqual(expect.arrayContaining([2, 10]));
   await step(1_180);
   expect(queryTimes).toEqual([60, 300, 600, 900, 1_200]);
-  expect(await booksOf(processor, payment)).toMatchObject({ pending: 100, refunds: [{ state: 'pending' }], events: 0 });
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    pending: 100,
+    refunds: [{ state: 'pending' }],
+    events: 0,
+  });
   jest.restoreAllMocks();
   for (let minute = 0; minute < 6; minute++) {
     processor.clock.advance(60_000);
     await processor.recoverRefunds();
   }
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('a refund that did not reach the bank is resent with its key, but only after its first call has ended', async () => {
@@ -123,7 +132,7 @@ test('a refund that did not reach the bank is resent with its key, but only afte
   processor.clock.advance(1);
   await processor.recoverRefunds();
   expect(await pendingRefund.response).toMatchObject({ status: 201, body: { refundReference: idempotencyKey } });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('if the first call of a resent refund arrives late, the bank refunds only once', async () => {
@@ -140,7 +149,7 @@ test('if the first call of a resent refund arrives late, the bank refunds only o
   expect((await pendingRefund.response).status).toBe(201);
   refund.mockRestore();
   expect(await originalRefund(delayedCalls[0]![0], new AbortController().signal)).toMatchObject({ kind: 'succeeded' });
-  expect((await expectToAgree(processor, payment)).bank).toHaveLength(1);
+  expect((await expectConsistentRecords(processor, payment)).bank).toHaveLength(1);
 });
 
 test('two concurrent jobs query a refund once', async () => {
@@ -149,14 +158,18 @@ test('two concurrent jobs query a refund once', async () => {
   const querySpy = jest.spyOn(acquirer, 'getRefundStatus').mockResolvedValue({ kind: 'unknown' });
   const pendingRefund = await startPendingRefund(payment);
   processor.clock.advance(2_000);
-  const recoveredCounts = await Promise.all([processor.recoverRefunds(), processor.recoverRefunds(), processor.recoverRefunds()]);
+  const recoveredCounts = await Promise.all([
+    processor.recoverRefunds(),
+    processor.recoverRefunds(),
+    processor.recoverRefunds(),
+  ]);
   expect(recoveredCounts.toSorted()).toEqual([0, 0, 1]);
   await pendingRefund.responseAtDeadline();
   refund.mockRestore();
   querySpy.mockRestore();
   processor.clock.advance(600_000);
   await processor.recoverRefunds();
-  await expectToAgree(processor, payment);
+  await expectConsistentRecords(processor, payment);
 });
 
 test('a response that contradicts an ended refund is recorded as an incident and changes nothing', async () => {
@@ -168,13 +181,13 @@ test('a response that contradicts an ended refund is recorded as an incident and
   processor.clock.advance(2_000);
   const [refund] = await refunds.leaseDue(processor.clock.later(30_000), 10);
   await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' });
-  const before = await booksOf(processor, payment);
+  const before = await readRefundRecords(processor, payment);
   for (let time = 0; time < 2; time++)
     expect(await refunds.settle(refund!, { kind: 'succeeded', acquirerReference: 'r-2' })).toEqual({
       kind: 'incident',
     });
   expect(await refunds.settle(refund!, { kind: 'declined', acquirerReference: 'r-1' })).toEqual({ kind: 'none' });
-  expect(await booksOf(processor, payment)).toEqual(before);
+  expect(await readRefundRecords(processor, payment)).toEqual(before);
   expect(before).toMatchObject({ refunds: [{ state: 'failed' }], ledger: [], pending: 0, events: 1 });
   const incidents = await processor.dataSource.query(
     `SELECT refund_state, answer, acquirer_reference, occurrences FROM refund_incidents WHERE refund_id = $1`,
@@ -201,5 +214,9 @@ test('the final state of a refund is published once, also if several processes r
   expect((await pendingRefund.response).body).toMatchObject({ status: 'succeeded' });
   const events = await processor.published(RefundSucceededV1);
   expect(events.filter(({ aggregateId }) => aggregateId === refund!.refundId)).toHaveLength(1);
-  expect(await booksOf(processor, payment)).toMatchObject({ refunded: 100, pending: 0, ledger: [{ amount: 100 }] });
+  expect(await readRefundRecords(processor, payment)).toMatchObject({
+    refunded: 100,
+    pending: 0,
+    ledger: [{ amount: 100 }],
+  });
 });

@@ -3,7 +3,7 @@ import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { isMissing } from './refund.js';
+import { isRefundMissing } from './refund.js';
 import { type OpenRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 import { SettleRefund } from './settle-refund.js';
@@ -13,9 +13,10 @@ const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
 /**
- * Ends refunds without an outcome: their process crashed, the response was lost, or the acquirer has not decided yet. The job queries the
- * acquirer with the refund's idempotency key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. A refund ends only when the acquirer
- * responds with an outcome. If the acquirer has not received a refund after 10 s, the job resends it with the same key.
+ * Ends refunds without an outcome: their process crashed, the response was lost, or the acquirer has not decided yet.
+ * The job queries the acquirer with the refund's idempotency key after 2 s, 10 s, 1 min, 5 min, and then every 5 min. A
+ * refund ends only when the acquirer responds with an outcome. If the acquirer has not received a refund after 10 s,
+ * the job resends it with the same key.
  */
 @Injectable()
 export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -51,7 +52,7 @@ export class RecoverRefunds implements OnApplicationBootstrap, OnApplicationShut
   async recover(refund: OpenRefund): Promise<void> {
     const ageMs = this.clock.now().getTime() - refund.createdAt.getTime();
     const response = await this.acquirers.get(refund.acquirer).getRefundStatus(refund.refundId, refund.account);
-    if (isMissing(response, ageMs)) await this.sendRefund.execute(refund);
+    if (isRefundMissing(response, ageMs)) await this.sendRefund.execute(refund);
     else await this.settleRefund.execute(refund, response);
   }
 }

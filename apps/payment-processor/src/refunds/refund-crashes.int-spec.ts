@@ -1,14 +1,15 @@
 /**
- * Simulates a crash of the refunding process at each `await` of a refund: the call fails there. Then the jobs of another process run, and
- * the client retries its call. In the end bank, payment, ledger and events must consistently contain one refund.
+ * Simulates a crash of the refunding process at each `await` of a refund: the call fails there. Then the jobs of
+ * another process run, and the client retries its call. In the end bank, payment, ledger and events must consistently
+ * contain one refund.
  */
 import { randomUUID } from 'node:crypto';
 import { DataSource, type EntityManager } from 'typeorm';
-import { aPayable } from '../../test/builders.js';
-import { CARDS, encryptedCard } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { buildPayable } from '../../test/builders.js';
+import { CARDS, encryptCard } from '../../test/encrypted-card.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { expectToAgree } from '../../test/refund-books.js';
+import { expectConsistentRecords } from '../../test/refund-books.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 
@@ -17,7 +18,7 @@ let backOffice: RefundClient;
 const merchantId = 91_000;
 beforeAll(async () => {
   processor = await startProcessor();
-  backOffice = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 afterAll(() => processor.stop());
 
@@ -94,7 +95,7 @@ async function retryCall(payment: string, key: string): Promise<void> {
 }
 
 async function expectOneRefund(payment: string): Promise<void> {
-  const records = await expectToAgree(processor, payment);
+  const records = await expectConsistentRecords(processor, payment);
   expect(records.bank).toEqual([{ amount: 100, account: `merchant-${merchantId}` }]);
   expect(records.refunds).toMatchObject([{ amount: 100, state: 'succeeded' }]);
 }
@@ -102,9 +103,9 @@ async function expectOneRefund(payment: string): Promise<void> {
 /** The tests advance the clock by hours. Therefore payables and encrypted cards expire late. */
 const expiresAt = '2999-01-01T00:00:00.000Z';
 async function createPaidPayment(cardNumber: string = CARDS.approved): Promise<string> {
-  const payable = aPayable({ merchantId, expiresAt });
+  const payable = buildPayable({ merchantId, expiresAt });
   const binding = { sessionId: payable.payableId, try: 1, expiresAt };
-  const card = await encryptedCard(processor.cardKey, binding, { cardNumber, expiryYear: 2035 });
+  const card = await encryptCard(processor.cardKey, binding, { cardNumber, expiryYear: 2035 });
   return (await processor.pay(payable, { command: { encryptedCard: card } })).paymentReference;
 }
 
@@ -190,12 +191,15 @@ const CRASHES_WHILE_WAITING: readonly (readonly [name: string, crash: Crash])[] 
   ['after that outcome is committed', { target: 'refunds', method: 'settle', when: 'after', nth: 2 }],
 ];
 
-test.each(CRASHES_WHILE_WAITING)('after a lost response of the bank and a crash %s there is one refund', async (_, crash) => {
-  const [payment, key] = [await createPaidPayment(CARDS.refundDropsTheAnswer), randomUUID()];
-  const hasCrashed = crashAt(crash);
-  expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
-  expect(hasCrashed()).toBe(true);
-  await recoverEverything();
-  await retryCall(payment, key);
-  await expectOneRefund(payment);
-});
+test.each(CRASHES_WHILE_WAITING)(
+  'after a lost response of the bank and a crash %s there is one refund',
+  async (_, crash) => {
+    const [payment, key] = [await createPaidPayment(CARDS.refundResponseLost), randomUUID()];
+    const hasCrashed = crashAt(crash);
+    expect((await backOffice.refund(payment, { amount: 100 }, key)).status).toBe(500);
+    expect(hasCrashed()).toBe(true);
+    await recoverEverything();
+    await retryCall(payment, key);
+    await expectOneRefund(payment);
+  },
+);

@@ -1,12 +1,15 @@
-/** Tests each condition that protects refunds, in a statement or in the schema. In each test exactly one condition is false. */
+/**
+ * Tests each condition that protects refunds, in a statement or in the schema. In each test exactly one condition is
+ * false.
+ */
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
-import { tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf } from '../../test/refund-books.js';
+import { readRefundRecords } from '../../test/refund-books.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { REFUND_TRANSITIONS } from './refund.js';
 import { type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
@@ -21,12 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 beforeEach(async () => {
-  backOffice = await aRefundClient(processor, { merchantId: ++merchantId });
+  backOffice = await createRefundClient(processor, { merchantId: ++merchantId });
 });
 
 const owner = () => ({ merchantId, mode: 'test', siteId: undefined }) as const;
 async function createPaidPayment(card: string = CARDS.approved): Promise<PaymentToRefund> {
-  const { paymentReference } = await processor.pay(aPayable({ merchantId }), { card });
+  const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card });
   return (await refunds.findPayment(owner(), paymentReference))!;
 }
 const buildNewRefund = (payment: PaymentToRefund, over: Partial<NewRefund> = {}): NewRefund => ({
@@ -40,18 +43,21 @@ describe('a refund is not created', () => {
   test.each([
     ['if the ended refunds leave a smaller amount', `refunded_amount = 12246`],
     ['if the pending refunds leave a smaller amount', `refund_pending_amount = 12246`],
-    ['if ended and pending refunds together leave a smaller amount', `refunded_amount = 12000, refund_pending_amount = 246`],
+    [
+      'if ended and pending refunds together leave a smaller amount',
+      `refunded_amount = 12000, refund_pending_amount = 246`,
+    ],
   ])('%s, although the payment was read before that change', async (_, change) => {
     const payment = await createPaidPayment();
-    await tamper(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
+    await changeRow(processor, `UPDATE payments SET ${change} WHERE payment_id = $1`, payment.paymentId);
     expect(await refunds.create(buildNewRefund(payment))).toBeUndefined();
-    expect((await booksOf(processor, payment.paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, payment.paymentReference)).refunds).toEqual([]);
     expect(await refunds.create(buildNewRefund(payment, { amount: 99 }))).toMatchObject({ amount: 99 });
   });
 
   test('if the payment did not succeed', async () => {
     const payment = await createPaidPayment();
-    const { paymentReference } = await processor.pay(aPayable({ merchantId }), { card: CARDS.declined });
+    const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card: CARDS.declined });
     const failed = (await refunds.findPayment(owner(), paymentReference))!;
     expect(failed.charge).toBeUndefined();
     expect(await refunds.create(buildNewRefund({ ...failed, charge: payment.charge }))).toBeUndefined();
@@ -64,7 +70,10 @@ describe('a refund is not created', () => {
     await expect(refunds.create(buildNewRefund(otherPayment, { idempotencyKey }))).rejects.toMatchObject({
       driverError: { constraint: 'refund_idempotency_keys_pkey' },
     });
-    expect(await booksOf(processor, otherPayment.paymentReference)).toMatchObject({ pending: 0, refunds: [] });
+    expect(await readRefundRecords(processor, otherPayment.paymentReference)).toMatchObject({
+      pending: 0,
+      refunds: [],
+    });
   });
 });
 
@@ -95,9 +104,12 @@ describe('the schema rejects', () => {
         const set = `UPDATE refunds SET state = $2, ended_at = CASE WHEN $2 <> 'pending' THEN now() END,
                             next_ask_at = CASE WHEN $2 = 'pending' THEN now() END WHERE refund_id = $1`;
         if (from !== 'pending') await runSql(set, [refundId, from]);
-        if ((await violatedConstraint(runSql(set, [refundId, to]))) === 'none' && from !== to) allowed.push(`${from} → ${to}`);
+        if ((await violatedConstraint(runSql(set, [refundId, to]))) === 'none' && from !== to)
+          allowed.push(`${from} → ${to}`);
       }
-    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
+    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
+      next.map((to) => `${from} → ${to}`),
+    );
     expect(allowed.toSorted()).toEqual(listedTransitions.toSorted());
     const { refundId } = (await refunds.create(buildNewRefund(payment)))!;
     expect(await violatedConstraint(runSql(`UPDATE refunds SET amount = 1 WHERE refund_id = $1`, [refundId]))).toBe(

@@ -125,10 +125,10 @@ export class RefundRepository {
   }
 
   /**
-   * Commits a new refund: reserves the amount on the payment's row, and writes the refund and its idempotency key. Undefined, without any
-   * change, when the refundable amount is too small. The processed amount of an unsuccessful payment is 0 (constraint payments_processed).
-   * The UPDATE compares and reserves in one step, and concurrent refunds of the payment wait for it. Therefore the sum of all refunds
-   * never exceeds the processed amount.
+   * Commits a new refund: reserves the amount on the payment's row, and writes the refund and its idempotency key.
+   * Undefined, without any change, when the refundable amount is too small. The processed amount of an unsuccessful
+   * payment is 0 (constraint payments_processed). The UPDATE compares and reserves in one step, and concurrent refunds
+   * of the payment wait for it. Therefore the sum of all refunds never exceeds the processed amount.
    */
   async create(refund: NewRefund): Promise<OpenRefund | undefined> {
     const { owner, payment, amount } = refund;
@@ -154,8 +154,8 @@ export class RefundRepository {
   }
 
   /**
-   * Records the acquirer's response about a refund. One transaction ends the refund with all effects: the payment's amounts, the transfer
-   * in the ledger and the event. A response that contradicts the row only creates an incident.
+   * Records the acquirer's response about a refund. One transaction ends the refund with all effects: the payment's
+   * amounts, the transfer in the ledger and the event. A response that contradicts the row only creates an incident.
    */
   async settle({ refundId, queries }: OpenRefund, response: RefundQueryResult): Promise<RefundConclusion> {
     return inTransaction(this.dataSource, async (tx) => {
@@ -241,8 +241,8 @@ export class RefundRepository {
   }
 
   /**
-   * Leases due pending refunds, each to one caller. `leaseUntil` becomes the next due time, so that another caller can continue if this
-   * one crashes.
+   * Leases due pending refunds, each to one caller. `leaseUntil` becomes the next due time, so that another caller can
+   * continue if this one crashes.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<OpenRefund[]> {
     const [rows] = await this.dataSource.query<[OpenRow[], number]>(
@@ -256,7 +256,10 @@ export class RefundRepository {
     return rows.map(asOpenRefund);
   }
 
-  /** Leases a pending refund for which a client waits. Undefined if it has ended, or if its last such query was after `maxLastQueryAt`. */
+  /**
+   * Leases a pending refund for which a client waits. Undefined if it has ended, or if its last such query was after
+   * `maxLastQueryAt`.
+   */
   async leaseForPoll(refundId: string, maxLastQueryAt: Date): Promise<OpenRefund | undefined> {
     const [[row]] = await this.dataSource.query<[OpenRow[], number]>(
       `UPDATE refunds r SET looked_at = $2 FROM ${OPEN_TABLES}

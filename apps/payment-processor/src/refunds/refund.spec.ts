@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
   conclude,
-  fingerprintOf,
-  isMissing,
+  computeFingerprint,
+  isRefundMissing,
   nextQueryAt,
   QUERY_AFTER_MS,
   QUERY_INTERVAL_MS,
   REFUND_TRANSITIONS,
   refundableAmount,
   type RefundablePayment,
-  refundRefusal,
+  findRefundRefusal,
 } from './refund.js';
 
 const PAID_PAYMENT: RefundablePayment = {
@@ -34,7 +34,7 @@ describe('the refundable amount', () => {
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
   ])('allows or rejects, for the payment %j, a refund of %i with the result %s', (over, amount, expected) => {
-    expect(refundRefusal({ ...PAID_PAYMENT, ...over }, amount)).toBe(expected);
+    expect(findRefundRefusal({ ...PAID_PAYMENT, ...over }, amount)).toBe(expected);
   });
 
   test('is the highest amount that is not rejected, after any earlier refunds', () => {
@@ -44,7 +44,7 @@ describe('the refundable amount', () => {
         const refundedAmount = refundedShare % (processed + 1);
         const pendingAmount = pendingShare % (processed - refundedAmount + 1);
         const payment = { ...PAID_PAYMENT, processedAmount: processed, refundedAmount, pendingAmount };
-        const isRejected = refundRefusal(payment, amount + 1) !== undefined;
+        const isRejected = findRefundRefusal(payment, amount + 1) !== undefined;
         expect(isRejected).toBe(refundedAmount + pendingAmount + amount + 1 > processed);
         expect(refundableAmount(payment)).toBe(processed - refundedAmount - pendingAmount);
       }),
@@ -72,7 +72,7 @@ describe('the refundable amount', () => {
         const refunds: { amount: number; state: keyof typeof REFUND_TRANSITIONS }[] = [];
         for (const step of steps) {
           if (step.kind === 'create') {
-            if (refundRefusal(payment, step.amount)) continue;
+            if (findRefundRefusal(payment, step.amount)) continue;
             payment = { ...payment, pendingAmount: payment.pendingAmount + step.amount };
             refunds.push({ amount: step.amount, state: 'pending' });
           } else {
@@ -120,7 +120,9 @@ describe('a response of the acquirer', () => {
 
   test('ends a refund only by a transition in REFUND_TRANSITIONS', () => {
     const ends = pairs.flatMap(([, state, effect]) => (effect.kind === 'end' ? [`${state} → ${effect.state}`] : []));
-    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} → ${to}`));
+    const listedTransitions = Object.entries(REFUND_TRANSITIONS).flatMap(([from, next]) =>
+      next.map((to) => `${from} → ${to}`),
+    );
     expect(ends.toSorted()).toEqual(listedTransitions.toSorted());
   });
 });
@@ -141,21 +143,21 @@ describe('queries to the acquirer', () => {
   test('are never due in the past', () => expect(nextQueryAt(createdAt, 1, after(11_000))).toEqual(after(11_000)));
 
   test('report a refund as missing only after its first call has ended', () => {
-    expect([9_999, 10_000].map((ageMs) => isMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
+    expect([9_999, 10_000].map((ageMs) => isRefundMissing({ kind: 'notFound' }, ageMs))).toEqual([false, true]);
     for (const kind of ['succeeded', 'declined', 'pending', 'unknown'] as const)
-      expect(isMissing(buildResponse(kind), 86_400_000)).toBe(false);
+      expect(isRefundMissing(buildResponse(kind), 86_400_000)).toBe(false);
   });
 });
 
 test('the fingerprint of a refund depends on the payment, the amount and the reason', () => {
   const fingerprints = [
-    fingerprintOf('P1', 100, undefined),
-    fingerprintOf('P2', 100, undefined),
-    fingerprintOf('P1', 101, undefined),
-    fingerprintOf('P1', 100, 'broken'),
-    fingerprintOf('P1', 100, 'late'),
+    computeFingerprint('P1', 100, undefined),
+    computeFingerprint('P2', 100, undefined),
+    computeFingerprint('P1', 101, undefined),
+    computeFingerprint('P1', 100, 'broken'),
+    computeFingerprint('P1', 100, 'late'),
   ];
   expect(new Set(fingerprints).size).toBe(fingerprints.length);
-  expect(fingerprintOf('P1', 100, undefined)).toBe(fingerprints[0]);
+  expect(computeFingerprint('P1', 100, undefined)).toBe(fingerprints[0]);
   expect(fingerprints[0]).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -3,8 +3,8 @@ import type { ErrorCode, PaymentMethodType, RefundStatus } from '@svc/contracts'
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 
 /**
- * Allowed state transitions of a refund (M5). `pending`: the refund may have happened. It reserves its amount, and the acquirer is queried
- * until the refund ends. A test compares this list with the trigger of the table.
+ * Allowed state transitions of a refund (M5). `pending`: the refund may have happened. It reserves its amount, and the
+ * acquirer is queried until the refund ends. A test compares this list with the trigger of the table.
  */
 export const REFUND_TRANSITIONS = {
   pending: ['succeeded', 'failed'],
@@ -31,21 +31,26 @@ export function refundableAmount(payment: RefundablePayment): number {
 }
 
 /**
- * Returns the reason why a refund is not possible; undefined when it is possible. Only charges of the acquirer can be refunded: an
- * external payment must be refunded externally, and a voucher is not money.
+ * Returns the reason why a refund is not possible; undefined when it is possible. Only charges of the acquirer can be
+ * refunded: an external payment must be refunded externally, and a voucher is not money.
  */
-export function refundRefusal(payment: RefundablePayment, amount: number): RefundRefusal | undefined {
+export function findRefundRefusal(payment: RefundablePayment, amount: number): RefundRefusal | undefined {
   if (payment.paymentMethodType !== 'Card' || payment.processedAmount === 0) return 'refund.not-possible';
   return amount > refundableAmount(payment) ? 'refund.amount-exceeded' : undefined;
 }
 
-/** Ages of a refund at which the recovery job queries the acquirer. After the last age it queries every {@link QUERY_INTERVAL_MS}. */
+/**
+ * Ages of a refund at which the recovery job queries the acquirer. After the last age it queries every {@link
+ * QUERY_INTERVAL_MS}.
+ */
 export const QUERY_AFTER_MS: readonly number[] = [2_000, 10_000, 60_000, 300_000];
 export const QUERY_INTERVAL_MS = 300_000;
 /** Before this age, the response `notFound` can mean that the acquirer has not received the call yet. */
 export const NOT_FOUND_FINAL_AFTER_MS = 10_000;
 
-/** Time of the next query, after this number of queries. The queries never stop, because the refund may have happened. */
+/**
+ * Time of the next query, after this number of queries. The queries never stop, because the refund may have happened.
+ */
 export function nextQueryAt(createdAt: Date, queries: number, now: Date): Date {
   const after = QUERY_AFTER_MS[queries];
   const at = after === undefined ? now.getTime() + QUERY_INTERVAL_MS : createdAt.getTime() + after;
@@ -53,10 +58,10 @@ export function nextQueryAt(createdAt: Date, queries: number, now: Date): Date {
 }
 
 /**
- * True when a response at this age means that the acquirer has not received the refund. Then the refund is resent with the same key, so that
- * the acquirer refunds only once even if the first call still arrives.
+ * True when a response at this age means that the acquirer has not received the refund. Then the refund is resent with
+ * the same key, so that the acquirer refunds only once even if the first call still arrives.
  */
-export function isMissing(response: RefundQueryResult, ageMs: number): boolean {
+export function isRefundMissing(response: RefundQueryResult, ageMs: number): boolean {
   return response.kind === 'notFound' && ageMs >= NOT_FOUND_FINAL_AFTER_MS;
 }
 
@@ -80,7 +85,7 @@ export function conclude(state: RefundStatus, response: RefundQueryResult): Refu
 }
 
 /** Fingerprint that detects the reuse of an Idempotency-Key with a different request (C7). */
-export function fingerprintOf(paymentReference: string, amount: number, reason: string | undefined): string {
+export function computeFingerprint(paymentReference: string, amount: number, reason: string | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([paymentReference, amount, reason ?? null]))
     .digest('hex');

@@ -29,8 +29,10 @@ export class RefundsController {
    * @query svcId required
    * @returns 201 The refund, `succeeded` or `failed`.
    * @returns 202 The refund is still `pending` after 20 s. Its amount is reserved.
-   * @returns 200 The response to a retry with the same key: the refund in its current state, with the header `Idempotency-Replayed`.
-   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API key.
+   * @returns 200 The response to a retry with the same key: the refund in its current state, with the header
+   *   `Idempotency-Replayed`.
+   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API
+   *   key.
    * @throws request.idempotency-conflict The key was used before with different content.
    * @throws refund.in-progress
    * @throws refund.not-possible
@@ -62,7 +64,8 @@ export class RefundsController {
    *
    * @query svcId required
    * @returns 200 The refunds; `[]` for a payment without refunds.
-   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API key.
+   * @throws resource.not-found The payment is unknown, in another mode, or of another site than the site of the API
+   *   key.
    */
   @Get()
   @Header('cache-control', 'no-store')

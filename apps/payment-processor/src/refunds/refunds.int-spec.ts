@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type HostedPaymentSnapshot, RefundFailedV1, RefundSucceededV1 } from '@svc/contracts';
 import { httpClient } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aRefundClient, type RefundClient } from '../../test/merchant-key.js';
-import { aMerchant, aPartner, openInvoice } from '../../test/partner.js';
+import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
+import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { booksOf } from '../../test/refund-books.js';
+import { readRefundRecords } from '../../test/refund-books.js';
 
 let processor: Processor;
 let merchant: { merchantId: number; siteId: number };
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 beforeEach(async () => {
   merchant = { merchantId: ++merchantId, siteId: 5001 };
-  backOffice = await aRefundClient(processor, { merchantId });
+  backOffice = await createRefundClient(processor, { merchantId });
 });
 
 /** Creates a successful payment of R 123.45, or another payment with another card. */
@@ -26,7 +26,7 @@ const createPaidPayment = (
   over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
 ): Promise<HostedPaymentSnapshot> => {
   const { card, ...payable } = over;
-  return processor.pay(aPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
+  return processor.pay(buildPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
 };
 const expectedProblem = (status: number, message: RegExp, field?: string) => ({
   status,
@@ -43,7 +43,10 @@ const findEvents = async (
 describe('a refund (M5)', () => {
   test('returns money at the bank and in the ledger, and publishes an event that contains the unchanged payment', async () => {
     const { payable: _, ...payment } = await createPaidPayment();
-    const { status, body, headers } = await backOffice.refund(payment.paymentReference, { amount: 345, reason: 'broken' });
+    const { status, body, headers } = await backOffice.refund(payment.paymentReference, {
+      amount: 345,
+      reason: 'broken',
+    });
     expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
     expect(body).toEqual({
       refundReference: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -52,7 +55,7 @@ describe('a refund (M5)', () => {
       status: 'succeeded',
       createdUTCDate: processor.clock.nowISO(),
     });
-    expect(await booksOf(processor, payment.paymentReference)).toEqual({
+    expect(await readRefundRecords(processor, payment.paymentReference)).toEqual({
       processed: 12_345,
       refunded: 345,
       pending: 0,
@@ -81,9 +84,11 @@ describe('a refund (M5)', () => {
       createdRefunds.push((await backOffice.refund(paymentReference, { amount })).body);
       processor.clock.advance(1);
     }
-    expect(await backOffice.refund(paymentReference, { amount: 1 })).toMatchObject(expectedProblem(422, /more than what is left/));
+    expect(await backOffice.refund(paymentReference, { amount: 1 })).toMatchObject(
+      expectedProblem(422, /more than what is left/),
+    );
     expect(await backOffice.list(paymentReference)).toMatchObject({ status: 200, body: createdRefunds.toReversed() });
-    expect(await booksOf(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
+    expect(await readRefundRecords(processor, paymentReference)).toMatchObject({ refunded: 12_345, pending: 0 });
   });
 
   test('finds its payment by its reference in upper or lower case', async () => {
@@ -93,20 +98,20 @@ describe('a refund (M5)', () => {
   });
 
   test('of a verified payment refunds the charge, not the attempt that required the verification', async () => {
-    const payable = aPayable(merchant);
-    const challenged = await processor.pay(payable, { card: CARDS.verified });
+    const payable = buildPayable(merchant);
+    const challenged = await processor.pay(payable, { card: CARDS.verificationRequired });
     await processor.answerChallenge(challenged, 'confirm');
-    expect(await processor.check(payable)).toMatchObject([{ state: 'success' }]);
+    expect(await processor.pollPayments(payable)).toMatchObject([{ state: 'success' }]);
     const refunded = await backOffice.refund(challenged.paymentReference);
     expect(refunded).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-    expect((await booksOf(processor, challenged.paymentReference)).bank).toHaveLength(1);
+    expect((await readRefundRecords(processor, challenged.paymentReference)).bank).toHaveLength(1);
   });
 
   test('fails if the bank declines it; then its amount is released, and an event is published', async () => {
     const payment = await createPaidPayment({ card: CARDS.refundDeclined });
     const declined = await backOffice.refund(payment.paymentReference, { amount: 12_345 });
     expect(declined).toMatchObject({ status: 201, body: { status: 'failed', amount: 12_345 } });
-    expect(await booksOf(processor, payment.paymentReference)).toMatchObject({
+    expect(await readRefundRecords(processor, payment.paymentReference)).toMatchObject({
       refunded: 0,
       pending: 0,
       refunds: [{ state: 'failed' }],
@@ -114,16 +119,18 @@ describe('a refund (M5)', () => {
       events: 1,
     });
     expect(await findEvents(RefundSucceededV1, payment)).toEqual([]);
-    expect(await findEvents(RefundFailedV1, payment)).toMatchObject([{ state: 'success', refund: { status: 'failed' } }]);
+    expect(await findEvents(RefundFailedV1, payment)).toMatchObject([
+      { state: 'success', refund: { status: 'failed' } },
+    ]);
     // The whole amount can be refunded again.
     expect((await backOffice.refund(payment.paymentReference, { amount: 12_345 })).status).toBe(201);
   });
 
   test('in live mode uses the live accounts of the bank and the ledger', async () => {
-    const liveBackOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
     const { paymentReference } = await createPaidPayment({ mode: 'live' });
     expect(await liveBackOffice.refund(paymentReference)).toMatchObject({ status: 201, body: { status: 'succeeded' } });
-    expect((await booksOf(processor, paymentReference)).ledger).toMatchObject([
+    expect((await readRefundRecords(processor, paymentReference)).ledger).toMatchObject([
       { debit: `live:merchant:${merchantId}:payable` },
     ]);
   });
@@ -135,18 +142,20 @@ describe('the service cannot refund', () => {
     expect(await backOffice.refund(paymentReference, { amount: 12_346 })).toMatchObject(
       expectedProblem(422, /more than what is left/),
     );
-    expect((await booksOf(processor, paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, paymentReference)).refunds).toEqual([]);
   });
 
   test('a failed or unfinished payment', async () => {
-    for (const card of [CARDS.declined, CARDS.verified, CARDS.dropsTheAnswer]) {
+    for (const card of [CARDS.declined, CARDS.verificationRequired, CARDS.responseLost]) {
       const { paymentReference } = await createPaidPayment({ card });
-      expect(await backOffice.refund(paymentReference)).toMatchObject(expectedProblem(422, /Only a payment that succeeded/));
+      expect(await backOffice.refund(paymentReference)).toMatchObject(
+        expectedProblem(422, /Only a payment that succeeded/),
+      );
     }
   });
 
   test('the amount that vouchers cover, but only the amount paid by card', async () => {
-    const [grantingMerchant, partner] = [await createGrantingMerchant(), await aPartner(processor)];
+    const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
     await grantingMerchant.grant(partner.organisationId);
     const voucher = (amount: number) => ({ vouchers: [{ merchantLiable: true, amount }] });
     const mixed = await partner.pay(await openInvoice(processor, grantingMerchant.site), voucher(12_000));
@@ -158,54 +167,63 @@ describe('the service cannot refund', () => {
     });
     const paidByVouchersOnly = { ...voucher(12_345), paymentMethod: undefined };
     const covered = await partner.pay(await openInvoice(processor, grantingMerchant.site), paidByVouchersOnly);
-    expect(await backOffice.refund(covered.body.paymentReference)).toMatchObject(expectedProblem(422, /Vouchers covered/));
+    expect(await backOffice.refund(covered.body.paymentReference)).toMatchObject(
+      expectedProblem(422, /Vouchers covered/),
+    );
   });
 
   test('an external payment', async () => {
-    const [grantingMerchant, partner] = [await createGrantingMerchant(), await aPartner(processor)];
+    const [grantingMerchant, partner] = [await createGrantingMerchant(), await createPartner(processor)];
     await grantingMerchant.grant(partner.organisationId);
     const external = { external: { type: 'EFT', status: 'success', reference: 'bank-1' } };
     const paid = await partner.pay(await openInvoice(processor, grantingMerchant.site), { paymentMethod: external });
-    expect(await backOffice.refund(paid.body.paymentReference)).toMatchObject(expectedProblem(422, /createdRefunds elsewhere/));
+    expect(await backOffice.refund(paid.body.paymentReference)).toMatchObject(
+      expectedProblem(422, /createdRefunds elsewhere/),
+    );
   });
 
   async function createGrantingMerchant() {
-    const site = await aMerchant(processor, { merchantId });
+    const site = await createMerchant(processor, { merchantId });
     const grant = async (organisationId: string): Promise<unknown> =>
-      aMerchant(processor, { merchantId, grants: [{ organisationId, vouchers: true, externalPayments: true }] });
+      createMerchant(processor, { merchantId, grants: [{ organisationId, vouchers: true, externalPayments: true }] });
     return { site, grant };
   }
 });
 
 describe('access to refunds', () => {
   test('a site can refund its own payments, and cannot find payments of other sites', async () => {
-    const [paymentOfSite, paymentOfOtherSite] = [await createPaidPayment({ siteId: 5001 }), await createPaidPayment({ siteId: 5002 })];
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
+    const [paymentOfSite, paymentOfOtherSite] = [
+      await createPaidPayment({ siteId: 5001 }),
+      await createPaidPayment({ siteId: 5002 }),
+    ];
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
     expect((await site.refund(paymentOfSite.paymentReference)).status).toBe(201);
     expect((await site.list(paymentOfSite.paymentReference)).body).toHaveLength(1);
-    expect(await site.refund(paymentOfOtherSite.paymentReference)).toMatchObject(expectedProblem(404, /no such payment/));
+    expect(await site.refund(paymentOfOtherSite.paymentReference)).toMatchObject(
+      expectedProblem(404, /no such payment/),
+    );
     expect((await site.list(paymentOfOtherSite.paymentReference)).status).toBe(404);
-    expect((await booksOf(processor, paymentOfOtherSite.paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, paymentOfOtherSite.paymentReference)).refunds).toEqual([]);
   });
 
   test('an Idempotency-Key does not reveal the refund of another site', async () => {
     const paymentOfOtherSite = await createPaidPayment({ siteId: 5002 });
     const key = randomUUID();
     await backOffice.refund(paymentOfOtherSite.paymentReference, { amount: 100 }, key);
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
     expect((await site.refund(paymentOfOtherSite.paymentReference, { amount: 100 }, key)).status).toBe(404);
   });
 
   test('another merchant cannot find the payment, and may not use the path of this merchant', async () => {
     const { paymentReference } = await createPaidPayment();
-    const otherMerchantClient = await aRefundClient(processor, { merchantId: merchantId + 500_000 });
+    const otherMerchantClient = await createRefundClient(processor, { merchantId: merchantId + 500_000 });
     expect((await otherMerchantClient.refund(paymentReference)).status).toBe(404);
     expect((await otherMerchantClient.refund(paymentReference, { amount: 100 }, 'key', merchantId)).status).toBe(403);
   });
 
   test('a key of one mode cannot find payments of the other mode', async () => {
     const [testPayment, livePayment] = [await createPaidPayment(), await createPaidPayment({ mode: 'live' })];
-    const liveBackOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
     expect((await liveBackOffice.refund(testPayment.paymentReference)).status).toBe(404);
     expect((await backOffice.refund(livePayment.paymentReference)).status).toBe(404);
   });
@@ -221,10 +239,13 @@ describe('access to refunds', () => {
     }
   });
 
-  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])('an unknown svcId, %j, is rejected with 404', async (svcId) => {
-    expect((await backOffice.refund(svcId)).status).toBe(404);
-    expect((await backOffice.list(svcId)).status).toBe(404);
-  });
+  test.each(['0123456789ABCDEFGH', 'x', '%00', 'X'.repeat(5_000)])(
+    'an unknown svcId, %j, is rejected with 404',
+    async (svcId) => {
+      expect((await backOffice.refund(svcId)).status).toBe(404);
+      expect((await backOffice.list(svcId)).status).toBe(404);
+    },
+  );
 
   test('a svcId that is missing or sent twice is rejected with 400', async () => {
     const client = httpClient(processor.service, { 'x-api-key': backOffice.apiKey, 'idempotency-key': 'k' });
@@ -241,7 +262,9 @@ describe('the Idempotency-Key (C7)', () => {
   test('is required, and must have 1 to 100 characters', async () => {
     const { paymentReference } = await createPaidPayment();
     const path = `/business/api/v1/merchants/${merchantId}/refunds?svcId=${paymentReference}`;
-    const withoutKey = await httpClient(processor.service, { 'x-api-key': backOffice.apiKey })('POST', path, { amount: 1 });
+    const withoutKey = await httpClient(processor.service, { 'x-api-key': backOffice.apiKey })('POST', path, {
+      amount: 1,
+    });
     expect(withoutKey).toMatchObject(expectedProblem(400, /Idempotency-Key is required/));
     for (const key of ['', ' ', 'x'.repeat(101)])
       expect((await backOffice.refund(paymentReference, { amount: 1 }, key)).status).toBe(400);
@@ -255,7 +278,7 @@ describe('the Idempotency-Key (C7)', () => {
     const retried = await backOffice.refund(paymentReference.toLowerCase(), { amount: 12_345 }, key);
     expect(retried).toMatchObject({ status: 200, body: first.body, headers: { 'idempotency-replayed': 'true' } });
     expect(first.headers).not.toHaveProperty('idempotency-replayed');
-    expect((await booksOf(processor, paymentReference)).bank).toHaveLength(1);
+    expect((await readRefundRecords(processor, paymentReference)).bank).toHaveLength(1);
   });
 
   test('with another payment, amount or reason is rejected with 409, and nothing is refunded', async () => {
@@ -269,22 +292,24 @@ describe('the Idempotency-Key (C7)', () => {
       [payment.paymentReference, { amount: 100 }],
     ] as const)
       expect(await backOffice.refund(svcId, body, key)).toMatchObject(expectedProblem(409, /different content/));
-    expect((await booksOf(processor, otherPayment.paymentReference)).refunds).toEqual([]);
-    expect((await booksOf(processor, payment.paymentReference)).bank).toHaveLength(1);
+    expect((await readRefundRecords(processor, otherPayment.paymentReference)).refunds).toEqual([]);
+    expect((await readRefundRecords(processor, payment.paymentReference)).bank).toHaveLength(1);
   });
 
   test('is unique for each merchant and mode', async () => {
     const key = randomUUID();
     const { paymentReference } = await createPaidPayment();
     const live = await createPaidPayment({ mode: 'live' });
-    const liveBackOffice = await aRefundClient(processor, { merchantId, mode: 'live' });
-    const site = await aRefundClient(processor, { merchantId, siteId: 5001 });
+    const liveBackOffice = await createRefundClient(processor, { merchantId, mode: 'live' });
+    const site = await createRefundClient(processor, { merchantId, siteId: 5001 });
     expect((await backOffice.refund(paymentReference, { amount: 100 }, key)).status).toBe(201);
     expect((await liveBackOffice.refund(live.paymentReference, { amount: 100 }, key)).status).toBe(201);
     expect((await site.refund(paymentReference, { amount: 100 }, key)).status).toBe(200);
     merchant = { ...merchant, merchantId: ++merchantId };
-    const otherMerchantClient = await aRefundClient(processor, { merchantId });
-    expect((await otherMerchantClient.refund((await createPaidPayment()).paymentReference, { amount: 100 }, key)).status).toBe(201);
+    const otherMerchantClient = await createRefundClient(processor, { merchantId });
+    expect(
+      (await otherMerchantClient.refund((await createPaidPayment()).paymentReference, { amount: 100 }, key)).status,
+    ).toBe(201);
   });
 
   test('of a rejected refund can be used again', async () => {

@@ -7,8 +7,9 @@ import { PartnerPaymentRepository } from '../partner-payments/partner-payment.re
 import { RETURNED_PAYER_TEXT } from './returned-payer-text.js';
 
 /**
- * The page to which the bank redirects the payer of a partner's payment, unless the partner has set another return page. The page needs no
- * authentication besides the payment's reference, because it shows only the state. Opening the page continues the payment.
+ * The page to which the bank redirects the payer of a partner's payment, unless the partner has set another return
+ * page. The page needs no authentication besides the payment's reference, because it shows only the state. Opening the
+ * page continues the payment.
  *
  * @group Payments
  */
@@ -29,7 +30,7 @@ export class ReturnedPayersController {
   @Get(':paymentReference')
   async returned(@Param('paymentReference') paymentReferenceText: string, @Res() reply: FastifyReply): Promise<void> {
     const reference = parsePaymentReference(paymentReferenceText);
-    const payable = reference && (await this.payments.findReturned(reference));
+    const payable = reference && (await this.payments.findPayableOfPayment(reference));
     const payments = payable ? await this.checkPayments.execute(payable.payableId) : [];
     const state = payments.find(({ paymentReference }) => paymentReference === reference)?.state ?? 'unknown';
     await sendPlainPage(reply, state === 'unknown' ? 404 : 200, RETURNED_PAYER_TEXT[state]);

@@ -1,7 +1,7 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { anOpenAttempt, tamper } from '../../test/attempts/open-attempt.js';
+import { createOpenAttempt, changeRow } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import type { AcquirerAnswer } from '../payments/attempt.js';
+import type { AcquirerResponse } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
 import { SettleAttempt } from '../payments/settle-attempt.js';
 import { ReversalRepository } from './reversal.repository.js';
@@ -14,21 +14,21 @@ beforeEach(async () => {
 });
 afterEach(() => processor.stop());
 
-const settle = (attempt: OpenAttempt, response: AcquirerAnswer) =>
+const settle = (attempt: OpenAttempt, response: AcquirerResponse) =>
   processor.service.app.get(SettleAttempt).execute(attempt, response);
 async function createReversingAttempt(): Promise<OpenAttempt> {
-  const open = await anOpenAttempt(processor);
+  const open = await createOpenAttempt(processor);
   const attempts = processor.service.app.get(AttemptRepository);
   expect(await attempts.beginReversal(undefined, open, processor.clock.later(30_000))).toBe(true);
   return open;
 }
-async function createEndedAttempt(response: AcquirerAnswer): Promise<OpenAttempt> {
-  const open = response.kind === 'reversed' ? await createReversingAttempt() : await anOpenAttempt(processor);
+async function createEndedAttempt(response: AcquirerResponse): Promise<OpenAttempt> {
+  const open = response.kind === 'reversed' ? await createReversingAttempt() : await createOpenAttempt(processor);
   expect(await settle(open, response)).toBeDefined();
   return open;
 }
-const DECLINED: AcquirerAnswer = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
-const APPROVED: AcquirerAnswer = { kind: 'approved', acquirerReference: 'a-2' };
+const DECLINED: AcquirerResponse = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
+const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-2' };
 const leaseDueIds = async (leaseMs = 30_000): Promise<string[]> =>
   (await reversals.leaseDue(processor.clock.later(leaseMs), 50)).map(({ attemptId }) => attemptId);
 
@@ -38,10 +38,12 @@ test('an approval for an attempt that has ended without a charge is reversed onc
     await createEndedAttempt({ kind: 'neverCharged' }),
     await createEndedAttempt({ kind: 'reversed' }),
   ];
-  const otherAttempts = [await createEndedAttempt(APPROVED), await anOpenAttempt(processor)];
+  const otherAttempts = [await createEndedAttempt(APPROVED), await createOpenAttempt(processor)];
   await createEndedAttempt(DECLINED);
   for (const attempt of [declined, notAttempted, reversed, declined, ...otherAttempts]) await settle(attempt, APPROVED);
-  expect((await leaseDueIds()).sort()).toEqual([declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort());
+  expect((await leaseDueIds()).sort()).toEqual(
+    [declined, notAttempted, reversed].map(({ attemptId }) => attemptId).sort(),
+  );
   expect(await reversals.leaseDue(processor.clock.later(60_000), 50)).toEqual([]);
 });
 
@@ -58,7 +60,7 @@ test('an approval for an attempt that is being reversed is reversed after the at
 test('a reversal is not leased while its attempt is reversing, because the recovery job handles it, even if the payment has ended', async () => {
   const open = await createReversingAttempt();
   await settle(open, APPROVED);
-  await tamper(
+  await changeRow(
     processor,
     `UPDATE payments SET state = 'failed', errors = '[{}]' WHERE payment_id = $1`,
     open.paymentId,
@@ -78,7 +80,10 @@ test('a reversal is leased to one caller until the lease expires, and then to th
 });
 
 test('a confirmation is recorded and published once, only for its own attempt, and ends the retries', async () => {
-  const [confirmedAttempt, unconfirmedAttempt] = [await createEndedAttempt(DECLINED), await createEndedAttempt(DECLINED)];
+  const [confirmedAttempt, unconfirmedAttempt] = [
+    await createEndedAttempt(DECLINED),
+    await createEndedAttempt(DECLINED),
+  ];
   for (const attempt of [confirmedAttempt, unconfirmedAttempt]) await settle(attempt, APPROVED);
   const confirmed = await reversals.confirm(confirmedAttempt.attemptId);
   expect(confirmed).toMatchObject({ paymentReference: confirmedAttempt.payment.paymentReference });

@@ -1,5 +1,5 @@
 import { type HostedPaymentSnapshot, PaymentReversedV1 } from '@svc/contracts';
-import { aPayable } from '../../test/builders.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { Acquirer, type ChargeOutcome } from '../acquirers/acquirer.js';
@@ -21,16 +21,16 @@ beforeEach(async () => {
 afterEach(() => processor.stop());
 
 /**
- * The bank confirms to the recovery job that it has not charged and never will. Then it charges nevertheless, and the waiting call receives
- * the approval.
+ * The bank confirms to the recovery job that it has not charged and never will. Then it charges nevertheless, and the
+ * waiting call receives the approval.
  */
-async function payWithLateApproval(payable = aPayable()): Promise<HostedPaymentSnapshot> {
+async function payWithLateApproval(payable = buildPayable()): Promise<HostedPaymentSnapshot> {
   acquirer.getChargeStatus = () => Promise.resolve({ kind: 'notFound' });
   acquirer.reverse = () => Promise.resolve({ kind: 'neverCharged' });
   let lateCharge: Promise<ChargeOutcome> | undefined;
   acquirer.charge = async (request, signal) => {
     processor.clock.advance(10_000);
-    await processor.recover();
+    await processor.recoverAttempts();
     return (lateCharge = realMethods.charge(request, signal));
   };
   const payment = await processor.pay(payable);
@@ -48,25 +48,25 @@ const readStates = async ({ paymentReference }: HostedPaymentSnapshot): Promise<
 test('an approval for a failed payment is reversed, recorded and published once; the payment does not change', async () => {
   const payment = await payWithLateApproval();
   expect(payment).toMatchObject({ state: 'failed', errors: [{ errorReference: '30' }], payable: { state: 'open' } });
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
 
-  expect(await processor.clearUp()).toBe(1);
-  expect(processor.charged()).toEqual([]);
+  expect(await processor.runCleanup()).toBe(1);
+  expect(processor.chargedReferences()).toEqual([]);
   expect(await readStates(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
   expect((await processor.published(PaymentReversedV1)).map(({ payload }) => payload)).toEqual([
     { ...payment, reversedUTCDate: processor.clock.nowISO() },
   ]);
   processor.clock.advance(3_600_000);
-  expect(await processor.clearUp()).toBe(0);
+  expect(await processor.runCleanup()).toBe(0);
 });
 
 test('a late approval for a payable that another payment has paid in the meantime is reversed; the other payment does not change', async () => {
-  const payable = aPayable();
+  const payable = buildPayable();
   let secondPayment: HostedPaymentSnapshot | undefined;
   acquirer.charge = async (request, signal) => {
     acquirer.charge = (...args) => realMethods.charge(...args);
     processor.clock.advance(10_000);
-    await processor.recover();
+    await processor.recoverAttempts();
     secondPayment = await processor.pay(payable, { try: 2 });
     return realMethods.charge(request, signal);
   };
@@ -75,9 +75,9 @@ test('a late approval for a payable that another payment has paid in the meantim
   const firstPayment = await processor.pay(payable);
   Object.assign(acquirer, realMethods);
   expect([firstPayment.state, secondPayment?.state]).toEqual(['failed', 'success']);
-  expect(processor.charged()).toHaveLength(2);
-  await processor.clearUp();
-  expect(processor.charged()).toEqual([secondPayment?.paymentReference]);
+  expect(processor.chargedReferences()).toHaveLength(2);
+  await processor.runCleanup();
+  expect(processor.chargedReferences()).toEqual([secondPayment?.paymentReference]);
   expect(await readStates(secondPayment!)).toEqual([{ attempt: 'approved', payment: 'success' }]);
 });
 
@@ -86,8 +86,8 @@ test('a reversal is leased only after its payment is final, because its event co
     ['refuse', 'failed'],
     ['confirm', 'success'],
   ] as const) {
-    const payable = aPayable();
-    const payment = await processor.pay(payable, { card: CARDS.verified });
+    const payable = buildPayable();
+    const payment = await processor.pay(payable, { card: CARDS.verificationRequired });
     expect(payment.state).toBe('verificationRequired');
     await processor.dataSource.query(
       `INSERT INTO reversals (attempt_id, requested_at, next_try_at)
@@ -97,7 +97,7 @@ test('a reversal is leased only after its payment is final, because its event co
     const leaseDue = () => processor.service.app.get(ReversalRepository).leaseDue(processor.clock.later(1_000), 10);
     expect(await leaseDue()).toEqual([]);
     await processor.answerChallenge(payment, challengeAnswer);
-    expect((await processor.check(payable)).map((checked) => checked.state)).toEqual([state]);
+    expect((await processor.pollPayments(payable)).map((checked) => checked.state)).toEqual([state]);
     expect(await leaseDue()).toHaveLength(1);
   }
 });
@@ -108,11 +108,11 @@ test('a reversal is requested every 30 seconds until the bank confirms it', asyn
   acquirer.reverse = (...args) =>
     ++reversalRequests < 3 ? Promise.resolve({ kind: 'unconfirmed' }) : realMethods.reverse(...args);
   for (let second = 0; second < 90; second++) {
-    await processor.clearUp();
+    await processor.runCleanup();
     processor.clock.advance(1_000);
   }
   expect(reversalRequests).toBe(3);
-  expect(processor.charged()).toEqual([]);
+  expect(processor.chargedReferences()).toEqual([]);
   expect(await readStates(payment)).toEqual([{ attempt: 'reversed', payment: 'failed' }]);
 });
 
@@ -120,11 +120,11 @@ test('an approval that the recovery job has already recorded is not reversed', a
   acquirer.charge = async (request, signal) => {
     const outcome = await realMethods.charge(request, signal);
     processor.clock.advance(2_000);
-    await processor.recover();
+    await processor.recoverAttempts();
     return outcome;
   };
-  const payment = await processor.pay(aPayable());
+  const payment = await processor.pay(buildPayable());
   expect(payment.state).toBe('success');
-  expect(await processor.clearUp()).toBe(0);
-  expect(processor.charged()).toEqual([payment.paymentReference]);
+  expect(await processor.runCleanup()).toBe(0);
+  expect(processor.chargedReferences()).toEqual([payment.paymentReference]);
 });

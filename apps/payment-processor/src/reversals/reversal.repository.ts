@@ -21,9 +21,9 @@ export class ReversalRepository {
   ) {}
 
   /**
-   * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, because the recovery job must
-   * first end it and its payment. Skips a payment that is not final, because the event of a reversal contains the final state of the
-   * payment.
+   * Leases due reversals, each to one caller until `leaseUntil`. Skips an attempt that is still `reversing`, because
+   * the recovery job must first end it and its payment. Skips a payment that is not final, because the event of a
+   * reversal contains the final state of the payment.
    */
   async leaseDue(leaseUntil: Date, limit: number): Promise<DueReversal[]> {
     const [rows] = await this.dataSource.query<[DueRow[], number]>(
@@ -42,7 +42,10 @@ export class ReversalRepository {
     }));
   }
 
-  /** Records a confirmed reversal, books its transfer and publishes its event, only once. The payment does not change (P1). */
+  /**
+   * Records a confirmed reversal, books its transfer and publishes its event, only once. The payment does not change
+   * (P1).
+   */
   async confirm(attemptId: string): Promise<PaymentSnapshot | undefined> {
     const now = this.clock.now();
     const [paymentRow] = await this.dataSource.query<PaymentRow[]>(
@@ -61,7 +64,10 @@ export class ReversalRepository {
   }
 }
 
-/** A reversal that an earlier release has requested has no late approval in the ledger. Then no transfer is booked for the reversal. */
+/**
+ * A reversal that an earlier release has requested has no late approval in the ledger. Then no transfer is booked for
+ * the reversal.
+ */
 const CONFIRM = statementWithEvents({
   writes: `target AS (
          UPDATE reversals SET confirmed_at = $now, next_try_at = NULL WHERE attempt_id = $attemptId AND confirmed_at IS NULL

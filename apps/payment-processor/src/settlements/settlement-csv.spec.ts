@@ -29,8 +29,11 @@ test.each([
   ['-1', `'-1`],
   ['@SUM(A1)', `'@SUM(A1)`],
   ['a,b "c"', `"a,b ""c"""`],
-])('the external reference %s is written as the text %s, which a spreadsheet does not evaluate as a formula', (externalReference, field) => {
-  expect(formatCsvLines([{ ...movement, externalReference }])).toBe(
-    `2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,${field},ZAR,12345\r\n`,
-  );
-});
+])(
+  'the external reference %s is written as the text %s, which a spreadsheet does not evaluate as a formula',
+  (externalReference, field) => {
+    expect(formatCsvLines([{ ...movement, externalReference }])).toBe(
+      `2026-03-01T10:00:00.000Z,payment,1VQ5K3P0ABCDEFGHJK,,5001,${field},ZAR,12345\r\n`,
+    );
+  },
+);

@@ -30,7 +30,7 @@ export interface Movement {
 }
 
 /** Sums of the ledger for a merchant and day. */
-export interface SettlementBooks {
+export interface SettlementSums {
   readonly sums: readonly MovementSum[];
   /** True when the day's movements are sealed and final. */
   readonly closed: boolean;
@@ -46,7 +46,7 @@ export class SettlementRepository {
   constructor(@Inject(DataSource) private readonly dataSource: DataSource) {}
 
   /** Sums up the merchant's movements of the day, and reads whether the day is closed, in one transaction. */
-  async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementBooks> {
+  async read(owner: SettlementOwner, { day, from, until }: SettlementDay): Promise<SettlementSums> {
     return inTransaction(this.dataSource, async (tx) => {
       await useDefaultPlanner(tx);
       // This is read first: if the day is already closed, the sums that are read afterwards are complete.
@@ -74,8 +74,8 @@ export class SettlementRepository {
   }
 
   /**
-   * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a separate statement, because a
-   * slow reader must not keep a transaction open, which would delay the relay of events.
+   * The movements of the day with a transaction below `horizon`, oldest first, in pages. Each page is a separate
+   * statement, because a slow reader must not keep a transaction open, which would delay the relay of events.
    */
   async *readPages(
     owner: SettlementOwner,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type MovementSum, totalsOf } from './settlement.js';
+import { type MovementSum, computeTotals } from './settlement.js';
 import { parseSettlementDay } from './settlement-day.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -15,7 +15,7 @@ describe('totals', () => {
       { currency: 'BWP', type: 'externalPayment', count: 1, amount: 5 },
     ];
     const noItems = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };
-    expect(totalsOf(sums)).toEqual([
+    expect(computeTotals(sums)).toEqual([
       {
         ...{ ...noItems, currencyISOCode: 'BWP', net: 35 },
         ...{ vouchers: { count: 1, amount: 30 }, externalPayments: { count: 1, amount: 5 } },
@@ -29,7 +29,7 @@ describe('totals', () => {
         },
       },
     ]);
-    expect(totalsOf([])).toEqual([]);
+    expect(computeTotals([])).toEqual([]);
   });
 
   const sumArbitrary = fc.record({
@@ -46,7 +46,7 @@ describe('totals', () => {
           const isDebit = sum.type === 'refund' || sum.type === 'fee';
           return { ...sum, amount: isDebit ? -sum.amount : sum.amount };
         });
-        const totals = totalsOf(signedSums);
+        const totals = computeTotals(signedSums);
         expect(totals.map(({ currencyISOCode }) => currencyISOCode)).toEqual(
           [...new Set(sums.map(({ currency }) => currency))].sort(),
         );

@@ -21,7 +21,7 @@ const ITEM_NAMES = {
 } as const satisfies Record<MovementType, keyof SettlementTotals>;
 
 /** The totals for each currency, sorted by its code. `sums` must contain at most one sum for each type and currency. */
-export function totalsOf(sums: readonly MovementSum[]): SettlementTotals[] {
+export function computeTotals(sums: readonly MovementSum[]): SettlementTotals[] {
   const currencies = [...new Set(sums.map(({ currency }) => currency))].sort();
   return currencies.map((currencyISOCode) => {
     const items = { payments: NONE, vouchers: NONE, externalPayments: NONE, refunds: NONE, fees: NONE };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { SettlementStatement } from '@svc/contracts';
 import { httpClient, openOlderTransaction, waitUntil } from '@svc/testing';
-import { aPayable } from '../../test/builders.js';
-import { aRefundClient, type KeyOwner, type RefundClient } from '../../test/merchant-key.js';
-import { aMerchant, aPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
+import { buildPayable } from '../../test/builders.js';
+import { createRefundClient, type KeyOwner, type RefundClient } from '../../test/merchant-key.js';
+import { createMerchant, createPartner, openInvoice, type PartnerUnderTest } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { SealLedger } from '../ledger/seal-ledger.js';
@@ -16,11 +16,11 @@ let partner: PartnerUnderTest;
 let merchant: { merchantId: number; siteId: number };
 beforeAll(async () => {
   processor = await startProcessor({ SVC_ACQUIRER_LIVE: 'simulated' });
-  partner = await aPartner(processor);
+  partner = await createPartner(processor);
 });
 beforeEach(async () => {
   const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
-  merchant = await aMerchant(processor, { grants, features: { tip: { enabled: true } } });
+  merchant = await createMerchant(processor, { grants, features: { tip: { enabled: true } } });
 });
 afterAll(() => processor.stop());
 
@@ -31,7 +31,7 @@ interface BackOffice extends RefundClient {
 }
 
 async function createBackOffice(owner: Partial<KeyOwner> = {}): Promise<BackOffice> {
-  const client = await aRefundClient(processor, { merchantId: merchant.merchantId, ...owner });
+  const client = await createRefundClient(processor, { merchantId: merchant.merchantId, ...owner });
   const url = (day: string): string => `/business/api/v1/merchants/${merchant.merchantId}/settlements/${day}`;
   const headers = { 'x-api-key': client.apiKey };
   return {
@@ -70,9 +70,9 @@ test('the statement of a day with all types of movements has the correct credits
   // The fee is 2.85 % and R 1.99 of each payment: 351.8 and 299.3 cents, rounded, plus 199 cents each.
   const fees = { test: { basisPoints: 285, fixedAmount: 199 } };
   const grants = [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }];
-  merchant = await aMerchant(processor, { grants, features: { tip: { enabled: true } }, fees });
+  merchant = await createMerchant(processor, { grants, features: { tip: { enabled: true } }, fees });
   const backOffice = await createBackOffice();
-  const hostedPayment = await processor.pay(aPayable(merchant));
+  const hostedPayment = await processor.pay(buildPayable(merchant));
   const external = { paymentMethod: { external: { type: 'EFT', status: 'success', reference: 'bank-1' } } };
   const vouchers = [
     { merchantLiable: true, amount: 2_000 },
@@ -113,26 +113,29 @@ test('the statement of a day with all types of movements has the correct credits
 describe('a settlement statement', () => {
   test('contains only movements of the key’s merchant and mode', async () => {
     const [backOffice, liveBackOffice] = [await createBackOffice(), await createBackOffice({ mode: 'live' })];
-    await processor.pay(aPayable(merchant));
-    await processor.pay(aPayable({ ...merchant, mode: 'live', amount: 77 }));
-    const otherMerchant = await aMerchant(processor);
-    await processor.pay(aPayable({ ...otherMerchant, amount: 99 }));
+    await processor.pay(buildPayable(merchant));
+    await processor.pay(buildPayable({ ...merchant, mode: 'live', amount: 77 }));
+    const otherMerchant = await createMerchant(processor);
+    await processor.pay(buildPayable({ ...otherMerchant, amount: 99 }));
     expect((await backOffice.readStatement()).totals).toMatchObject([{ payments: { count: 1 }, net: 12_345 }]);
-    expect(await liveBackOffice.readStatement()).toMatchObject({ mode: 'live', totals: [{ payments: { count: 1 }, net: 77 }] });
+    expect(await liveBackOffice.readStatement()).toMatchObject({
+      mode: 'live',
+      totals: [{ payments: { count: 1 }, net: 77 }],
+    });
     expect((await liveBackOffice.readMovements()).map((line) => line.at(-1))).toEqual(['77']);
   });
 
   test("contains only the site's movements if the key belongs to a site", async () => {
     const [backOffice, site] = [await createBackOffice(), await createBackOffice({ siteId: 5001 })];
-    await processor.pay(aPayable({ ...merchant, amount: 11 }));
-    await processor.pay(aPayable({ ...merchant, siteId: 5002, amount: 22 }));
+    await processor.pay(buildPayable({ ...merchant, amount: 11 }));
+    await processor.pay(buildPayable({ ...merchant, siteId: 5002, amount: 22 }));
     expect((await backOffice.readStatement()).totals).toMatchObject([{ net: 33 }]);
     expect(await site.readStatement()).toMatchObject({ siteId: 5001, totals: [{ net: 11 }] });
     expect((await site.readMovements()).map((line) => line[4])).toEqual(['5001']);
   });
 
   test('is available to administrators for any merchant and mode', async () => {
-    await processor.pay(aPayable({ ...merchant, mode: 'live' }));
+    await processor.pay(buildPayable({ ...merchant, mode: 'live' }));
     const { SVC_ADMIN_KEY } = processor.service.app.get(PaymentProcessorConfig);
     const get = httpClient(processor.service, { 'x-admin-key': SVC_ADMIN_KEY });
     const url = `/admin/v1/settlements/${DAY}?merchantId=${merchant.merchantId}`;
@@ -177,14 +180,15 @@ test('while two statements are read, a third caller gets a 503', async () => {
 describe('the statement of a day', () => {
   test('contains the transfers from midnight to the next midnight, exclusive', async () => {
     const backOffice = await createBackOffice();
-    const { paymentReference } = await processor.pay(aPayable(merchant));
+    const { paymentReference } = await processor.pay(buildPayable(merchant));
     const insertTransfers = (at: string): Promise<unknown> =>
       processor.dataSource.query(
         `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at)
          SELECT $1, 'voucher', 'test:service:vouchers', $2, 1, 'ZAR', payment_id, 'test', $3, $4 FROM payments WHERE payment_reference = $5`,
         [randomUUID(), `test:merchant:${merchant.merchantId}:payable`, merchant.merchantId, at, paymentReference],
       );
-    for (const at of ['2026-02-27T23:59:59.999Z', '2026-02-28T00:00:00Z', '2026-02-28T23:59:59.999Z']) await insertTransfers(at);
+    for (const at of ['2026-02-27T23:59:59.999Z', '2026-02-28T00:00:00Z', '2026-02-28T23:59:59.999Z'])
+      await insertTransfers(at);
     expect((await backOffice.readStatement('2026-02-28')).totals).toMatchObject([{ net: 2 }]);
     expect((await backOffice.readMovements('2026-02-28')).map(([at]) => at)).toEqual([
       '2026-02-28T00:00:00.000Z',
@@ -194,7 +198,7 @@ describe('the statement of a day', () => {
 
   test('with thousands of movements is exported completely, in order, and without movements of unfinished older transactions', async () => {
     const backOffice = await createBackOffice();
-    const { paymentReference } = await processor.pay(aPayable(merchant));
+    const { paymentReference } = await processor.pay(buildPayable(merchant));
     const insertTransfers = (client: { query(text: string, values: unknown[]): Promise<unknown> }, count: number) =>
       client.query(
         `INSERT INTO transfers (transfer_id, kind, debit_account, credit_account, amount, currency, payment_id, mode, merchant_id, created_at)
@@ -218,7 +222,7 @@ describe('the statement of a day', () => {
 
   test('is closed five minutes after its end, and then has the root hash of its seals', async () => {
     const backOffice = await createBackOffice();
-    await processor.pay(aPayable(merchant));
+    await processor.pay(buildPayable(merchant));
     const sealLedger = processor.service.app.get(SealLedger);
     await sealLedger.runOnce();
     const openStatement = await backOffice.readStatement();

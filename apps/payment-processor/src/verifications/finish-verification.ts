@@ -3,13 +3,13 @@ import type { ErrorCode } from '@svc/contracts';
 import { Clock } from '@svc/kernel';
 import { REQUEST_TIMEOUT_MS } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
-import { refusalOfState } from '../payables/payable.js';
+import { findRefusalByState } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
 
 /**
- * Queries the state of a verification at the bank. After a passed verification {@link ChargeAttempt} reserves the payable again with a new
- * attempt, and the acquirer charges with the attempt's key.
+ * Queries the state of a verification at the bank. After a passed verification {@link ChargeAttempt} reserves the
+ * payable again with a new attempt, and the acquirer charges with the attempt's key.
  *
  * A verification that is passed after the payable was paid, closed or refused charges nothing.
  */
@@ -24,7 +24,7 @@ export class FinishVerification {
 
   async execute(verification: OpenVerification): Promise<void> {
     const { payment, challengeReference, route } = verification;
-    const refusal = refusalOfState(payment.payable.state);
+    const refusal = findRefusalByState(payment.payable.state);
     // Another payment has reserved the payable. Its outcome decides whether this payment can continue.
     if (refusal === 'payment.in-progress') return;
     if (verification.expiresAt <= this.clock.now()) return this.fail(verification, 'verification.abandoned');

@@ -1,11 +1,14 @@
-/** Tests each condition for leaving the state `verificationRequired` and for leases. In each test exactly one condition is false. */
+/**
+ * Tests each condition for leaving the state `verificationRequired` and for leases. In each test exactly one condition
+ * is false.
+ */
 import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { factsOf, tamper } from '../../test/attempts/open-attempt.js';
-import { aPayable } from '../../test/builders.js';
+import { readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
-import { aCard, aMerchant, aPartner } from '../../test/partner.js';
+import { buildPlainCard, createMerchant, createPartner } from '../../test/partner.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PartnerPaymentRepository } from '../partner-payments/partner-payment.repository.js';
 import { type OpenVerification, VerificationRepository } from './verification.repository.js';
@@ -24,8 +27,8 @@ beforeEach(async () => {
 afterEach(() => processor.clock.advance(start - processor.clock.now().getTime()));
 afterAll(() => processor.stop());
 
-async function createVerification(payable = aPayable()): Promise<OpenVerification> {
-  await processor.pay(payable, { card: CARDS.verified });
+async function createVerification(payable = buildPayable()): Promise<OpenVerification> {
+  await processor.pay(payable, { card: CARDS.verificationRequired });
   const [open] = await leaseForPoll(payable.payableId);
   return open!;
 }
@@ -49,39 +52,39 @@ describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition
     ]),
   ])('changes nothing when %s', async (__, statement) => {
     const open = await createVerification();
-    await tamper(processor, statement, open.paymentId);
-    const before = await factsOf(processor, open.paymentId);
+    await changeRow(processor, statement, open.paymentId);
+    const before = await readPaymentRows(processor, open.paymentId);
     expect(await transition(open)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(before);
+    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
   });
 
   test('changes its own payment, only once', async () => {
     const [open, otherVerification] = [await createVerification(), await createVerification()];
-    const before = await factsOf(processor, otherVerification.paymentId);
+    const before = await readPaymentRows(processor, otherVerification.paymentId);
     expect(await transition(open)).toBeDefined();
-    expect(await factsOf(processor, otherVerification.paymentId)).toEqual(before);
-    const after = await factsOf(processor, open.paymentId);
+    expect(await readPaymentRows(processor, otherVerification.paymentId)).toEqual(before);
+    const after = await readPaymentRows(processor, open.paymentId);
     expect(after).toMatchObject({ verificationOpen: false, payableVersion: 4, paymentVersion: 3 });
     expect(await transition(open)).toBeUndefined();
-    expect(await factsOf(processor, open.paymentId)).toEqual(after);
+    expect(await readPaymentRows(processor, open.paymentId)).toEqual(after);
   });
 });
 
 test('a payment resumes only when its payable is open', async () => {
   const open = await createVerification();
-  await tamper(
+  await changeRow(
     processor,
     `UPDATE payables SET state = 'closed' WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     open.paymentId,
   );
-  const before = await factsOf(processor, open.paymentId);
+  const before = await readPaymentRows(processor, open.paymentId);
   expect(await verifications.resume(open)).toBeUndefined();
-  expect(await factsOf(processor, open.paymentId)).toEqual(before);
+  expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
 });
 
 describe('a client that polls a payable', () => {
   test('leases the open verification of this payable, at most once a second', async () => {
-    const [payable, otherVerification] = [aPayable(), aPayable()];
+    const [payable, otherVerification] = [buildPayable(), buildPayable()];
     const open = await createVerification(payable);
     await createVerification(otherVerification);
     processor.clock.advance(999);
@@ -94,9 +97,9 @@ describe('a client that polls a payable', () => {
     ['that is closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('does not lease a verification %s', async (_, statement) => {
-    const payable = aPayable();
+    const payable = buildPayable();
     const open = await createVerification(payable);
-    await tamper(processor, statement, open.paymentId);
+    await changeRow(processor, statement, open.paymentId);
     processor.clock.advance(1_000);
     expect(await leaseForPoll(payable.payableId)).toEqual([]);
   });
@@ -121,7 +124,7 @@ describe('expired verifications', () => {
     ],
   ])('are not found %s', async (_, statement) => {
     const open = await createVerification();
-    await tamper(processor, statement, open.paymentId);
+    await changeRow(processor, statement, open.paymentId);
     processor.clock.advance(900_000);
     expect(await findExpiredIds()).toEqual([]);
   });
@@ -132,11 +135,11 @@ describe('verifications of partners', () => {
     paymentIds(await verifications.leaseDueOfPartners(processor.clock.later(5_000), limit));
   /** Creates a partner's payment that requires a verification. Returns the payment's id. */
   async function createPartnerVerification(): Promise<string> {
-    const [partner, merchant] = [await aPartner(processor), await aMerchant(processor)];
-    const payable = aPayable({ ...merchant });
+    const [partner, merchant] = [await createPartner(processor), await createMerchant(processor)];
+    const payable = buildPayable({ ...merchant });
     await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
     const { status, body } = await partner.pay(payable, {
-      paymentMethod: { card: aCard({ cardNumber: CARDS.verified }) },
+      paymentMethod: { card: buildPlainCard({ cardNumber: CARDS.verificationRequired }) },
     });
     expect([status, body.status]).toEqual([201, 'verificationRequired']);
     const [row] = await processor.dataSource.query<[{ paymentId: string }]>(
@@ -168,7 +171,7 @@ describe('verifications of partners', () => {
     ['that are closed', `UPDATE verifications SET open = false WHERE payment_id = $1`],
     ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('are not leased %s', async (_, statement) => {
-    await tamper(processor, statement, await createPartnerVerification());
+    await changeRow(processor, statement, await createPartnerVerification());
     expect(await leaseDueOfPartners()).toEqual([]);
   });
 
@@ -183,7 +186,9 @@ describe('verifications of partners', () => {
     expect(await returnPageStatus({ paymentReference: partnerPayment.reference })).toBe(200);
     expect(await returnPageStatus(payment)).toBe(404);
     expect(await returnPageStatus({ paymentReference: randomUUID() })).toBe(404);
-    const found = await processor.service.app.get(PartnerPaymentRepository).findReturned(partnerPayment.reference);
+    const found = await processor.service.app
+      .get(PartnerPaymentRepository)
+      .findPayableOfPayment(partnerPayment.reference);
     expect(found).toEqual({ payableId: expect.any(String) });
     expect(found?.payableId).not.toBe(payment.payable.payableId);
   });

@@ -11,8 +11,8 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { continuedPayment, unverifiedPayment } from '../payments/payment.js';
-import { asSnapshot, feeTermsOf, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { resumedPayment, paymentWithFailedVerification } from '../payments/payment.js';
+import { asSnapshot, readFeeTerms, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
@@ -29,8 +29,8 @@ export interface OpenVerification {
 }
 
 /**
- * The transitions from the state `verificationRequired`. Each transition is one statement. It changes nothing if the payment has left this
- * state, or if the payable has changed since it was read.
+ * The transitions from the state `verificationRequired`. Each transition is one statement. It changes nothing if the
+ * payment has left this state, or if the payable has changed since it was read.
  */
 @Injectable()
 export class VerificationRepository {
@@ -40,7 +40,10 @@ export class VerificationRepository {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** Leases the open verifications of a payable whose last query for a polling client was at `maxLastQueryAt` or earlier. */
+  /**
+   * Leases the open verifications of a payable whose last query for a polling client was at `maxLastQueryAt` or
+   * earlier.
+   */
   async leaseOpen(payableId: string, maxLastQueryAt: Date): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
       `UPDATE verifications v SET asked_at = $2
@@ -54,8 +57,9 @@ export class VerificationRepository {
   }
 
   /**
-   * Leases open verifications of partners' payments that are due for a query by the cleanup job, until `leaseUntil`. The job is needed because
-   * possibly no client polls them, and their payers return to pages of the partner. This lease is independent of {@link leaseOpen}.
+   * Leases open verifications of partners' payments that are due for a query by the cleanup job, until `leaseUntil`.
+   * The job is needed because possibly no client polls them, and their payers return to pages of the partner. This
+   * lease is independent of {@link leaseOpen}.
    */
   async leaseDueOfPartners(leaseUntil: Date, limit: number): Promise<OpenVerification[]> {
     const [rows] = await this.dataSource.query<[VerificationRow[], number]>(
@@ -72,7 +76,10 @@ export class VerificationRepository {
     return rows.map(asOpenVerification);
   }
 
-  /** Finds expired verifications whose payable is not reserved by another payment. If two callers find the same verification, it ends only once. */
+  /**
+   * Finds expired verifications whose payable is not reserved by another payment. If two callers find the same
+   * verification, it ends only once.
+   */
   async findExpired(limit: number): Promise<OpenVerification[]> {
     const rows = await this.dataSource.query<VerificationRow[]>(
       `SELECT v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}
@@ -87,7 +94,7 @@ export class VerificationRepository {
   async resume(verification: OpenVerification): Promise<OpenAttempt | undefined> {
     const { paymentId, paymentVersion, triesMax, feeTerms, route } = verification;
     const startedAt = this.clock.now();
-    const payment = continuedPayment(verification.payment, startedAt);
+    const payment = resumedPayment(verification.payment, startedAt);
     const attemptId = newUuid(this.clock);
     const event = this.events.envelope({
       type: PaymentProcessingV1,
@@ -116,7 +123,7 @@ export class VerificationRepository {
   async fail(verification: OpenVerification, error: ErrorCode): Promise<PaymentSnapshot | undefined> {
     const { paymentId, paymentVersion, triesMax, payment } = verification;
     const now = this.clock.now();
-    const failed = unverifiedPayment(payment, error, triesMax, now);
+    const failed = paymentWithFailedVerification(payment, error, triesMax, now);
     const event = this.events.envelope({
       type: PaymentFailedV1,
       aggregateId: paymentId,
@@ -196,7 +203,7 @@ function asOpenVerification(row: VerificationRow): OpenVerification {
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
     triesMax: row.tries_max,
-    feeTerms: feeTermsOf(row),
+    feeTerms: readFeeTerms(row),
     payment: asSnapshot(row),
   };
 }

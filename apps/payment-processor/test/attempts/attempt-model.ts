@@ -1,26 +1,27 @@
 import type { DeclineCode } from '../../src/acquirers/acquirer.js';
 import {
-  type AcquirerAnswer,
+  type AcquirerResponse,
   ATTEMPT_TRANSITIONS,
   type AttemptState,
   CHARGEABLE_STATES,
   conclude,
   isFinal,
-  isMissing,
+  isChargeMissing,
   needsLeaseBeforeCall,
   recoveryStep,
 } from '../../src/payments/attempt.js';
 
 /**
- * The rules of a model with one attempt, the process that charges it, two processes that recover it, and the bank. Each process has the
- * steps of {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each SQL statement and each message, and
- * may crash before any step. The model uses the decision functions of the production code. A message may be delayed for any time, so the
- * bank needs no clock. The charging process and the recovering processes have independent clocks.
+ * The rules of a model with one attempt, the process that charges it, two processes that recover it, and the bank. Each
+ * process has the steps of {@link ChargeAttempt}, {@link RecoverAttempts} and {@link SettleAttempt}, one step for each
+ * SQL statement and each message, and may crash before any step. The model uses the decision functions of the
+ * production code. A message may be delayed for any time, so the bank needs no clock. The charging process and the
+ * recovering processes have independent clocks.
  */
 export interface Rules {
   readonly conclude: typeof conclude;
   readonly recoveryStep: typeof recoveryStep;
-  readonly isMissing: typeof isMissing;
+  readonly isChargeMissing: typeof isChargeMissing;
   readonly needsLeaseBeforeCall: typeof needsLeaseBeforeCall;
   /** State of an attempt's row after the decision to reverse; undefined when the decision is not allowed. */
   readonly decide: (state: AttemptState) => AttemptState | undefined;
@@ -30,13 +31,16 @@ export interface Rules {
 export const PRODUCTION_RULES: Rules = {
   conclude,
   recoveryStep,
-  isMissing,
+  isChargeMissing,
   needsLeaseBeforeCall,
   decide: (state) => (CHARGEABLE_STATES.includes(state) ? 'reversing' : undefined),
   isTransitionAllowed: (from, to) => (ATTEMPT_TRANSITIONS[from] as readonly AttemptState[]).includes(to),
 };
 
-/** The bank's behaviour. `charges a blocked key`: the bank charges although it has confirmed that it never will under this key. */
+/**
+ * The bank's behaviour. `charges a blocked key`: the bank charges although it has confirmed that it never will under
+ * this key.
+ */
 export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
 export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];
 
@@ -59,25 +63,28 @@ export interface World {
   readonly key: Key;
   readonly payerTime: number;
   readonly recoveryTime: number;
-  readonly payer: { readonly at: PayerStep; readonly response?: AcquirerAnswer['kind'] };
-  /** The charge in transit to the bank, or the bank's response in transit back; it arrives even if its sender has crashed. */
-  readonly charge: 'none' | 'sent' | AcquirerAnswer['kind'];
+  readonly payer: { readonly at: PayerStep; readonly response?: AcquirerResponse['kind'] };
+  /**
+   * The charge in transit to the bank, or the bank's response in transit back; it arrives even if its sender has
+   * crashed.
+   */
+  readonly charge: 'none' | 'sent' | AcquirerResponse['kind'];
   readonly recoveries: readonly Recovery[];
 }
 
 interface Recovery {
   readonly at: RecoveryStep;
   readonly seen?: { readonly state: AttemptState; readonly startedAt: number };
-  readonly response?: AcquirerAnswer['kind'];
+  readonly response?: AcquirerResponse['kind'];
 }
 
 /** A key that is equal for worlds with the same future. The order of the two recovering processes does not matter. */
-export function identityOf({ payer, recoveries, ...world }: World): string {
+export function worldKey({ payer, recoveries, ...world }: World): string {
   const processes = recoveries.map(({ at, seen, response }) => [at, seen?.state, seen?.startedAt, response].join());
   return [...Object.values(world), payer.at, payer.response, ...processes.sort()].join('|');
 }
 
-export const START: World = {
+export const INITIAL_WORLD: World = {
   row: 'absent',
   startedAt: 0,
   payment: 'processing',
@@ -94,7 +101,7 @@ export const START: World = {
 export class Violation extends Error {}
 
 const DECLINE: DeclineCode = 'card.declined';
-function buildResponse(kind: AcquirerAnswer['kind']): AcquirerAnswer {
+function buildResponse(kind: AcquirerResponse['kind']): AcquirerResponse {
   switch (kind) {
     case 'approved':
       return { kind, acquirerReference: 'a' };
@@ -107,7 +114,7 @@ function buildResponse(kind: AcquirerAnswer['kind']): AcquirerAnswer {
   }
 }
 
-const RESPONSE_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
+const RESPONSE_OF_KEY: Record<Key, AcquirerResponse['kind']> = {
   none: 'notFound',
   approved: 'approved',
   declined: 'declined',
@@ -117,7 +124,7 @@ const RESPONSE_OF_KEY: Record<Key, AcquirerAnswer['kind']> = {
 };
 
 /** All worlds that one more step can lead to. */
-export function stepsFrom(world: World, bank: BankBehaviour, rules: Rules): World[] {
+export function listNextWorlds(world: World, bank: BankBehaviour, rules: Rules): World[] {
   return [
     ...nextValue(PAYER_TIMES, world.payerTime).map((payerTime) => ({ ...world, payerTime })),
     ...nextValue(RECOVERY_TIMES, world.recoveryTime).map((recoveryTime) => ({ ...world, recoveryTime })),
@@ -139,7 +146,7 @@ function bankSteps(world: World, bank: BankBehaviour): World[] {
 
 function payerSteps(world: World, rules: Rules): World[] {
   const { payer, charge, row } = world;
-  const to = (at: PayerStep, response?: AcquirerAnswer['kind']): World => ({
+  const to = (at: PayerStep, response?: AcquirerResponse['kind']): World => ({
     ...world,
     payer: response ? { at, response } : { at },
   });
@@ -148,7 +155,8 @@ function payerSteps(world: World, rules: Rules): World[] {
     case 'accept':
       return [{ ...to('check'), row: 'started', startedAt: world.payerTime }];
     case 'check': {
-      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime))) return [crashed, to('send')];
+      if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime)))
+        return [crashed, to('send')];
       const isLeased = CHARGEABLE_STATES.includes(row as AttemptState);
       return [crashed, isLeased ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
     }
@@ -156,7 +164,11 @@ function payerSteps(world: World, rules: Rules): World[] {
       return [crashed, { ...to('sent'), charge: 'sent' }];
     case 'sent':
       // Either a timeout or a lost response, or the response if it has arrived.
-      return [crashed, to('settle', 'unknown'), ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)])];
+      return [
+        crashed,
+        to('settle', 'unknown'),
+        ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)]),
+      ];
     case 'settle':
       return [
         crashed,
@@ -189,8 +201,11 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
     case 'query': {
       const seen = recovery.seen!;
       const ageMs = world.recoveryTime - seen.startedAt;
-      const received = (response: AcquirerAnswer['kind']): World =>
-        withRecovery(world, rules.isMissing(buildResponse(response), ageMs) ? { at: 'decide', seen } : { at: 'settle', response });
+      const received = (response: AcquirerResponse['kind']): World =>
+        withRecovery(
+          world,
+          rules.isChargeMissing(buildResponse(response), ageMs) ? { at: 'decide', seen } : { at: 'settle', response },
+        );
       return [crashed, received(RESPONSE_OF_KEY[world.key]), received('unknown')];
     }
     case 'decide': {
@@ -204,7 +219,8 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
         ...world,
         key: world.key === 'approved' || world.key === 'reversed' ? 'reversed' : 'blocked',
       } as const;
-      const received = (from: World, response: AcquirerAnswer['kind']): World => withRecovery(from, { at: 'settle', response });
+      const received = (from: World, response: AcquirerResponse['kind']): World =>
+        withRecovery(from, { at: 'settle', response });
       return [
         crashed,
         received(reversed, RESPONSE_OF_KEY[reversed.key]),
@@ -229,11 +245,14 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
 const isOpen = (row: World['row']): row is AttemptState =>
   row !== 'absent' && (CHARGEABLE_STATES.includes(row) || row === 'reversing');
 
-/** The first statement: records an end if the row allows it, or the state `unknown`. `isDone` is false if settleLocked must follow. */
+/**
+ * The first statement: records an end if the row allows it, or the state `unknown`. `isDone` is false if settleLocked
+ * must follow.
+ */
 function settle(
   world: World,
   rules: Rules,
-  kind: AcquirerAnswer['kind'],
+  kind: AcquirerResponse['kind'],
   then: (world: World, isDone: boolean) => World,
 ): World[] {
   const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
@@ -244,7 +263,7 @@ function settle(
 }
 
 /** The second statement, after a first statement without effect. */
-function settleLocked(world: World, kind: AcquirerAnswer['kind'], rules: Rules): World {
+function settleLocked(world: World, kind: AcquirerResponse['kind'], rules: Rules): World {
   const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
   const received = { ...world, isApprovalSeen: world.isApprovalSeen || kind === 'approved' };
   if (conclusion.kind === 'reverse') return move(received, 'reversing', rules);
@@ -259,7 +278,7 @@ function move(world: World, to: AttemptState, rules: Rules): World {
 }
 
 /** Checks the invariants of every world. */
-export function check(world: World, bank: BankBehaviour): void {
+export function checkInvariants(world: World, bank: BankBehaviour): void {
   const { payment, key } = world;
   if (payment === 'success' && key !== 'approved') throw new Violation(`success, but at the bank ${key}`);
   if (payment === 'failed' && key === 'approved' && bank !== 'charges a blocked key')
@@ -267,7 +286,7 @@ export function check(world: World, bank: BankBehaviour): void {
 }
 
 /** Lets the jobs end the attempt and reverse charges that must be reversed. Then checks the final invariants. */
-export function checkEnd(end: World, bank: BankBehaviour, rules: Rules): void {
+export function checkFinalInvariants(end: World, bank: BankBehaviour, rules: Rules): void {
   let world: World = { ...end, recoveryTime: 900_000 };
   for (let run = 1; isOpen(world.row); run++) {
     if (run > 3) throw new Violation(`stays ${world.row}`);
@@ -276,11 +295,11 @@ export function checkEnd(end: World, bank: BankBehaviour, rules: Rules): void {
     while (world.recoveries[0]!.at !== 'end') {
       const steps = recoverySteps(world, 0, rules);
       world = steps[1] ?? { ...world, recoveries: [{ at: 'end' }] };
-      check(world, bank);
+      checkInvariants(world, bank);
     }
   }
   if (world.needsReversal && world.key === 'approved') world = { ...world, key: 'reversed' };
-  check(world, bank);
+  checkInvariants(world, bank);
   if (world.row !== 'absent' && world.payment === 'processing') throw new Violation('stays processing');
   const { payment, key } = world;
   // If a bank charges a blocked key and the response is lost, only a reconciliation can find it.

@@ -5,26 +5,26 @@ import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
 import { anEvent, type HeldLocks, holdLocks } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { CHARGEABLE_STATES, endOf } from '../../src/payments/attempt.js';
+import { CHARGEABLE_STATES, attemptEndFor } from '../../src/payments/attempt.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
-import { aPayable } from '../builders.js';
+import { buildPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
-import { anOpenAttempt, aRoute } from './open-attempt.js';
+import { createOpenAttempt, buildRoute } from './open-attempt.js';
 
-export const APPROVED = endOf({ kind: 'approved', acquirerReference: 'a-1' });
-export const DECLINED = endOf({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
+export const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
+export const DECLINED = attemptEndFor({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
 
 /** Another simulated process of the service: a repository with its own connection pool. */
-export interface Replica {
+export interface TestReplica {
   readonly payments: PaymentRepository;
   readonly events: EventLog;
   readonly dataSource: DataSource;
   stop(): Promise<void>;
 }
 
-export async function startReplica(processor: Processor): Promise<Replica> {
+export async function startReplica(processor: Processor): Promise<TestReplica> {
   const { url } = processor.dataSource.options as { url: string };
   const dataSource = await newDataSource({ url, applicationName: `replica ${randomUUID()}` }).initialize();
   const events = new EventLog(dataSource, processor.clock);
@@ -47,15 +47,15 @@ export function acceptWith(
     try: nth,
     now,
   };
-  return payments.accept(payable, acceptedPayment({ payable, ...terms }), aRoute(payable));
+  return payments.accept(payable, acceptedPayment({ payable, ...terms }), buildRoute(payable));
 }
 
 /** Creates a payable that is stored before its first payment. */
-export async function aKnownPayable(
+export async function createStoredPayable(
   processor: Processor,
   over: Partial<PayableDescriptor> = {},
 ): Promise<PayableDescriptor> {
-  const payable = aPayable(over);
+  const payable = buildPayable(over);
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   return payable;
 }
@@ -68,7 +68,7 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
 
 /** Blocks both concurrent batches, so that further acceptances wait for the next batches until `release`. */
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
-  const payables = [await aKnownPayable(processor), await aKnownPayable(processor)];
+  const payables = [await createStoredPayable(processor), await createStoredPayable(processor)];
   const lock = await lockPayables(processor, payables);
   return withResults(
     lock,
@@ -78,7 +78,7 @@ export async function holdAccepts(processor: Processor, payments: PaymentReposit
 
 /** Blocks both concurrent batches of settlements: see {@link holdAccepts}. */
 export async function holdSettlements(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
-  const attempts = [await anOpenAttempt(processor), await anOpenAttempt(processor)];
+  const attempts = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
   const lock = await lockPayables(
     processor,
     attempts.map(({ payment }) => payment.payable),
@@ -93,7 +93,8 @@ function withResults(lock: HeldLocks, heldResults: readonly Promise<unknown>[]):
   return {
     release: async () => {
       await lock.release();
-      if ((await Promise.all(heldResults)).includes(undefined)) throw new Error('A held statement has changed nothing.');
+      if ((await Promise.all(heldResults)).includes(undefined))
+        throw new Error('A held statement has changed nothing.');
     },
   };
 }

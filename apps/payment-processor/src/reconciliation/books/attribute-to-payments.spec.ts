@@ -25,9 +25,9 @@ it('the same difference in books of two services is attributed to the payments o
 
 it('a row that the books contain unexpectedly is missing in the payments, and a row that the books lack is unexpected there', () => {
   const unexpected = { kind: 'unexpected', field: null } as const;
-  expect(attributeToPayments([buildDifference('retrieval', unexpected), buildDifference('history', unexpected)])).toMatchObject(
-    [{ book: 'payments', kind: 'missing' }],
-  );
+  expect(
+    attributeToPayments([buildDifference('retrieval', unexpected), buildDifference('history', unexpected)]),
+  ).toMatchObject([{ book: 'payments', kind: 'missing' }]);
   const missing = { kind: 'missing', field: null } as const;
   expect(attributeToPayments([buildDifference('ledger', missing), buildDifference('history', missing)])).toMatchObject([
     { book: 'payments', kind: 'unexpected' },
@@ -41,7 +41,10 @@ it.each<[string, BookDifference[]]>([
     [buildDifference('history', { kind: 'missing' }), buildDifference('sessions', { kind: 'missing' })],
   ],
   ['differences of different payments', [buildDifference('stream'), buildDifference('sessions', { key: 'OTHER' })]],
-  ['differences of different merchants', [buildDifference('stream'), buildDifference('sessions', { merchantId: 1002 })]],
+  [
+    'differences of different merchants',
+    [buildDifference('stream'), buildDifference('sessions', { merchantId: 1002 })],
+  ],
   ['differences of different modes', [buildDifference('stream'), buildDifference('sessions', { mode: 'live' })]],
 ])('%s are not attributed to the payments', (_, differences) =>
   expect(attributeToPayments(differences)).toEqual(differences),

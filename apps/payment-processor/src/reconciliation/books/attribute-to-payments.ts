@@ -1,7 +1,10 @@
 import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
-/** Service of each book. Two books of one service do not confirm each other: both may lag, or may be restored from the same backup. */
+/**
+ * Service of each book. Two books of one service do not confirm each other: both may lag, or may be restored from the
+ * same backup.
+ */
 const SERVICE_OF_BOOK: Readonly<Record<BookName, string>> = {
   ledger: 'ledger',
   acquirer: 'acquirer',
@@ -16,9 +19,10 @@ const SERVICE_OF_BOOK: Readonly<Record<BookName, string>> = {
 const WITHOUT_EVENTS: readonly string[] = ['ledger', 'acquirer'];
 
 /**
- * Each book is compared with the payments. When books of at least two services contradict a payment in the same way, the payment itself
- * was changed. Then one difference for the book `payments` replaces the differences of the other books. A row that is missing only in
- * books that depend on events may still be in transit, so such differences are not attributed to the payments.
+ * Each book is compared with the payments. When books of at least two services contradict a payment in the same way,
+ * the payment itself was changed. Then one difference for the book `payments` replaces the differences of the other
+ * books. A row that is missing only in books that depend on events may still be in transit, so such differences are not
+ * attributed to the payments.
  */
 export function attributeToPayments(differences: readonly BookDifference[]): BookDifference[] {
   const services = new Map<string, Set<string>>();
@@ -39,7 +43,10 @@ export function attributeToPayments(differences: readonly BookDifference[]): Boo
   return [...attributed.values(), ...differences.filter((difference) => !isAttributed(difference))];
 }
 
-/** Merchant, mode, kind and payment reference. The keys of ledger, statement and notices begin with the payment reference. */
+/**
+ * Merchant, mode, kind and payment reference. The keys of ledger, statement and notices begin with the payment
+ * reference.
+ */
 function groupKeyOf({ merchantId, mode, kind, key }: BookDifference): string {
   return [merchantId, mode, kind, key.split(/[ /#]/)[0]].join(' ');
 }

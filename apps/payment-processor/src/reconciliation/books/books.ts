@@ -34,8 +34,9 @@ import { EXPECTED_LEDGER, LEDGER_BOOK } from './ledger-book.query.js';
 import { EXPECTED_STATEMENT, STATEMENT_BOOK } from './statement-book.query.js';
 
 /**
- * Names of the books, in the order of the report. A book is a set of rows that must correspond to the payments, for example the ledger,
- * the acquirer's statement or a read model of another service. The reconciliation compares each book with the payments.
+ * Names of the books, in the order of the report. A book is a set of rows that must correspond to the payments, for
+ * example the ledger, the acquirer's statement or a read model of another service. The reconciliation compares each
+ * book with the payments.
  */
 export const BOOK_NAMES = [
   'ledger',
@@ -49,7 +50,10 @@ export const BOOK_NAMES = [
 ] as const;
 export type BookName = (typeof BOOK_NAMES)[number];
 
-/** A source of the rows of a book. A comparison has two: one computes the expected rows from the payments, the other reads the book. */
+/**
+ * A source of the rows of a book. A comparison has two: one computes the expected rows from the payments, the other
+ * reads the book.
+ */
 export interface BookSource {
   digests(range: BookRange, options: Pick<DigestOptions, 'merchantId' | 'after'>): Promise<DigestPage>;
   lines(range: BookRange, owner: BookOwner, options: Pick<LinesOptions, 'after'>): Promise<LinesPage>;
@@ -75,7 +79,7 @@ const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** The books of all services. This service's books are read by SQL, the books of other services by commands. */
 @Injectable()
-export class Books {
+export class ReconciliationBooks {
   private readonly expected: Readonly<Record<BookName, BookReader>>;
   private readonly ledger: BookReader;
   private readonly statement: BookReader;
@@ -102,7 +106,10 @@ export class Books {
     const noParameters = () => Promise.resolve([]);
     const watermarkOnly = () => Promise.resolve([watermark]);
     const watermarkAndReversals = async (range: BookRange) => [watermark, await reversals(range)];
-    const watermarkReversalsAndSites = async (range: BookRange) => [...(await watermarkAndReversals(range)), JSON.stringify(notifiedSites)];
+    const watermarkReversalsAndSites = async (range: BookRange) => [
+      ...(await watermarkAndReversals(range)),
+      JSON.stringify(notifiedSites),
+    ];
     const sources: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, BookSource]>> = {
       ledger: [noParameters, localSource(this.ledger, noParameters)],
       acquirer: [watermarkOnly, localSource(this.statement, () => Promise.resolve([runId]))],
@@ -166,7 +173,8 @@ export class Books {
 function localSource(reader: BookReader, getExtraParameters: (range: BookRange) => Promise<unknown[]>): BookSource {
   return {
     digests: async (range, options) => reader.digests(range, { ...options, extras: await getExtraParameters(range) }),
-    lines: async (range, owner, options) => reader.lines(range, owner, { ...options, extras: await getExtraParameters(range) }),
+    lines: async (range, owner, options) =>
+      reader.lines(range, owner, { ...options, extras: await getExtraParameters(range) }),
   };
 }
 

@@ -24,7 +24,8 @@ const compareSources = (expected: BookSource, found: BookSource, isOfDay = true)
 
 test('the result contains at most MAX_DIFFERENCES_PER_MERCHANT differences of a merchant, and at least one of each merchant that differs', async () => {
   const { differences } = await compareSources(buildSource({ 1: 25, 2: 1, 3: 7 }), buildSource({ 3: 7 }));
-  const countFor = (merchantId: number) => differences.filter((difference) => difference.merchantId === merchantId).length;
+  const countFor = (merchantId: number) =>
+    differences.filter((difference) => difference.merchantId === merchantId).length;
   expect([countFor(1), countFor(2), countFor(3)]).toEqual([MAX_DIFFERENCES_PER_MERCHANT, 1, 0]);
 });
 
@@ -38,5 +39,8 @@ test('after a thousand differences, the result contains only one difference of t
 test('a book that has deleted rows of a day is not compared for that day, but is compared for ranges that must be empty', async () => {
   const found = buildSource({ 1: 1 }, '2026-03-01T00:30:00.000Z');
   expect(await compareSources(buildSource({}), found)).toMatchObject({ isRetained: false, differences: [] });
-  expect(await compareSources(buildSource({}), found, false)).toMatchObject({ isRetained: true, differences: [{ merchantId: 1 }] });
+  expect(await compareSources(buildSource({}), found, false)).toMatchObject({
+    isRetained: true,
+    differences: [{ merchantId: 1 }],
+  });
 });

@@ -27,7 +27,10 @@ export interface BookComparison {
 
 /** Limit of reported differences for a merchant, mode, book and range. Further differences are not counted. */
 export const MAX_DIFFERENCES_PER_MERCHANT = 20;
-/** After this number of differences of a book and range, lines are no longer compared. Differing digests are still reported. */
+/**
+ * After this number of differences of a book and range, lines are no longer compared. Differing digests are still
+ * reported.
+ */
 const MAX_DIFFERENCES = 1_000;
 
 /**
@@ -49,11 +52,21 @@ export async function compareBook(
   for (const owner of findDifferingOwners(expectedPage.digests, foundPage.digests)) {
     const ownerFields = { book: name, merchantId: owner.merchantId, mode: owner.mode };
     if (differences.length >= MAX_DIFFERENCES) {
-      differences.push({ ...ownerFields, key: range.from, kind: 'differs', field: 'digest', expected: null, found: null });
+      differences.push({
+        ...ownerFields,
+        key: range.from,
+        kind: 'differs',
+        field: 'digest',
+        expected: null,
+        found: null,
+      });
       continue;
     }
     let countOfOwner = 0;
-    for await (const difference of differencesBetween(readLines(expected, range, owner), readLines(found, range, owner))) {
+    for await (const difference of differencesBetween(
+      readLines(expected, range, owner),
+      readLines(found, range, owner),
+    )) {
       differences.push({ ...ownerFields, ...difference });
       if (++countOfOwner === MAX_DIFFERENCES_PER_MERCHANT) break;
     }
@@ -61,7 +74,11 @@ export async function compareBook(
   return { isRetained: true, differences, digests: foundPage.digests };
 }
 
-async function readAllDigests(source: BookSource, range: BookRange, merchantId: number | undefined): Promise<DigestPage> {
+async function readAllDigests(
+  source: BookSource,
+  range: BookRange,
+  merchantId: number | undefined,
+): Promise<DigestPage> {
   const digests: BookDigest[] = [];
   for (let after: BookOwner | undefined; ;) {
     const page = await source.digests(range, { merchantId, after });
@@ -75,7 +92,9 @@ async function readAllDigests(source: BookSource, range: BookRange, merchantId: 
 /** Merchants and modes whose digests differ. A missing digest equals a digest without final rows. */
 function findDifferingOwners(expectedDigests: readonly BookDigest[], foundDigests: readonly BookDigest[]): BookOwner[] {
   const ownerKeyOf = ({ merchantId, mode }: BookOwner): string => `${merchantId} ${mode}`;
-  const [expected, found] = [expectedDigests, foundDigests].map((digests) => new Map(digests.map((digest) => [ownerKeyOf(digest), digest])));
+  const [expected, found] = [expectedDigests, foundDigests].map(
+    (digests) => new Map(digests.map((digest) => [ownerKeyOf(digest), digest])),
+  );
   const owners = new Map([...expectedDigests, ...foundDigests].map((digest) => [ownerKeyOf(digest), digest]));
   const contentOf = (digest: BookDigest | undefined): string => `${digest?.count ?? 0} ${digest?.hash ?? 0}`;
   return [...owners]

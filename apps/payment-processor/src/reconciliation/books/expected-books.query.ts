@@ -1,8 +1,9 @@
 import { isoTime, uuidFrom } from '@svc/messaging';
 
 /**
- * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for {@link BookReader}.
- * The first parameter after the range is the watermark. A row that became final at or after the watermark is open, that is, not compared.
+ * The statements that compute the expected rows of every book from the tables of payments, refunds and payables, for
+ * {@link BookReader}. The first parameter after the range is the watermark. A row that became final at or after the
+ * watermark is open, that is, not compared.
  */
 
 const COLUMNS = `p.payment_reference, p.reference, p.state, p.amount, p.tip_amount, p.processed_amount, p.method_type, p.method_label,
@@ -61,7 +62,9 @@ const NOTICE = `jsonb_build_object(
 const REFUND_NOTICE = `jsonb_build_object('type', 'refund', 'refund', jsonb_build_object(
            'refundReference', refund_id, 'amount', refund_amount, 'status', refund_state, 'createdUTCDate', ${isoTime('created_at')}))`;
 
-/** Notices of payments, of refunds (selected by the time in their ids) and of reversals (the fourth parameter, as JSON). */
+/**
+ * Notices of payments, of refunds (selected by the time in their ids) and of reversals (the fourth parameter, as JSON).
+ */
 const NOTICES = `
   SELECT mode, merchant_id, site_id, accepted_at AS at, payment_reference, payment_reference AS key, ${STATUS_TEXT} AS status,
          ${TENDERED} AS amount, open, CASE WHEN final THEN ${NOTICE} || '{"type": "payment"}' END AS line

@@ -12,7 +12,11 @@ async function findDifferences(expected: readonly BookLine[], found: readonly Bo
   return result;
 }
 
-const buildLine = (key: string, line: LineFields | null = { amount: 100 }, open = false): BookLine => ({ key, line, open });
+const buildLine = (key: string, line: LineFields | null = { amount: 100 }, open = false): BookLine => ({
+  key,
+  line,
+  open,
+});
 
 const FIELDS = fc.record({
   amount: fc.integer({ min: 0, max: 1_000_000 }),
@@ -86,11 +90,15 @@ describe('a row that is open', () => {
   });
 
   it('is compared if it is final and only its delivery is open', async () => {
-    expect(await findDifferences([buildLine('a')], [buildLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'differs' }]);
+    expect(await findDifferences([buildLine('a')], [buildLine('a', { amount: 7 }, true)])).toMatchObject([
+      { kind: 'differs' },
+    ]);
     expect(await findDifferences([], [buildLine('a', { amount: 7 }, true)])).toMatchObject([{ kind: 'unexpected' }]);
   });
 
   it('does not prevent the comparison of the next rows', async () => {
-    expect(await findDifferences([buildLine('a', null, true), buildLine('b')], [])).toMatchObject([{ key: 'b', kind: 'missing' }]);
+    expect(await findDifferences([buildLine('a', null, true), buildLine('b')], [])).toMatchObject([
+      { key: 'b', kind: 'missing' },
+    ]);
   });
 });

@@ -19,8 +19,8 @@ export interface Difference {
 export type Lines = AsyncIterable<BookLine>;
 
 /**
- * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the differences. Skips a row
- * that is open in one of the two: it is not final, or has become final only a moment ago.
+ * Reads the expected and the found lines in parallel in the order of their keys (a merge join), and yields the
+ * differences. Skips a row that is open in one of the two: it is not final, or has become final only a moment ago.
  */
 export async function* differencesBetween(expected: Lines, found: Lines): AsyncGenerator<Difference> {
   const [expectedLines, foundLines] = [expected[Symbol.asyncIterator](), found[Symbol.asyncIterator]()];
@@ -30,7 +30,10 @@ export async function* differencesBetween(expected: Lines, found: Lines): AsyncG
       expectedLine.done === true ? undefined : expectedLine.value,
       foundLine.done === true ? undefined : foundLine.value,
     );
-    const difference = compareLines(order <= 0 ? toLine(expectedLine) : undefined, order >= 0 ? toLine(foundLine) : undefined);
+    const difference = compareLines(
+      order <= 0 ? toLine(expectedLine) : undefined,
+      order >= 0 ? toLine(foundLine) : undefined,
+    );
     if (difference) yield difference;
     if (order <= 0) expectedLine = await expectedLines.next();
     if (order >= 0) foundLine = await foundLines.next();
@@ -52,11 +55,19 @@ function compareLines(expectedLine: BookLine | undefined, foundLine: BookLine | 
   const key = (expectedLine ?? foundLine)!.key;
   if (expectedLine?.open || (foundLine?.open && foundLine.line === null)) return undefined;
   if (!foundLine?.line)
-    return expectedLine?.line ? { key, kind: 'missing', field: null, expected: expectedLine.line, found: null } : undefined;
+    return expectedLine?.line
+      ? { key, kind: 'missing', field: null, expected: expectedLine.line, found: null }
+      : undefined;
   if (!expectedLine?.line) return { key, kind: 'unexpected', field: null, expected: null, found: foundLine.line };
   const field = firstDifferentField(expectedLine.line, foundLine.line);
   if (field === undefined) return undefined;
-  return { key, kind: 'differs', field, expected: expectedLine.line[field] ?? null, found: foundLine.line[field] ?? null };
+  return {
+    key,
+    kind: 'differs',
+    field,
+    expected: expectedLine.line[field] ?? null,
+    found: foundLine.line[field] ?? null,
+  };
 }
 
 /** The first different field in the order of the names, so that the result is deterministic. */
