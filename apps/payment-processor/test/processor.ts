@@ -83,23 +83,23 @@ export interface PayOptions {
 }
 
 /** Reads all records of the simulated bank: charges, reversals, refunds and stored cards. */
-export function readBankRecords({ bankFile: books }: Pick<Processor, 'books'>): Record<string, unknown>[] {
+export function readBankRecords({ bankFile: books }: Pick<Processor, 'bankFile'>): Record<string, unknown>[] {
   const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 export async function startProcessor(env: Record<string, string> = {}): Promise<Processor> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-acquirer-'));
-  const bankFilePath = join(folder, 'charges.jsonl');
+  const bankFile = join(folder, 'charges.jsonl');
   const clock = new ManualClock();
   const acquirer = await startSimulatedAcquirer(
-    { SVC_ACQUIRER_STORE: bankFilePath, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
+    { SVC_ACQUIRER_STORE: bankFile, SVC_ACQUIRER_LIVE: env['SVC_ACQUIRER_LIVE'] },
     () => clock.now(),
   );
   const broker = new EmbeddedBroker();
-  const shown: ShowPayment[] = [];
+  const showPaymentCommands: ShowPayment[] = [];
   await broker.respond(ShowPaymentV1.name, (command) => {
-    shown.push(command as ShowPayment);
+    showPaymentCommands.push(command as ShowPayment);
     return Promise.resolve({ ok: true, reply: { shown: true } });
   });
   const findTillInvoice: Processor['findTillInvoice'] = jest.fn();
@@ -145,9 +145,9 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
   return {
     ...testService,
     cardKey: cardKey!.payload.publicJwk,
-    showPaymentCommands: shown,
+    showPaymentCommands,
     findTillInvoice,
-    bankFile: bankFilePath,
+    bankFile,
     pay: async (payable, { command = {}, ...options } = {}) =>
       commands.request(ChargeCardV1, {
         payable: payable as PayableDescriptor,
@@ -177,7 +177,7 @@ export async function startProcessor(env: Record<string, string> = {}): Promise<
     },
     chargedReferences: () => {
       const last = new Map<string, ChargeRecord>();
-      for (const record of readBankRecords({ bankFile: bankFilePath }))
+      for (const record of readBankRecords({ bankFile }))
         if (typeof record['key'] === 'string') last.set(record['key'], record as unknown as ChargeRecord);
       return [...last.values()]
         .filter(({ outcome }) => outcome === 'approved')
