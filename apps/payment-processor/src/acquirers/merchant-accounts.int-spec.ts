@@ -2,7 +2,7 @@ import { httpClient, type HttpResponse } from '@svc/testing';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createMerchant, createPartner, openInvoice } from '../../test/partner.js';
-import { readBankRecords, type Processor, startProcessor } from '../../test/processor.js';
+import { type Processor, readBankRecords, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { Acquirer } from './acquirer.js';
 import { MerchantAccountRepository } from './merchant-account.repository.js';

@@ -196,10 +196,10 @@ test('a rotation that waits for a concurrent rotation is rejected with 409 and c
   ]);
   const rotation = admin('POST', PATH);
   await waitUntil('the rotation to wait for the row', 10_000, async () => {
-    const waiting = await processor.dataSource.query<unknown[]>(
+    const blockedSessions = await processor.dataSource.query<unknown[]>(
       `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );
-    return waiting.length === 1;
+    return blockedSessions.length === 1;
   });
   await concurrentRotation.query(
     `INSERT INTO card_keys (kid, public_jwk, sealed_private_key, created_at, current, version) VALUES ($1, '{}', 'x', $2, true, 2)`,

@@ -8,10 +8,10 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
-import { type CardKey, MAX_ACCEPTED_CARD_KEYS, canDecryptCards } from './card-key.js';
+import { canDecryptCards,type CardKey, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
-import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';
 import { checkDecryptedCard } from './decrypted-card.js';
+import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';
 
 /** Longer values are rejected; a real encrypted card has about 700 characters. */
 const MAX_ENCRYPTED_CARD_LENGTH = 4096;

@@ -30,7 +30,7 @@ function withHeader(jwe: string, change: (header: Record<string, unknown>) => un
 const replacePart = (index: number, change: (part: string) => string) => (jwe: string) =>
   jwe
     .split('.')
-    .map((part, at) => (at === index ? change(part) : part))
+    .map((part, partIndex) => (partIndex === index ? change(part) : part))
     .join('.');
 
 describe('an encrypted card', () => {

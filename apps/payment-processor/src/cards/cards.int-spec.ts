@@ -83,7 +83,7 @@ test('a card encrypted for its owner is stored without a CVV, and rejected for a
 });
 
 test('only the owner may use and delete a card', async () => {
-  const [customer, otherCustomer, stranger] = [
+  const [customer, otherCustomer, otherPartner] = [
     await partner.customer(),
     await partner.customer(),
     await createPartner(processor),
@@ -104,12 +104,12 @@ test('only the owner may use and delete a card', async () => {
     await payStatus(partner, tokenOfCustomer, { customer: { id: customer.customerReference.toUpperCase() } }),
   ).toBe(201);
   expect(await payStatus(partner, tokenOfCustomer, { customer: { id: otherCustomer.customerReference } })).toBe(404);
-  for (const token of [tokenOfCustomer, tokenOfOrganisation]) expect(await payStatus(stranger, token)).toBe(404);
+  for (const token of [tokenOfCustomer, tokenOfOrganisation]) expect(await payStatus(otherPartner, token)).toBe(404);
 
   const deleteStatus = async (caller: { call: PartnerUnderTest['call'] }, token: string) =>
     (await caller.call('DELETE', `/v1/cards/${token}`)).status;
   expect(await deleteStatus(otherCustomer, tokenOfCustomer)).toBe(404);
-  expect(await deleteStatus(stranger, tokenOfCustomer)).toBe(404);
+  expect(await deleteStatus(otherPartner, tokenOfCustomer)).toBe(404);
   expect(await deleteStatus(customer, tokenOfOrganisation)).toBe(404);
   expect(await deleteStatus(partner, tokenOfCustomer)).toBe(204);
   expect(await deleteStatus(partner, tokenOfOrganisation)).toBe(204);

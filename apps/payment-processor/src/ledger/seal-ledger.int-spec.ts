@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, openOlderTransaction } from '@svc/testing';
-import { forge, readSeals, type TransferWriter, createTransferWriter } from '../../test/ledger.js';
+import { createTransferWriter,forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 import { SealLedger } from './seal-ledger.js';
@@ -81,9 +81,9 @@ describe('seals', () => {
     const rows = await processor.dataSource.query<Record<string, unknown>[]>(
       `SELECT t.*, t.txid::text AS txid, (extract(epoch FROM t.created_at) * 1000000)::bigint AS created_at FROM transfers t ORDER BY t.txid, t.position`,
     );
-    const sha256 = (...parts: (string | Buffer)[]): Buffer => {
+    const sha256 = (...inputs: (string | Buffer)[]): Buffer => {
       const hash = createHash('sha256');
-      for (const part of parts) hash.update(part);
+      for (const input of inputs) hash.update(input);
       return hash.digest();
     };
     /** The row as PostgreSQL writes jsonb: shorter column names come first. */

@@ -1,10 +1,10 @@
 import { updatesOf } from '@svc/testing';
 import {
   acceptWith,
-  createStoredPayable,
   APPROVED,
-  type TestReplica,
+  createStoredPayable,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { CHARGEABLE_STATES } from '../payments/attempt.js';

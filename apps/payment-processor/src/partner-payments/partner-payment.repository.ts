@@ -25,7 +25,7 @@ import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { asSnapshot, readFeeTerms, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow,readFeeTerms } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {

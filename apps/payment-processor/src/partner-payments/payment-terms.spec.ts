@@ -1,12 +1,12 @@
 import type { MakePaymentRequest, MerchantFeatures } from '@svc/contracts';
 import { DomainError } from '@svc/kernel';
 import {
-  checkTerms,
-  resolveCustomer,
-  computeFingerprint,
   addRegisteredName,
+  checkTerms,
+  computeFingerprint,
   type Payer,
   type PaymentTerms,
+  resolveCustomer,
 } from './payment-terms.js';
 
 const SERVICE: Payer = { organisationId: 'o-1', customerReference: undefined };

@@ -56,7 +56,7 @@ describe('a payable that changes after it was read', () => {
     ['an earlier version', `version = version - 1`, { version: 1, tries: 1 }],
   ])('is read again when it has %s, and its event contains the next version', async (_, change, expected) => {
     const invoice = await openInvoice(processor, merchant);
-    const other = await openInvoice(processor, merchant);
+    const otherInvoice = await openInvoice(processor, merchant);
     changeAfterReading(change);
     const { status, body } = await partner.pay(invoice);
     expect([status, body.status]).toEqual([201, 'success']);
@@ -64,7 +64,7 @@ describe('a payable that changes after it was read', () => {
       ({ payload }) => payload.paymentReference === body.paymentReference,
     );
     expect(event!.payload.payable).toMatchObject(expected);
-    expect(await findPayments(other.payableId)).toEqual([]);
+    expect(await findPayments(otherInvoice.payableId)).toEqual([]);
   });
 
   test('is not paid by an external payment when it has expired', async () => {

@@ -54,8 +54,8 @@ export class ResolveCode {
   }
 
   private async resolveOwnCode(payer: PayerScope, code: string): Promise<ResolvedCode | undefined> {
-    const found = await this.payments.findPayableByCode(payer, code);
-    if (found) return { payableId: found.payable.payableId, isStatic: false, payableToPay: found };
+    const payableToPay = await this.payments.findPayableByCode(payer, code);
+    if (payableToPay) return { payableId: payableToPay.payable.payableId, isStatic: false, payableToPay };
     const request = { mode: payer.mode, code };
     const { invoiceReference } = await this.commands.request(FindTillInvoiceV1, request, DECODER_TIMEOUT_MS);
     return invoiceReference === undefined ? undefined : { payableId: invoiceReference, isStatic: true };

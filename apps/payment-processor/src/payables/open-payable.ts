@@ -7,8 +7,8 @@ import { ClosePayable } from './close-payable.js';
 import { PayableRepository } from './payable.repository.js';
 
 /**
- * Opens a payable, and closes the payable that it replaces (D6), in one transaction. Therefore never both can be paid,
- * and nothing is opened when the replaced payable is reserved or paid.
+ * Opens a payable, and closes the payable that it replaces (D6), in one transaction. Therefore at most one
+ * of the two can be paid, and nothing is opened when the replaced payable is reserved or paid.
  */
 @Injectable()
 export class OpenPayable {

@@ -1,12 +1,12 @@
 import type { PayableState } from '@svc/contracts';
 import fc from 'fast-check';
 import {
+  findRefusal,
+  findRefusalByState,
   PAYABLE_TRANSITIONS,
   type PayableRefusal,
   type PayableRequest,
   type PayableTerms,
-  findRefusal,
-  findRefusalByState,
 } from './payable.js';
 
 test('a payable must be reserved before it is paid, and the states paid, refused and closed are final', () => {

@@ -74,9 +74,9 @@ export class PayablesConsumer {
   @MessagePattern(FindPayableV1)
   async find({ payableId }: { payableId: string }): Promise<{ payable?: PayableSnapshot }> {
     if (!isUuid(payableId)) throw invalidField('payableId', 'payableId must be a UUID');
-    const found = await this.payables.find(payableId);
-    if (!found) return {};
-    const { state, version, tries } = found;
+    const payable = await this.payables.find(payableId);
+    if (!payable) return {};
+    const { state, version, tries } = payable;
     return { payable: { payableId, state, version, tries } };
   }
 

@@ -1,17 +1,17 @@
 import {
   BANK_BEHAVIOURS,
   type BankBehaviour,
-  checkInvariants,
   checkFinalInvariants,
-  worldKey,
-  PRODUCTION_RULES,
-  type Rules,
+  checkInvariants,
   INITIAL_WORLD,
   listNextWorlds,
+  PRODUCTION_RULES,
+  type Rules,
   type World,
+  worldKey,
 } from '../../test/attempts/attempt-model.js';
 import type { AcquirerResponse, AttemptState, Conclusion } from './attempt.js';
-import { CHARGEABLE_STATES, conclude, attemptEndFor, recoveryStep } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES, conclude, recoveryStep } from './attempt.js';
 
 interface Exploration {
   /** Number of possible orders of the steps, from the acceptance to the last step. */

@@ -119,7 +119,7 @@ export function conclude(state: AttemptState, response: AcquirerResponse): Concl
       return state === 'approved' ? NO_EFFECT : INCIDENT_WITH_REVERSAL;
     case 'declined':
       if (CHARGEABLE_STATES.includes(state)) return { kind: 'end', end: attemptEndFor(response) };
-      // A reversal can overtake the response to the charge. Then no money moved, which is what the row already says.
+      // A reversal can overtake the response to the charge. Then no money moved, which is consistent with the row.
       return state === 'approved' || state === 'reversed' ? INCIDENT : NO_EFFECT;
     case 'verificationRequired':
     case 'notAttempted':

@@ -20,11 +20,11 @@ export type ChargeResult =
    * the payment.
    */
   | { readonly kind: 'charged'; readonly payment: PaymentSnapshot | undefined }
-  /** Nothing was accepted, and nothing is charged. */
+  /** The payable was not available, so no payment was accepted or charged. */
   | { readonly kind: 'notAccepted' }
-  /** No slot at the acquirer was free in time: nothing was accepted, and nothing is charged. */
+  /** No slot at the acquirer was free in time, so no payment was accepted or charged. */
   | { readonly kind: 'busy' }
-  /** No acquirer accepts payments of this merchant and mode: nothing was accepted, and nothing is charged. */
+  /** No acquirer accepts payments of this merchant and mode, so no payment was accepted or charged. */
   | { readonly kind: 'modeUnavailable' };
 
 /** A request to charge. */

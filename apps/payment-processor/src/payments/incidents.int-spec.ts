@@ -1,6 +1,6 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerResponse } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';

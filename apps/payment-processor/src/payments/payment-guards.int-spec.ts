@@ -4,12 +4,12 @@
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { acceptPayment, createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { acceptPayment, changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
+import { attemptEndFor,CHARGEABLE_STATES } from './attempt.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => processor.stop());
 
 const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
-const attemptIds = (found: readonly { attemptId: string }[]): string[] =>
-  found.map(({ attemptId }) => attemptId).sort();
+const attemptIds = (attempts: readonly { attemptId: string }[]): string[] =>
+  attempts.map(({ attemptId }) => attemptId).sort();
 
 describe('a payment is not accepted', () => {
   const readPayable = async (payableId: string): Promise<unknown> =>
@@ -104,11 +104,11 @@ describe('an outcome changes nothing', () => {
   });
 
   test('if it belongs to another payment', async () => {
-    const [open, other] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
-    const before = await readPaymentRows(processor, other.paymentId);
+    const [open, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+    const before = await readPaymentRows(processor, otherAttempt.paymentId);
     expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
     expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    expect(await readPaymentRows(processor, other.paymentId)).toEqual(before);
+    expect(await readPaymentRows(processor, otherAttempt.paymentId)).toEqual(before);
   });
 
   test('if it is repeated', async () => {
@@ -122,7 +122,7 @@ describe('an outcome changes nothing', () => {
 });
 
 test('only an attempt without an outcome becomes unknown', async () => {
-  const [open, ended, other] = [
+  const [open, ended, otherAttempt] = [
     await createOpenAttempt(processor),
     await createOpenAttempt(processor),
     await createOpenAttempt(processor),
@@ -130,7 +130,7 @@ test('only an attempt without an outcome becomes unknown', async () => {
   await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
   const nextQueryAt = processor.clock.later(60_000);
   for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextQueryAt);
-  const states = await Promise.all([open, ended, other].map(({ paymentId }) => readPaymentRows(processor, paymentId)));
+  const states = await Promise.all([open, ended, otherAttempt].map(({ paymentId }) => readPaymentRows(processor, paymentId)));
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
@@ -154,7 +154,7 @@ describe('the decision to reverse and the late lease of a call:', () => {
       decideToReverse,
       (open: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(open),
     ]) {
-      const [open, other] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+      const [open, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
       if (state !== 'started')
         await changeRow(
           processor,
@@ -163,7 +163,7 @@ describe('the decision to reverse and the late lease of a call:', () => {
         );
       expect(await operation(open)).toBe(isAllowed);
       expect(await readAttemptStates(open)).toEqual([isAllowed && operation === decideToReverse ? 'reversing' : state]);
-      expect(await readAttemptStates(other)).toEqual(['started']);
+      expect(await readAttemptStates(otherAttempt)).toEqual(['started']);
     }
   });
 
@@ -203,14 +203,14 @@ describe('attempts to recover', () => {
     const createdAttempts = [await createAttempt(), await createAttempt(), await createAttempt()];
     processor.clock.advance(2_000);
     const leased = await attempts.leaseDue(processor.clock.later(30_000), 50);
-    const idsOf = (of: typeof leased) =>
-      of.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
+    const idsOf = (attempts: typeof leased) =>
+      attempts.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
     expect(idsOf(leased)).toEqual(idsOf(createdAttempts));
   });
 
   test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {
-    const [unknownAttempt, other, started] = [await createAttempt(), await createAttempt(), await createAttempt()];
-    for (const { attemptId } of [unknownAttempt, other])
+    const [unknownAttempt, otherAttempt, started] = [await createAttempt(), await createAttempt(), await createAttempt()];
+    for (const { attemptId } of [unknownAttempt, otherAttempt])
       await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const leaseForPoll = async ({ payment }: typeof unknownAttempt) =>
       attemptIds(await attempts.leaseUnresolved(payment.payable.payableId, processor.clock.later(-1_000)));
@@ -225,9 +225,9 @@ describe('attempts to recover', () => {
     await changeRow(
       processor,
       `UPDATE payments SET state = 'verificationRequired' WHERE payment_id = $1`,
-      other.paymentId,
+      otherAttempt.paymentId,
     );
-    expect(await leaseForPoll(other)).toEqual([]);
+    expect(await leaseForPoll(otherAttempt)).toEqual([]);
   });
 });
 

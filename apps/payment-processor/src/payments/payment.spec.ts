@@ -4,11 +4,11 @@ import { buildPayable } from '../../test/builders.js';
 import { amountToProcess, vouchersTotal } from '../payables/amount-to-process.js';
 import {
   acceptedPayment,
-  resumedPayment,
   isTransitionAllowed,
   PAYMENT_TRANSITIONS,
-  settledPayment,
   paymentWithFailedVerification,
+  resumedPayment,
+  settledPayment,
   VERIFICATION_LIFETIME_MS,
 } from './payment.js';
 

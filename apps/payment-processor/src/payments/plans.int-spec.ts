@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { acceptPayment, createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
+import { attemptEndFor,CHARGEABLE_STATES } from './attempt.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;
@@ -28,10 +28,10 @@ const planSettle = async (): Promise<string> => {
 /** Lists how a plan reads each table: the index, and the columns in the index condition. */
 function listTableReads(plan: string): string[] {
   const lines = plan.split('\n').map((line) => line.trim().replace(/^->\s+/, ''));
-  return lines.flatMap((line, at) => {
+  return lines.flatMap((line, index) => {
     const [, scan, table] = /^(.*Scan.*) on ([a-z_]+)(?: \w+)?  \(cost/.exec(line) ?? [];
     if (scan === undefined || /^(CTE|Function|Subquery) Scan/.test(line)) return [];
-    const columns = /^Index Cond: (.*)$/.exec(lines[at + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
+    const columns = /^Index Cond: (.*)$/.exec(lines[index + 1] ?? '')?.[1]?.matchAll(/\((\w+) = [\w.]+\)/g) ?? [];
     const condition = Array.from(columns, ([, column]) => column).join(', ') || 'everything';
     return [`${scan} on ${table}: ${condition}`];
   });

@@ -5,8 +5,8 @@ import {
   acceptWith,
   createStoredPayable,
   DECLINED,
-  type TestReplica,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';

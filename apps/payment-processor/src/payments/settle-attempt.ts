@@ -7,9 +7,9 @@ import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { DataSource } from 'typeorm';
 import {
   type AcquirerResponse,
+  attemptEndFor,
   type AttemptState,
   conclude,
-  attemptEndFor,
   isFinal,
   nextQueryAt,
   statesEndedBy,

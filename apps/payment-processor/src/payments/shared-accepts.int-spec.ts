@@ -7,14 +7,14 @@ import { sqlState } from '@svc/persistence';
 import { changeRow } from '../../test/attempts/open-attempt.js';
 import {
   acceptWith,
-  createStoredPayable,
   APPROVED,
+  createStoredPayable,
   DECLINED,
   holdAccepts,
   holdSettlements,
-  type TestReplica,
   spyOnStatements,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
@@ -227,14 +227,14 @@ test('each event belongs to the trace of its own payment', async () => {
   try {
     const payables = Array.from({ length: 20 }, () => buildPayable());
     const ids = payables.map(({ payableId }) => payableId);
-    const runInTraces = <T>(run: (at: number) => Promise<T>) =>
-      ids.map((id, at) => trace.run(`trace of ${id}`, () => run(at)));
+    const runInTraces = <T>(run: (index: number) => Promise<T>) =>
+      ids.map((id, index) => trace.run(`trace of ${id}`, () => run(index)));
     const held = await holdAccepts(processor, replica.payments);
-    const accepts = runInTraces((at) => accept(payables[at]!));
+    const accepts = runInTraces((index) => accept(payables[index]!));
     await held.release();
     const open = await Promise.all(accepts);
     const heldSettlements = await holdSettlements(processor, replica.payments);
-    const settled = runInTraces((at) => replica.payments.settle(open[at]!, APPROVED, CHARGEABLE_STATES));
+    const settled = runInTraces((index) => replica.payments.settle(open[index]!, APPROVED, CHARGEABLE_STATES));
     await heldSettlements.release();
     await Promise.all(settled);
     const traces = await processor.dataSource.query<{ id: string; traceparent: string }[]>(

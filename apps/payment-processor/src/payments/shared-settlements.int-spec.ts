@@ -1,17 +1,17 @@
 /** Tests outcomes that are recorded in one shared statement. Each outcome changes its own payment or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
-import { createOpenAttempt, readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import {
   APPROVED,
   DECLINED,
   holdSettlements,
-  type TestReplica,
   spyOnStatements,
   startReplica,
+  type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { type AttemptEnd, type AttemptState, CHARGEABLE_STATES, attemptEndFor } from './attempt.js';
+import { type AttemptEnd, attemptEndFor,type AttemptState, CHARGEABLE_STATES } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 
 let processor: Processor;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import {
-  conclude,
   computeFingerprint,
+  conclude,
+  findRefundRefusal,
   isRefundMissing,
   nextQueryAt,
   QUERY_AFTER_MS,
@@ -10,7 +11,6 @@ import {
   REFUND_TRANSITIONS,
   refundableAmount,
   type RefundablePayment,
-  findRefundRefusal,
 } from './refund.js';
 
 const PAID_PAYMENT: RefundablePayment = {

@@ -1,5 +1,5 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { createOpenAttempt, changeRow } from '../../test/attempts/open-attempt.js';
+import { changeRow,createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerResponse } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';

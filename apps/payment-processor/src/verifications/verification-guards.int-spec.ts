@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { readPaymentRows, changeRow } from '../../test/attempts/open-attempt.js';
+import { changeRow,readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { buildPlainCard, createMerchant, createPartner } from '../../test/partner.js';
@@ -34,7 +34,7 @@ async function createVerification(payable = buildPayable()): Promise<OpenVerific
 }
 const leaseForPoll = (payableId: string): Promise<OpenVerification[]> =>
   verifications.leaseOpen(payableId, processor.clock.later(-1_000));
-const paymentIds = (found: readonly OpenVerification[]): string[] => found.map(({ paymentId }) => paymentId).sort();
+const paymentIds = (verifications: readonly OpenVerification[]): string[] => verifications.map(({ paymentId }) => paymentId).sort();
 
 const TRANSITIONS = [
   ['resumes', (open: OpenVerification) => verifications.resume(open)],
@@ -186,10 +186,10 @@ describe('verifications of partners', () => {
     expect(await returnPageStatus({ paymentReference: partnerPayment.reference })).toBe(200);
     expect(await returnPageStatus(payment)).toBe(404);
     expect(await returnPageStatus({ paymentReference: randomUUID() })).toBe(404);
-    const found = await processor.service.app
+    const returned = await processor.service.app
       .get(PartnerPaymentRepository)
       .findPayableOfPayment(partnerPayment.reference);
-    expect(found).toEqual({ payableId: expect.any(String) });
-    expect(found?.payableId).not.toBe(payment.payable.payableId);
+    expect(returned).toEqual({ payableId: expect.any(String) });
+    expect(returned?.payableId).not.toBe(payment.payable.payableId);
   });
 });

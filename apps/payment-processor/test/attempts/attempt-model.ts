@@ -5,8 +5,8 @@ import {
   type AttemptState,
   CHARGEABLE_STATES,
   conclude,
-  isFinal,
   isChargeMissing,
+  isFinal,
   needsLeaseBeforeCall,
   recoveryStep,
 } from '../../src/payments/attempt.js';
@@ -188,7 +188,7 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
   const recovery = world.recoveries[nth]!;
   const withRecovery = (changed: World, ownRecovery: Recovery): World => ({
     ...changed,
-    recoveries: changed.recoveries.map((each, index) => (index === nth ? ownRecovery : each)),
+    recoveries: changed.recoveries.map((unchanged, index) => (index === nth ? ownRecovery : unchanged)),
   });
   const crashed = withRecovery(world, { at: 'end' });
   switch (recovery.at) {

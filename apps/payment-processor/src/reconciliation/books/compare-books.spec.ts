@@ -12,10 +12,10 @@ function buildSource(lines: Readonly<Record<number, number>>, keptSince?: string
   return {
     digests: () => Promise.resolve({ digests, ...(keptSince === undefined ? {} : { keptSince }) }),
     lines: (_, { merchantId }) => {
-      const all = Array.from({ length: lines[merchantId] ?? 0 }, (__, nth): BookLine => {
+      const merchantLines = Array.from({ length: lines[merchantId] ?? 0 }, (__, nth): BookLine => {
         return { key: String(nth).padStart(6, '0'), open: false, line: {} };
       });
-      return Promise.resolve({ lines: all });
+      return Promise.resolve({ lines: merchantLines });
     },
   };
 }
