@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { InvoiceSource, PayableDescriptor } from '@svc/contracts';
 
 /** The payable of a hosted session of R 123.45, as the gateway creates it. */
-export function buildPayable(over: Partial<PayableDescriptor> = {}): PayableDescriptor {
-  const sessionId = over.payableId ?? randomUUID();
+export function buildPayable(overrides: Partial<PayableDescriptor> = {}): PayableDescriptor {
+  const sessionId = overrides.payableId ?? randomUUID();
   return {
     payableId: sessionId,
     mode: 'test',
@@ -20,20 +20,20 @@ export function buildPayable(over: Partial<PayableDescriptor> = {}): PayableDesc
       merchantOrderId: 'order-1',
       notificationUrl: 'https://shop.example/hook',
     },
-    ...over,
+    ...overrides,
   };
 }
 
 /** The payable of a till's invoice of R 123.45, as code-decoder creates it. */
 export function buildInvoicePayable(
-  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+  overrides: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): PayableDescriptor<InvoiceSource> {
-  const invoiceReference = over.payableId ?? randomUUID();
+  const invoiceReference = overrides.payableId ?? randomUUID();
   return {
     ...buildPayable(),
     payableId: invoiceReference,
     triesMax: 100,
     source: { kind: 'invoice', invoiceReference, siteReference: 'TILL-1', code: '01234567890123456789' },
-    ...over,
+    ...overrides,
   };
 }

@@ -39,7 +39,7 @@ export async function forge(processor: Processor, ...statements: string[]): Prom
 /** Inserts this number of transfers of one cent, by default created now. Returns their ids, in order. */
 export type TransferWriter = (
   count: number,
-  over?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
+  overrides?: { readonly connection?: Pick<QueryRunner, 'query'>; readonly createdAt?: Date },
 ) => Promise<string[]>;
 
 /** Returns a function that inserts transfers. They belong to a payment that is created here. */

@@ -28,7 +28,7 @@ type Call = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =
 export interface Caller {
   readonly call: Call;
   /** `POST /v1/payments` of this payable, by default with an approved card, a new reference and a new customer. */
-  pay(payable: PayableDescriptor<PayableSource>, over?: Record<string, unknown>): Promise<HttpResponse>;
+  pay(payable: PayableDescriptor<PayableSource>, overrides?: Record<string, unknown>): Promise<HttpResponse>;
 }
 
 export interface PartnerUnderTest extends Caller {
@@ -68,14 +68,14 @@ export async function createPartner(
     const customer = typ === 'service' ? { customer: { id: randomUUID() } } : {};
     return {
       call,
-      pay: (payable, over = {}) =>
+      pay: (payable, overrides = {}) =>
         call('POST', '/v1/payments', {
           reference: randomUUID(),
           invoiceReference: payable.payableId,
           amount: payable.amount,
           ...customer,
           paymentMethod: { card: buildPlainCard() },
-          ...over,
+          ...overrides,
         }),
     };
   };
@@ -90,8 +90,15 @@ export async function createPartner(
 }
 
 /** A plain-text card, as a partner sends it inside TLS. */
-export function buildPlainCard(over: Record<string, unknown> = {}): Record<string, unknown> {
-  return { cardNumber: CARDS.approved, cvv: '123', holderName: 'T Payer', expiryMonth: 12, expiryYear: 2030, ...over };
+export function buildPlainCard(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    cardNumber: CARDS.approved,
+    cvv: '123',
+    holderName: 'T Payer',
+    expiryMonth: 12,
+    expiryYear: 2030,
+    ...overrides,
+  };
 }
 
 let nextCode = 0;
@@ -99,14 +106,14 @@ let nextCode = 0;
 /** Opens an invoice of R 123.45 with a unique code. */
 export async function openInvoice(
   processor: Processor,
-  over: Partial<PayableDescriptor<InvoiceSource>> = {},
+  overrides: Partial<PayableDescriptor<InvoiceSource>> = {},
 ): Promise<PayableDescriptor<InvoiceSource>> {
   const payableId = randomUUID();
   const code = String(++nextCode).padStart(20, '7');
   const payable = buildInvoicePayable({
     payableId,
     source: { kind: 'invoice', invoiceReference: payableId, externalReference: 'inv-1', siteReference: 'TILL-1', code },
-    ...over,
+    ...overrides,
   });
   await processor.openPayable({ payable });
   return payable;
@@ -118,16 +125,16 @@ let version = 0;
 /** Publishes the events of a merchant with a site as the service identity does. By default the merchant is new. */
 export async function createMerchant(
   processor: Processor,
-  over: Partial<MerchantChanged> = {},
+  overrides: Partial<MerchantChanged> = {},
 ): Promise<{ merchantId: number; siteId: number }> {
-  const ids = { merchantId: over.merchantId ?? ++merchantId, siteId: 5001 };
+  const ids = { merchantId: overrides.merchantId ?? ++merchantId, siteId: 5001 };
   await processor.deliver(
     anEvent(MerchantChangedV1, String(ids.merchantId), ++version, {
       merchantId: ids.merchantId,
       name: 'Karoo Books',
       features: {},
       grants: [],
-      ...over,
+      ...overrides,
     }),
     anEvent(SiteChangedV1, String(ids.siteId), ++version, {
       merchantId: ids.merchantId,

@@ -1,4 +1,4 @@
-import { type Processor,readBankRecords } from './processor.js';
+import { type Processor, readBankRecords } from './processor.js';
 
 /** The refunds of one payment according to its rows, the ledger, the events and the bank. Amounts in cents. */
 export interface RefundRecords {

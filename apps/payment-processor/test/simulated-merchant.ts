@@ -84,11 +84,11 @@ export class SimulatedMerchant {
     return buildPayable({ ...this.merchant, amount, expiresAt: this.processor.clock.later(60_000).toISOString() });
   }
 
-  private async payThroughPartner(amount: number, over: Record<string, unknown>) {
+  private async payThroughPartner(amount: number, overrides: Record<string, unknown>) {
     const expiresAt = this.processor.clock.later(60_000).toISOString();
     const { status, body } = await this.partner.pay(
       await openInvoice(this.processor, { ...this.merchant, amount, expiresAt }),
-      over,
+      overrides,
     );
     expect(status).toBe(201);
     return body as { paymentReference: string; status: string; processedAmount: number };

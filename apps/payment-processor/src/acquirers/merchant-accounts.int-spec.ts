@@ -21,8 +21,8 @@ let merchantId = 70_000;
 beforeEach(() => ++merchantId);
 afterEach(() => jest.restoreAllMocks());
 
-const setAccount = (accountReference: string, over: object = {}): Promise<HttpResponse> =>
-  admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...over });
+const setAccount = (accountReference: string, overrides: object = {}): Promise<HttpResponse> =>
+  admin('POST', PATH, { merchantId, mode: 'test', accountReference, ...overrides });
 /** The accounts under which the bank has charged this payment. */
 const accountsAtBank = (paymentReference: string): unknown[] =>
   readBankRecords(processor)
@@ -122,8 +122,8 @@ test.each([
   ['accountReference', { accountReference: '' }],
   ['accountReference', { accountReference: 'x'.repeat(101) }],
   ['acquirer', { acquirer: 'not-configured' }],
-])('a setting with an invalid %s, %j, is rejected with a 400 that names the field', async (field, over) => {
-  const { status, body } = await setAccount('MID-1', over);
+])('a setting with an invalid %s, %j, is rejected with a 400 that names the field', async (field, overrides) => {
+  const { status, body } = await setAccount('MID-1', overrides);
   expect([status, body.errors[0].field]).toEqual([400, field]);
 });
 

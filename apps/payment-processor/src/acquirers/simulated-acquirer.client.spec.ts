@@ -49,8 +49,8 @@ const refund = () =>
   );
 const getRefundStatus = () => client.getRefundStatus('refund-1', ACCOUNT);
 
-const chargeRecordJson = (over: object): string =>
-  JSON.stringify({ acquirerReference: 'a-1', charged: false, ...over });
+const chargeRecordJson = (overrides: object): string =>
+  JSON.stringify({ acquirerReference: 'a-1', charged: false, ...overrides });
 const CLEAR_RESPONSES: readonly [string, object][] = [
   [chargeRecordJson({ outcome: 'approved', charged: true }), { kind: 'approved', acquirerReference: 'a-1' }],
   [
@@ -143,8 +143,8 @@ describe('live mode', () => {
     SVC_CODES_URL: 'https://pay.example',
     SVC_ENVIRONMENT: 'development',
   };
-  const clientWithEnv = (over: Record<string, string>) =>
-    SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...over }));
+  const clientWithEnv = (overrides: Record<string, string>) =>
+    SimulatedAcquirerClient.from(loadConfig(PaymentProcessorConfig, { ...ENV, ...overrides }));
 
   test('is supported only if it is configured; test mode is always supported', () => {
     const supportedModes = [
@@ -165,7 +165,7 @@ describe('live mode', () => {
   });
 });
 
-const refundRecordJson = (over: object): string => JSON.stringify({ acquirerReference: 'r-1', ...over });
+const refundRecordJson = (overrides: object): string => JSON.stringify({ acquirerReference: 'r-1', ...overrides });
 
 describe.each([
   ['refund', refund],

@@ -8,7 +8,7 @@ import { inTransaction } from '@svc/persistence';
 import { DataSource } from 'typeorm';
 import { PaymentProcessorConfig } from '../config.js';
 import type { Card } from './card.js';
-import { canDecryptCards,type CardKey, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
+import { canDecryptCards, type CardKey, MAX_ACCEPTED_CARD_KEYS } from './card-key.js';
 import { CardKeyRepository } from './card-key.repository.js';
 import { checkDecryptedCard } from './decrypted-card.js';
 import { readEncryptedCard, UnreadableCardError } from './encrypted-card.js';

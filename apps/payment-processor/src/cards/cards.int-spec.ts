@@ -91,8 +91,8 @@ test('only the owner may use and delete a card', async () => {
   const storeCard = async (owner: { call: PartnerUnderTest['call'] }) =>
     (await owner.call('POST', '/v1/cards', plainCard())).body.token as string;
   const [tokenOfCustomer, tokenOfOrganisation] = [await storeCard(customer), await storeCard(partner)];
-  const payStatus = async (payer: Pick<PartnerUnderTest, 'pay'>, token: string, over = {}) =>
-    (await payer.pay(await openNewInvoice(), { ...paymentWithToken(token), ...over })).status;
+  const payStatus = async (payer: Pick<PartnerUnderTest, 'pay'>, token: string, overrides = {}) =>
+    (await payer.pay(await openNewInvoice(), { ...paymentWithToken(token), ...overrides })).status;
 
   expect(await payStatus(customer, tokenOfCustomer)).toBe(201);
   expect(await payStatus(otherCustomer, tokenOfCustomer)).toBe(404);

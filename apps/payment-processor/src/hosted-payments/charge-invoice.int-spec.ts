@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = async (features: MerchantFeatures = {}, over: { minimumAmount?: number } = {}) =>
-  openInvoice(processor, await createMerchant(processor, { features, ...over }));
+const createInvoice = async (features: MerchantFeatures = {}, overrides: { minimumAmount?: number } = {}) =>
+  openInvoice(processor, await createMerchant(processor, { features, ...overrides }));
 const findPayments = (payableId: string): Promise<unknown[]> =>
   processor.dataSource.query(`SELECT 1 FROM payments WHERE payable_id = $1`, [payableId]);
 const findEvents = async (payableId: string): Promise<PaymentSnapshot[]> =>

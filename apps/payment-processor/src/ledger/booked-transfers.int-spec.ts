@@ -123,8 +123,8 @@ test('in a partner’s payment only the amount paid by card has a fee; vouchers 
     grants: [{ organisationId: partner.organisationId, vouchers: true, externalPayments: true }],
   });
   const { merchantId } = merchant;
-  const pay = async (over: Record<string, unknown>): Promise<unknown> =>
-    readLedger(processor, (await partner.pay(await openInvoice(processor, merchant), over)).body);
+  const pay = async (overrides: Record<string, unknown>): Promise<unknown> =>
+    readLedger(processor, (await partner.pay(await openInvoice(processor, merchant), overrides)).body);
   const voucher = (amount: number) => ({ merchantLiable: false, amount });
   const expectedVoucher = (amount: number) => ({
     ...{ kind: 'voucher', debit: 'test:service:vouchers', credit: merchantAccount(merchantId), amount },

@@ -1,4 +1,4 @@
-import { formatUTCDay, isDay, newestClosableDay,previousUTCDay } from './day.js';
+import { formatUTCDay, isDay, newestClosableDay, previousUTCDay } from './day.js';
 
 test('formatUTCDay and previousUTCDay use the UTC day', () => {
   expect(formatUTCDay(new Date('2026-03-01T23:59:59.999Z'))).toBe('2026-03-01');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
 import { GaugeReader, openOlderTransaction } from '@svc/testing';
-import { createTransferWriter,forge, readSeals, type TransferWriter } from '../../test/ledger.js';
+import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { SealRepository } from './seal.repository.js';
 import { SealLedger } from './seal-ledger.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { formatUTCDay, newestClosableDay,previousUTCDay } from './day.js';
+import { formatUTCDay, newestClosableDay, previousUTCDay } from './day.js';
 import { SealRepository } from './seal.repository.js';
 
 const POLL_MS = 1_000;

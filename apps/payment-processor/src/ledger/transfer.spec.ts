@@ -14,8 +14,8 @@ const PAYMENT = {
 const NO_FEE: FeeTerms = { basisPoints: 0, fixedAmount: 0 };
 const PAYABLE = 'live:merchant:1001:payable';
 const RECEIVABLE = 'live:acquirer:bank:receivable';
-const transfersOfCharge = (over: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
-  paymentTransfers({ ...PAYMENT, ...over }, { acquirer: 'bank', feeTerms });
+const transfersOfCharge = (overrides: Partial<PaymentSnapshot>, feeTerms = NO_FEE): Transfer[] =>
+  paymentTransfers({ ...PAYMENT, ...overrides }, { acquirer: 'bank', feeTerms });
 
 describe('a successful payment', () => {
   test('is booked as a debt of the acquirer for the merchant, minus the fee of the merchant', () => {

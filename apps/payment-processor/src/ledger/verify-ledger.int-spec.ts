@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { httpClient } from '@svc/testing';
-import { createTransferWriter,forge, readSeals, type TransferWriter } from '../../test/ledger.js';
+import { createTransferWriter, forge, readSeals, type TransferWriter } from '../../test/ledger.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { type VerifiedPage, VerifyLedger } from './verify-ledger.js';

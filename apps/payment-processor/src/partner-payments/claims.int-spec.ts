@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
+const createInvoice = (overrides = {}) => openInvoice(processor, { ...merchant, ...overrides });
 const findCharges = (references: readonly string[]): string[] =>
   processor.chargedReferences().filter((reference) => references.includes(reference));
 const countPayments = async (payable: { payableId: string }): Promise<number> => {

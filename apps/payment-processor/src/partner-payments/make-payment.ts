@@ -8,7 +8,7 @@ import { readBody } from '@svc/service';
 import { PaymentProcessorConfig } from '../config.js';
 import { CheckPayments } from '../jobs/check-payments.js';
 import { amountToProcess } from '../payables/amount-to-process.js';
-import { findRefusal,type PayableRefusal } from '../payables/payable.js';
+import { findRefusal, type PayableRefusal } from '../payables/payable.js';
 import { ChargeAttempt } from '../payments/charge-attempt.js';
 import { acceptedPayment, type Settlement } from '../payments/payment.js';
 import {
@@ -21,7 +21,7 @@ import {
 import { type IdempotencyKey, PaymentIdempotency, type PaymentResult } from './payment-idempotency.js';
 import { type PaymentMethod, PaymentMethods } from './payment-method.js';
 import { paymentRules } from './payment-rules.js';
-import { addRegisteredName,checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
+import { addRegisteredName, checkTerms, computeFingerprint, resolveCustomer } from './payment-terms.js';
 import { ResolveCode } from './resolve-code.js';
 
 /** If the outcome is still unknown after this time, the payment is returned as `processing` (P6). */

@@ -25,7 +25,7 @@ import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow,readFeeTerms } from '../payments/payment-snapshot.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
@@ -220,17 +220,17 @@ export class PartnerPaymentRepository {
     return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: readFeeTerms(row), payment };
   }
 
-  private async settle(tx: Transaction, open: OpenAttempt, settlement: Settlement): Promise<void> {
+  private async settle(tx: Transaction, attempt: OpenAttempt, settlement: Settlement): Promise<void> {
     const now = this.clock.now();
-    const settled = settledPayment(open.payment, settlement, open.triesMax, now);
+    const settled = settledPayment(attempt.payment, settlement, attempt.triesMax, now);
     const event = this.events.envelope({
       type: settled.state === 'success' ? PaymentSucceededV1 : PaymentFailedV1,
-      aggregateId: open.paymentId,
-      aggregateVersion: open.paymentVersion + 1,
+      aggregateId: attempt.paymentId,
+      aggregateVersion: attempt.paymentVersion + 1,
       payload: settled,
     });
     const parameters = {
-      paymentId: open.paymentId,
+      paymentId: attempt.paymentId,
       state: settled.state,
       processedAmount: settled.processedAmount,
       errors: JSON.stringify(settled.errors),

@@ -23,8 +23,8 @@ beforeEach(async () => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = (over: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
-  openInvoice(processor, { ...merchant, ...over });
+const createInvoice = (overrides: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
+  openInvoice(processor, { ...merchant, ...overrides });
 
 const countPayments = async (payable: { payableId: string }): Promise<number> => {
   const [row] = await processor.dataSource.query<[{ count: number }]>(
@@ -152,10 +152,10 @@ test('a payment with a declined card fails, and the invoice can be paid again', 
 });
 
 describe('a payment is rejected without a charge or a record', () => {
-  const errorOf = async (over: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
+  const errorOf = async (overrides: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
     const invoice = payable ?? (await createInvoice());
     const before = await countPayments(invoice);
-    const { status, body } = await partner.pay(invoice, over);
+    const { status, body } = await partner.pay(invoice, overrides);
     expect(await countPayments(invoice)).toBe(before);
     return [status, body.errors[0].errorReference as string, body.errors[0].field as string | undefined];
   };
@@ -190,8 +190,8 @@ describe('a payment is rejected without a charge or a record', () => {
     ['returnUrl', { returnUrl: '' }],
     ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
-  ])('with a 400 if the field %s is invalid: %j', async (field, over) => {
-    expect(await errorOf(over)).toEqual([400, '40', field]);
+  ])('with a 400 if the field %s is invalid: %j', async (field, overrides) => {
+    expect(await errorOf(overrides)).toEqual([400, '40', field]);
   });
 
   test('with a 400 that names all invalid fields: first malformed fields, then fields that violate a rule', async () => {
@@ -229,8 +229,8 @@ describe('a payment is rejected without a charge or a record', () => {
 
   test('with a 403 for a forbidden field, even if another field is invalid', async () => {
     const customer = await partner.customer();
-    for (const over of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
-      const { status, body } = await customer.pay(await createInvoice(), { ...over, amount: 0 });
+    for (const overrides of [{ customer: { id: randomUUID() } }, { vouchers: [{ merchantLiable: true, amount: 1 }] }]) {
+      const { status, body } = await customer.pay(await createInvoice(), { ...overrides, amount: 0 });
       expect([status, body.code]).toEqual([403, 'credentials.forbidden']);
     }
   });

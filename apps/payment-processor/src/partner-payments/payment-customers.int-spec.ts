@@ -30,8 +30,8 @@ beforeEach(async () => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = (over: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
-  openInvoice(processor, { ...merchant, ...over });
+const createInvoice = (overrides: Partial<PayableDescriptor<InvoiceSource>> = {}) =>
+  openInvoice(processor, { ...merchant, ...overrides });
 
 test('a customer’s token can pay only for its own customer', async () => {
   const customer = await partner.customer();
@@ -47,7 +47,7 @@ test('a customer’s token can pay only for its own customer', async () => {
 test('a payment with a customer’s token stores the registered name of the customer, which later changes do not affect', async () => {
   const { organisationId } = partner;
   const customer = await partner.customer();
-  const register = (over: Partial<CustomerRegistered>, version = 1) => {
+  const register = (overrides: Partial<CustomerRegistered>, version = 1) => {
     const { customerReference } = customer;
     const registration = {
       organisationId,
@@ -56,7 +56,9 @@ test('a payment with a customer’s token stores the registered name of the cust
       firstName: 'Thandi',
       lastName: 'Nkosi',
     };
-    return processor.deliver(anEvent(CustomerRegisteredV1, customerReference, version, { ...registration, ...over }));
+    return processor.deliver(
+      anEvent(CustomerRegisteredV1, customerReference, version, { ...registration, ...overrides }),
+    );
   };
   // The registrations in another organisation and in another mode must have no effect.
   await register({ organisationId: randomUUID(), firstName: 'Foreign' });

@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
+const createInvoice = (overrides = {}) => openInvoice(processor, { ...merchant, ...overrides });
 const findCharges = (references: readonly string[]): string[] =>
   processor.chargedReferences().filter((reference) => references.includes(reference));
 const countPayments = async (payable: { payableId: string }): Promise<number> => {
@@ -58,12 +58,12 @@ describe('retries', () => {
   test('with different content are rejected with 409', async () => {
     const [invoice, reference] = [await createInvoice(), randomUUID()];
     await partner.pay(invoice, { reference });
-    for (const over of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
-      const { status, body } = await partner.pay(invoice, { reference, ...over });
+    for (const overrides of [{ amount: 1 }, { orderReference: 'x' }, { customer: { id: randomUUID() } }]) {
+      const { status, body } = await partner.pay(invoice, { reference, ...overrides });
       expect([status, body.errors[0].errorReference]).toEqual([409, '40']);
     }
-    const otherInvoice = await partner.pay(await createInvoice(), { reference });
-    expect(otherInvoice.status).toBe(409);
+    const responseForOtherInvoice = await partner.pay(await createInvoice(), { reference });
+    expect(responseForOtherInvoice.status).toBe(409);
   });
 
   test('after a rejection create a new payment, because a rejected call does not use its reference', async () => {

@@ -31,9 +31,9 @@ describe('a payable that changes after it was read', () => {
     const payments = processor.service.app.get(PartnerPaymentRepository);
     const findPayable = payments.findPayable.bind(payments);
     jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
-      const found = await findPayable(mode, payableId);
+      const payableToPay = await findPayable(mode, payableId);
       await changeRow(processor, `UPDATE payables SET ${change} WHERE payable_id = $1`, payableId);
-      return found;
+      return payableToPay;
     });
   }
   const findPayments = (payableId: string): Promise<unknown[]> =>
@@ -133,7 +133,7 @@ describe('a reference belongs to one organisation in one mode', () => {
   });
 });
 
-test('a partner’s reference of a payment that is not a partner’s causes an error', async () => {
+test('a search by a partner’s reference fails if the payment found is not a partner’s payment', async () => {
   const [invoice, reference] = [await openInvoice(processor, merchant), randomUUID()];
   await partner.pay(invoice, { reference });
   const owner = { organisationId: partner.organisationId, mode: 'test' } as const;

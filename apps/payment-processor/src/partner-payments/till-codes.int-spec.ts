@@ -22,12 +22,12 @@ afterEach(() => {
 });
 afterAll(() => processor.stop());
 
-const createInvoice = (over = {}) => openInvoice(processor, { ...merchant, ...over });
+const createInvoice = (overrides = {}) => openInvoice(processor, { ...merchant, ...overrides });
 type Payable = Awaited<ReturnType<typeof createInvoice>>;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** Pays by this code, with the amount of `invoice`. */
-const payByCode = (code: string, invoice: Payable, over = {}) =>
-  partner.pay(invoice, { invoiceReference: undefined, code: base64(code), ...over });
+const payByCode = (code: string, invoice: Payable, overrides = {}) =>
+  partner.pay(invoice, { invoiceReference: undefined, code: base64(code), ...overrides });
 /** Makes code-decoder return this invoice for each static code. */
 const setTillInvoice = (invoice: Payable): void =>
   void processor.findTillInvoice.mockReturnValue({ invoiceReference: invoice.payableId });
@@ -67,9 +67,9 @@ test('a static code is resolved only once, so that a newer invoice with the same
   const findPayable = payments.findPayable.bind(payments);
   // The payable changes after it was read. Therefore it must be read again.
   jest.spyOn(payments, 'findPayable').mockImplementationOnce(async (mode, payableId) => {
-    const found = await findPayable(mode, payableId);
+    const payableToPay = await findPayable(mode, payableId);
     await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE payable_id = $1`, payableId);
-    return found;
+    return payableToPay;
   });
   const { status, body } = await payByCode(newOwnCode(), currentInvoice);
   expect([status, body.invoiceReference]).toEqual([201, currentInvoice.payableId]);
@@ -78,11 +78,11 @@ test('a static code is resolved only once, so that a newer invoice with the same
 
 test('a retry returns the same payment, even if the till has another invoice in the meantime', async () => {
   const [code, currentInvoice, newerInvoice] = [newOwnCode(), await createInvoice(), await createInvoice()];
-  const over = { reference: randomUUID(), customer: { id: randomUUID() } };
+  const overrides = { reference: randomUUID(), customer: { id: randomUUID() } };
   setTillInvoice(currentInvoice);
-  const first = await payByCode(code, currentInvoice, over);
+  const first = await payByCode(code, currentInvoice, overrides);
   setTillInvoice(newerInvoice);
-  const retried = await payByCode(code, currentInvoice, over);
+  const retried = await payByCode(code, currentInvoice, overrides);
   expect([first.status, retried.status]).toEqual([201, 200]);
   expect(retried.body.paymentReference).toBe(first.body.paymentReference);
   expect(await findPayments(newerInvoice)).toEqual([]);

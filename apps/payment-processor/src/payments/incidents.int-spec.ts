@@ -1,6 +1,6 @@
 import { type Counter, type Meter, type MeterProvider, metrics } from '@opentelemetry/api';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerResponse } from './attempt.js';
 import type { OpenAttempt } from './attempt.repository.js';
@@ -33,17 +33,17 @@ const readIncidents = ({ attemptId }: OpenAttempt): Promise<unknown[]> =>
 const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-1' };
 
 test('a response that contradicts the attempt is recorded as a row, a metric and a log entry, and changes nothing else', async () => {
-  const open = await createOpenAttempt(processor);
-  await settle(open, APPROVED);
-  const before = await readPaymentRows(processor, open.paymentId);
+  const openAttempt = await createOpenAttempt(processor);
+  await settle(openAttempt, APPROVED);
+  const before = await readPaymentRows(processor, openAttempt.paymentId);
   const logSpy = jest.spyOn(processor.service.app.get<ServiceLog>(SERVICE_LOG), 'error');
   const firstSeen = processor.clock.now();
-  await settle(open, { kind: 'reversed' });
+  await settle(openAttempt, { kind: 'reversed' });
   processor.clock.advance(1_000);
-  await settle(open, { kind: 'reversed' });
+  await settle(openAttempt, { kind: 'reversed' });
 
-  expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
-  expect(await readIncidents(open)).toEqual([
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toEqual(before);
+  expect(await readIncidents(openAttempt)).toEqual([
     {
       attempt_state: 'approved',
       answer: 'reversed',
@@ -55,7 +55,7 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
   ]);
   const attributes = { state: 'approved', answer: 'reversed' };
   expect(countedIncidents).toEqual(Array(2).fill({ name: 'svc.payments.incidents', attributes }));
-  const { attemptId, payment } = open;
+  const { attemptId, payment } = openAttempt;
   expect(logSpy.mock.calls.map(([fields]) => fields)).toEqual(
     Array(2).fill({ ...attributes, attemptId, paymentReference: payment.paymentReference }),
   );
@@ -63,31 +63,31 @@ test('a response that contradicts the attempt is recorded as a row, a metric and
 });
 
 test('an outcome that the state of the payment or the payable does not allow is also recorded as an incident', async () => {
-  const open = await createOpenAttempt(processor);
-  await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, open.paymentId);
-  expect(await settle(open, APPROVED)).toBeUndefined();
-  expect(await readIncidents(open)).toMatchObject([
+  const openAttempt = await createOpenAttempt(processor);
+  await changeRow(processor, `UPDATE payables SET version = version + 1 WHERE holder = $1`, openAttempt.paymentId);
+  expect(await settle(openAttempt, APPROVED)).toBeUndefined();
+  expect(await readIncidents(openAttempt)).toMatchObject([
     { attempt_state: 'started', answer: 'approved', acquirer_reference: 'a-1' },
   ]);
   expect(countedIncidents).toHaveLength(1);
 });
 
 test('a repeated or unclear response is not recorded as an incident', async () => {
-  const open = await createOpenAttempt(processor);
+  const openAttempt = await createOpenAttempt(processor);
   for (const response of [APPROVED, APPROVED, { kind: 'unknown' }, { kind: 'notFound' }] as const)
-    await settle(open, response);
-  expect([await readIncidents(open), countedIncidents]).toEqual([[], []]);
-  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({ payment: 'success', events: 2 });
+    await settle(openAttempt, response);
+  expect([await readIncidents(openAttempt), countedIncidents]).toEqual([[], []]);
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({ payment: 'success', events: 2 });
 });
 
 test('if the acquirer has reversed a charge without a request, the service also requests the reversal, and the payment fails after the confirmation', async () => {
-  const open = await createOpenAttempt(processor);
-  expect(await settle(open, { kind: 'reversed' })).toBeUndefined();
-  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({
+  const openAttempt = await createOpenAttempt(processor);
+  expect(await settle(openAttempt, { kind: 'reversed' })).toBeUndefined();
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({
     attempts: ['reversing'],
     payment: 'processing',
   });
   await processor.recoverAttempts();
-  expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
-  expect(await readIncidents(open)).toEqual([]);
+  expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({ payment: 'failed', payable: 'open' });
+  expect(await readIncidents(openAttempt)).toEqual([]);
 });

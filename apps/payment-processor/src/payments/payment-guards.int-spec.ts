@@ -4,12 +4,12 @@
 import { randomUUID } from 'node:crypto';
 import { SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { acceptPayment, changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { acceptPayment, changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { buildPayable } from '../../test/builders.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import { findRefusal } from '../payables/payable.js';
 import { PayableRepository } from '../payables/payable.repository.js';
-import { attemptEndFor,CHARGEABLE_STATES } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from './attempt.js';
 import { AttemptRepository } from './attempt.repository.js';
 import { PaymentRepository } from './payment.repository.js';
 
@@ -96,41 +96,43 @@ describe('an outcome changes nothing', () => {
     ['when the payable has changed', `UPDATE payables SET version = version + 1 WHERE holder = $1`],
     ['when the payable has an earlier version', `UPDATE payables SET version = version - 1 WHERE holder = $1`],
   ])('%s', async (_, statement) => {
-    const open = await createOpenAttempt(processor);
-    await changeRow(processor, statement, open.paymentId);
-    const before = await readPaymentRows(processor, open.paymentId);
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
+    const attempt = await createOpenAttempt(processor);
+    await changeRow(processor, statement, attempt.paymentId);
+    const before = await readPaymentRows(processor, attempt.paymentId);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await readPaymentRows(processor, attempt.paymentId)).toEqual(before);
   });
 
   test('if it belongs to another payment', async () => {
-    const [open, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+    const [attempt, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
     const before = await readPaymentRows(processor, otherAttempt.paymentId);
-    expect(await payments.settle({ ...open, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
+    expect(await payments.settle({ ...attempt, attemptId: randomUUID() }, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
     expect(await readPaymentRows(processor, otherAttempt.paymentId)).toEqual(before);
   });
 
   test('if it is repeated', async () => {
-    const open = await createOpenAttempt(processor);
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
-    const before = await readPaymentRows(processor, open.paymentId);
+    const attempt = await createOpenAttempt(processor);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toMatchObject({ state: 'success' });
+    const before = await readPaymentRows(processor, attempt.paymentId);
     expect(before).toMatchObject({ payment: 'success', payable: 'paid', transfers: 1, events: 2 });
-    expect(await payments.settle(open, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
-    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
+    expect(await payments.settle(attempt, APPROVED, CHARGEABLE_STATES)).toBeUndefined();
+    expect(await readPaymentRows(processor, attempt.paymentId)).toEqual(before);
   });
 });
 
 test('only an attempt without an outcome becomes unknown', async () => {
-  const [open, ended, otherAttempt] = [
+  const [attempt, ended, otherAttempt] = [
     await createOpenAttempt(processor),
     await createOpenAttempt(processor),
     await createOpenAttempt(processor),
   ];
   await payments.settle(ended, APPROVED, CHARGEABLE_STATES);
   const nextQueryAt = processor.clock.later(60_000);
-  for (const { attemptId } of [open, ended, open]) await attempts.markUnknown(attemptId, nextQueryAt);
-  const states = await Promise.all([open, ended, otherAttempt].map(({ paymentId }) => readPaymentRows(processor, paymentId)));
+  for (const { attemptId } of [attempt, ended, attempt]) await attempts.markUnknown(attemptId, nextQueryAt);
+  const states = await Promise.all(
+    [attempt, ended, otherAttempt].map(({ paymentId }) => readPaymentRows(processor, paymentId)),
+  );
   expect(states.map((facts) => facts['attempts'])).toEqual([['unknown'], ['approved'], ['started']]);
 });
 
@@ -139,8 +141,8 @@ describe('the decision to reverse and the late lease of a call:', () => {
   const ENDED = `next_ask_at = NULL, ended_at = started_at`;
   const readAttemptStates = async ({ paymentId }: { paymentId: string }) =>
     (await readPaymentRows(processor, paymentId))['attempts'];
-  const decideToReverse = (open: Parameters<typeof attempts.beginReversal>[1]) =>
-    attempts.beginReversal(undefined, open, processor.clock.later(30_000));
+  const decideToReverse = (attempt: Parameters<typeof attempts.beginReversal>[1]) =>
+    attempts.beginReversal(undefined, attempt, processor.clock.later(30_000));
 
   test.each([
     ['started', OPEN, true],
@@ -152,28 +154,30 @@ describe('the decision to reverse and the late lease of a call:', () => {
   ])('an attempt in the state %s (%s) allows them: %s', async (state, columns, isAllowed) => {
     for (const operation of [
       decideToReverse,
-      (open: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(open),
+      (attempt: Parameters<typeof decideToReverse>[0]) => attempts.leaseForCall(attempt),
     ]) {
-      const [open, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
+      const [attempt, otherAttempt] = [await createOpenAttempt(processor), await createOpenAttempt(processor)];
       if (state !== 'started')
         await changeRow(
           processor,
           `UPDATE attempts SET state = '${state}', ${columns} WHERE payment_id = $1`,
-          open.paymentId,
+          attempt.paymentId,
         );
-      expect(await operation(open)).toBe(isAllowed);
-      expect(await readAttemptStates(open)).toEqual([isAllowed && operation === decideToReverse ? 'reversing' : state]);
+      expect(await operation(attempt)).toBe(isAllowed);
+      expect(await readAttemptStates(attempt)).toEqual([
+        isAllowed && operation === decideToReverse ? 'reversing' : state,
+      ]);
       expect(await readAttemptStates(otherAttempt)).toEqual(['started']);
     }
   });
 
   test('an attempt whose call was leased after it was read is not reversed, because the lease restarts its age', async () => {
-    const open = await createOpenAttempt(processor);
+    const attempt = await createOpenAttempt(processor);
     processor.clock.advance(10_000);
-    expect(await attempts.leaseForCall(open)).toBe(true);
-    expect(await decideToReverse(open)).toBe(false);
-    expect(await readAttemptStates(open)).toEqual(['started']);
-    expect(await decideToReverse({ ...open, startedAt: processor.clock.now() })).toBe(true);
+    expect(await attempts.leaseForCall(attempt)).toBe(true);
+    expect(await decideToReverse(attempt)).toBe(false);
+    expect(await readAttemptStates(attempt)).toEqual(['started']);
+    expect(await decideToReverse({ ...attempt, startedAt: processor.clock.now() })).toBe(true);
     processor.clock.advance(-10_000);
   });
 });
@@ -209,7 +213,11 @@ describe('attempts to recover', () => {
   });
 
   test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {
-    const [unknownAttempt, otherAttempt, started] = [await createAttempt(), await createAttempt(), await createAttempt()];
+    const [unknownAttempt, otherAttempt, started] = [
+      await createAttempt(),
+      await createAttempt(),
+      await createAttempt(),
+    ];
     for (const { attemptId } of [unknownAttempt, otherAttempt])
       await attempts.markUnknown(attemptId, processor.clock.later(60_000));
     const leaseForPoll = async ({ payment }: typeof unknownAttempt) =>
@@ -238,7 +246,7 @@ test('the same reference for another payable creates another payment', async () 
     expiresAt: '2999-01-01T00:00:00.000Z',
   }));
   const paid = await Promise.all([firstPayable!, secondPayable!].map((payable) => acceptPayment(processor, payable)));
-  const [first, second] = paid.map((open) => open!.payment);
+  const [first, second] = paid.map((attempt) => attempt!.payment);
   expect(await payments.find(firstPayable!.payableId, first!.reference)).toMatchObject({
     paymentReference: first!.paymentReference,
   });

@@ -19,7 +19,7 @@ import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow,readFeeTerms } from './payment-snapshot.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from './payment-snapshot.js';
 
 /**
  * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:
@@ -105,12 +105,12 @@ export class PaymentRepository {
    * attempt is not in `from`.
    */
   async settle(
-    open: OpenAttempt,
+    attempt: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
   ): Promise<PaymentSnapshot | undefined> {
-    const settled = settledPayment(open.payment, end.settlement, open.triesMax, this.clock.now());
-    const item = this.settlementItem(open, end, from, settled);
+    const settled = settledPayment(attempt.payment, end.settlement, attempt.triesMax, this.clock.now());
+    const item = this.settlementItem(attempt, end, from, settled);
     const verification = end.settlement.state === 'verificationRequired' ? end.settlement.challenge : undefined;
     // Verifications are rare. They have a separate statement, so that the shared statement stays small.
     if (verification) {
@@ -124,23 +124,23 @@ export class PaymentRepository {
   }
 
   private settlementItem(
-    open: OpenAttempt,
+    attempt: OpenAttempt,
     end: AttemptEnd,
     from: readonly AttemptState[],
     settled: PaymentSnapshot,
   ): BatchItem {
-    const { payableId, version } = open.payment.payable;
+    const { payableId, version } = attempt.payment.payable;
     return {
       payableId,
       event: this.events.envelope({
         type: EVENT_TYPES[end.settlement.state],
-        aggregateId: open.paymentId,
-        aggregateVersion: open.paymentVersion + 1,
+        aggregateId: attempt.paymentId,
+        aggregateVersion: attempt.paymentVersion + 1,
         payload: settled,
       }),
       values: {
         lock_order: payableId,
-        attempt_id: open.attemptId,
+        attempt_id: attempt.attemptId,
         from_states: from,
         known_version: version,
         attempt_state: end.state,
@@ -151,7 +151,7 @@ export class PaymentRepository {
         errors: settled.errors,
         payable_state: settled.payable.state,
         payable_version: settled.payable.version,
-        transfers: transferItems(paymentTransfers(settled, open), this.clock),
+        transfers: transferItems(paymentTransfers(settled, attempt), this.clock),
         currency: settled.currencyISOCode,
       },
     };

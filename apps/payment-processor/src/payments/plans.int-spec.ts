@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { planOf } from '@svc/testing';
 import { acceptPayment, createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { attemptEndFor,CHARGEABLE_STATES } from './attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from './attempt.js';
 import { PaymentRepository } from './payment.repository.js';
 
 let processor: Processor;

@@ -47,8 +47,8 @@ const findEvents = async (payables: readonly PayableDescriptor[]) => {
 };
 
 async function createFailedTry(payable: PayableDescriptor, reference: string = randomUUID()): Promise<void> {
-  const open = await accept(payable, { reference });
-  await replica.payments.settle(open!, DECLINED, CHARGEABLE_STATES);
+  const attempt = await accept(payable, { reference });
+  await replica.payments.settle(attempt!, DECLINED, CHARGEABLE_STATES);
 }
 
 test('each payment has its own outcome, version, merchant and site', async () => {
@@ -117,14 +117,14 @@ test('each payment has its own outcome, version, merchant and site', async () =>
   const summary = ({ merchantName, siteReference, payable }: PaymentSnapshot) => {
     return { merchantName, siteReference, version: payable.version, tries: payable.tries };
   };
-  expect(accepted.map((open) => summary(open!.payment))).toEqual([
+  expect(accepted.map((attempt) => summary(attempt!.payment))).toEqual([
     { ...names('Karoo Books', 'WEB 701'), version: 2, tries: 1 },
     { ...names('Vlei Foods', 'WEB 702'), version: 2, tries: 1 },
     { ...names('Karoo Books'), version: 4, tries: 2 },
     { ...names(), version: 2, tries: 1 },
   ]);
   const eventsByPayment = new Map((await findEvents(availablePayables)).map((event) => [event.aggregateId, event]));
-  for (const { paymentId, attemptId, payment } of accepted.map((open) => open!)) {
+  for (const { paymentId, attemptId, payment } of accepted.map((attempt) => attempt!)) {
     expect(eventsByPayment.get(paymentId)).toMatchObject({ aggregateVersion: 1, payload: payment });
     expect(await replica.payments.find(payment.payable.payableId, payment.reference)).toEqual(payment);
     expect(
@@ -163,14 +163,14 @@ test('if the database rejects one of a hundred rows, only the payment of that ro
   const results = await Promise.all(accepts);
 
   expect(sqlState(await invalidPayment)).toBe(CHECK_VIOLATION);
-  expect(results.map((open) => open?.payment.payable.payableId)).toEqual(
+  expect(results.map((attempt) => attempt?.payment.payable.payableId)).toEqual(
     validPayables.map(({ payableId }) => payableId),
   );
   const sizes = statements.batches().map((ids) => ids.length);
   expect(sizes.sort((a, b) => b - a)).toEqual([50, 50, ...Array<number>(50).fill(1)]);
   expect(new Set(statements.texts()).size).toBe(1);
   const aggregates = (await findEvents(validPayables)).map(({ aggregateId }) => aggregateId);
-  expect(aggregates.sort()).toEqual(results.map((open) => open!.paymentId).sort());
+  expect(aggregates.sort()).toEqual(results.map((attempt) => attempt!.paymentId).sort());
   expect(await readPayables([payable])).toEqual([]);
 });
 
@@ -199,7 +199,7 @@ test('each statement wakes the relay once, and only for the events that it has w
   await Promise.all(accepts);
   const [processingEvent, failedEvent] = [['payment.processing.v1'], ['payment.failed.v1']];
   expect(wakeUps).toEqual([processingEvent, processingEvent, processingEvent]);
-  const [first, ended] = (await Promise.all(accepts)).map((open) => open!);
+  const [first, ended] = (await Promise.all(accepts)).map((attempt) => attempt!);
   await changeRow(
     processor,
     `UPDATE attempts SET state = 'declined', ended_at = started_at, next_ask_at = NULL WHERE payment_id = $1`,
@@ -232,9 +232,9 @@ test('each event belongs to the trace of its own payment', async () => {
     const held = await holdAccepts(processor, replica.payments);
     const accepts = runInTraces((index) => accept(payables[index]!));
     await held.release();
-    const open = await Promise.all(accepts);
+    const openAttempts = await Promise.all(accepts);
     const heldSettlements = await holdSettlements(processor, replica.payments);
-    const settled = runInTraces((index) => replica.payments.settle(open[index]!, APPROVED, CHARGEABLE_STATES));
+    const settled = runInTraces((index) => replica.payments.settle(openAttempts[index]!, APPROVED, CHARGEABLE_STATES));
     await heldSettlements.release();
     await Promise.all(settled);
     const traces = await processor.dataSource.query<{ id: string; traceparent: string }[]>(

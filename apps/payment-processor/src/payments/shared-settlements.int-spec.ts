@@ -1,7 +1,7 @@
 /** Tests outcomes that are recorded in one shared statement. Each outcome changes its own payment or nothing. */
 import { randomUUID } from 'node:crypto';
 import { sqlState } from '@svc/persistence';
-import { changeRow,createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { changeRow, createOpenAttempt, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import {
   APPROVED,
   DECLINED,
@@ -11,7 +11,7 @@ import {
   type TestReplica,
 } from '../../test/attempts/shared-statements.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { type AttemptEnd, attemptEndFor,type AttemptState, CHARGEABLE_STATES } from './attempt.js';
+import { type AttemptEnd, attemptEndFor, type AttemptState, CHARGEABLE_STATES } from './attempt.js';
 import { AttemptRepository, type OpenAttempt } from './attempt.repository.js';
 
 let processor: Processor;
@@ -31,16 +31,16 @@ const INVALID_INDEX = 4;
 
 const REVERSED = attemptEndFor({ kind: 'reversed' });
 const CHALLENGE = { reference: 'c-1', url: 'https://bank.example/c-1' };
-const settle = (open: OpenAttempt, end: AttemptEnd, from: readonly AttemptState[] = CHARGEABLE_STATES) =>
-  replica.payments.settle(open, end, from);
+const settle = (openAttempt: OpenAttempt, end: AttemptEnd, from: readonly AttemptState[] = CHARGEABLE_STATES) =>
+  replica.payments.settle(openAttempt, end, from);
 const readAllRows = (attempts: readonly OpenAttempt[]) =>
   Promise.all(attempts.map(({ paymentId }) => readPaymentRows(processor, paymentId)));
 
 async function createReversingAttempt(): Promise<OpenAttempt> {
-  const open = await createOpenAttempt(processor);
+  const openAttempt = await createOpenAttempt(processor);
   const repository = processor.service.app.get(AttemptRepository);
-  expect(await repository.beginReversal(undefined, open, processor.clock.later(30_000))).toBe(true);
-  return open;
+  expect(await repository.beginReversal(undefined, openAttempt, processor.clock.later(30_000))).toBe(true);
+  return openAttempt;
 }
 
 test('each payment is settled by the response to its own attempt, except payments that have changed in the meantime', async () => {
@@ -58,32 +58,32 @@ test('each payment is settled by the response to its own attempt, except payment
     `UPDATE payables SET version = version + 1 WHERE holder = $1`,
     `UPDATE payables SET version = version - 1 WHERE holder = $1`,
   ]) {
-    const open = await createOpenAttempt(processor);
-    await changeRow(processor, change, open.paymentId);
-    changedAttempts.push(open);
+    const openAttempt = await createOpenAttempt(processor);
+    await changeRow(processor, change, openAttempt.paymentId);
+    changedAttempts.push(openAttempt);
   }
   const attemptWithUnknownId = await createOpenAttempt(processor);
   const before = await readAllRows([...changedAttempts, attemptWithUnknownId]);
 
   const held = await holdSettlements(processor, replica.payments);
   const statements = spyOnStatements(replica.dataSource);
-  const rejections = changedAttempts.map((open) => settle(open, APPROVED));
-  const settlements = expectedSettlements.map(([open, end, from]) => settle(open, end, from));
+  const rejections = changedAttempts.map((openAttempt) => settle(openAttempt, APPROVED));
+  const settlements = expectedSettlements.map(([openAttempt, end, from]) => settle(openAttempt, end, from));
   rejections.push(settle({ ...attemptWithUnknownId, attemptId: randomUUID() }, APPROVED));
   await held.release();
 
   expect(await Promise.all(rejections)).toEqual(rejections.map(() => undefined));
   expect(await readAllRows([...changedAttempts, attemptWithUnknownId])).toEqual(before);
   const payments = await Promise.all(settlements);
-  for (const [index, [open, end, , facts]] of expectedSettlements.entries()) {
+  for (const [index, [openAttempt, end, , facts]] of expectedSettlements.entries()) {
     expect(payments[index]).toMatchObject({
-      paymentReference: open.payment.paymentReference,
+      paymentReference: openAttempt.payment.paymentReference,
       state: end.settlement.state,
     });
-    expect(await replica.payments.find(open.payment.payable.payableId, open.payment.reference)).toEqual(
+    expect(await replica.payments.find(openAttempt.payment.payable.payableId, openAttempt.payment.reference)).toEqual(
       payments[index],
     );
-    expect(await readPaymentRows(processor, open.paymentId)).toMatchObject({
+    expect(await readPaymentRows(processor, openAttempt.paymentId)).toMatchObject({
       ...facts,
       paymentVersion: 2,
       payableVersion: 3,
@@ -94,7 +94,7 @@ test('each payment is settled by the response to its own attempt, except payment
       `SELECT a.acquirer_reference AS reference, e.payload, e.aggregate_version AS version
          FROM attempts a JOIN event_log e ON e.aggregate_id = a.payment_id::text AND e.aggregate_version = 2
         WHERE a.attempt_id = $1`,
-      [open.attemptId],
+      [openAttempt.attemptId],
     );
     expect(row).toEqual({ reference: end.acquirerReference ?? null, payload: payments[index], version: 2 });
   }
@@ -104,9 +104,9 @@ test('each payment is settled by the response to its own attempt, except payment
 test('if one of nine rows is invalid, only the payment of that row is not settled', async () => {
   const attempts = await Promise.all(Array.from({ length: 9 }, () => createOpenAttempt(processor)));
   const held = await holdSettlements(processor, replica.payments);
-  const settlements = attempts.map((open, index) =>
+  const settlements = attempts.map((openAttempt, index) =>
     // PostgreSQL rejects text that contains this character.
-    settle(index === INVALID_INDEX ? { ...open, acquirer: 'x\u0000' } : open, APPROVED).catch(sqlState),
+    settle(index === INVALID_INDEX ? { ...openAttempt, acquirer: 'x\u0000' } : openAttempt, APPROVED).catch(sqlState),
   );
   await held.release();
   const results = await Promise.all(settlements);
@@ -139,9 +139,9 @@ test('payments with and without vouchers can share a statement, and each has its
     attemptWithVouchers.paymentId,
   );
   const vouchers = [{ merchantLiable: false, amount: 345 }] as unknown as OpenAttempt['payment']['vouchers'];
-  const openWithVouchers = { ...attemptWithVouchers, payment: { ...attemptWithVouchers.payment, vouchers } };
+  const attemptToSettle = { ...attemptWithVouchers, payment: { ...attemptWithVouchers.payment, vouchers } };
   const held = await holdSettlements(processor, replica.payments);
-  const settled = [settle(openWithVouchers as OpenAttempt, APPROVED), settle(attemptWithoutVouchers, APPROVED)];
+  const settled = [settle(attemptToSettle as OpenAttempt, APPROVED), settle(attemptWithoutVouchers, APPROVED)];
   await held.release();
   expect(await Promise.all(settled)).toMatchObject([{ processedAmount: 12_000 }, { processedAmount: 12_345 }]);
   const [rowsWithVouchers, rowsWithoutVouchers] = await readAllRows([attemptWithVouchers, attemptWithoutVouchers]);

@@ -6,9 +6,8 @@ import { DataSource } from 'typeorm';
 
 /** Counts and sums of a merchant's payments and refunds in a range. */
 export interface Totals extends BookOwner {
-  /** Number of successful payments. */
+  /** Number of successful payments; `processed` is their processed amount in cents. */
   readonly payments: number;
-  /** Processed amount of the successful payments in cents. */
   readonly processed: number;
   readonly failed: number;
   /**

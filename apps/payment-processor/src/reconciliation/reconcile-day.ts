@@ -5,7 +5,7 @@ import { Relay } from '@svc/messaging';
 import { Acquirers } from '../acquirers/acquirers.js';
 import { PaymentProcessorConfig } from '../config.js';
 import { attributeToPayments } from './books/attribute-to-payments.js';
-import { type BookSource,type Comparison, ReconciliationBooks } from './books/books.js';
+import { type BookSource, type Comparison, ReconciliationBooks } from './books/books.js';
 import { compareBook } from './books/compare-books.js';
 import { type DayReport, DayReportBuilder } from './day-report.js';
 import { addDays, rangesThatMustBeEmpty, sliceDay, startOfDay } from './day-slices.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock } from '@svc/kernel';
 import { PeriodicJob } from '@svc/messaging';
 import { SERVICE_LOG, type ServiceLog } from '@svc/service';
-import { formatUTCDay,previousUTCDay } from '../ledger/day.js';
+import { formatUTCDay, previousUTCDay } from '../ledger/day.js';
 import type { DayReport } from './day-report.js';
 import { startOfDay } from './day-slices.js';
 import { ReconcileDay } from './reconcile-day.js';

@@ -5,7 +5,7 @@ import type { CreateRefundRequest, RefundResponse } from '@svc/contracts';
 import { Clock, DomainError, parsePaymentReference } from '@svc/kernel';
 import { IdempotentCalls } from '../idempotency/idempotent-calls.js';
 import { RecoverRefunds } from './recover-refunds.js';
-import { computeFingerprint, findRefundRefusal,type RefundRefusal } from './refund.js';
+import { computeFingerprint, findRefundRefusal, type RefundRefusal } from './refund.js';
 import { type CurrentRefund, type NewRefund, type PaymentToRefund, RefundRepository } from './refund.repository.js';
 import { SendRefund } from './send-refund.js';
 

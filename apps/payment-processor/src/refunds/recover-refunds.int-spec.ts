@@ -5,7 +5,7 @@ import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { createRefundClient, type RefundClient } from '../../test/merchant-key.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
-import { expectConsistentRecords,readRefundRecords } from '../../test/refund-books.js';
+import { expectConsistentRecords, readRefundRecords } from '../../test/refund-books.js';
 import { Acquirer } from '../acquirers/acquirer.js';
 import { RefundRepository } from './refund.repository.js';
 

@@ -32,10 +32,10 @@ async function createPaidPayment(card: string = CARDS.approved): Promise<Payment
   const { paymentReference } = await processor.pay(buildPayable({ merchantId }), { card });
   return (await refunds.findPayment(owner(), paymentReference))!;
 }
-const buildNewRefund = (payment: PaymentToRefund, over: Partial<NewRefund> = {}): NewRefund => ({
+const buildNewRefund = (payment: PaymentToRefund, overrides: Partial<NewRefund> = {}): NewRefund => ({
   ...{ owner: owner(), payment, amount: 100, reason: undefined },
   ...{ idempotencyKey: randomUUID(), fingerprint: 'f'.repeat(64), requestedBy: randomUUID() },
-  ...over,
+  ...overrides,
 });
 const runSql = (text: string, parameters: unknown[]): Promise<unknown> => processor.dataSource.query(text, parameters);
 

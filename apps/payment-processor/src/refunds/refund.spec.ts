@@ -33,8 +33,8 @@ describe('the refundable amount', () => {
     [{ paymentMethodType: 'External' }, 1, 'refund.not-possible'],
     [{ paymentMethodType: 'Voucher', processedAmount: 0 }, 1, 'refund.not-possible'],
     [{ processedAmount: 0 }, 1, 'refund.not-possible'],
-  ])('allows or rejects, for the payment %j, a refund of %i with the result %s', (over, amount, expected) => {
-    expect(findRefundRefusal({ ...PAID_PAYMENT, ...over }, amount)).toBe(expected);
+  ])('allows or rejects, for the payment %j, a refund of %i with the result %s', (overrides, amount, expected) => {
+    expect(findRefundRefusal({ ...PAID_PAYMENT, ...overrides }, amount)).toBe(expected);
   });
 
   test('is the highest amount that is not rejected, after any earlier refunds', () => {

@@ -23,9 +23,9 @@ beforeEach(async () => {
 
 /** Creates a successful payment of R 123.45, or another payment with another card. */
 const createPaidPayment = (
-  over: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
+  overrides: { card?: string; siteId?: number; mode?: 'test' | 'live' } = {},
 ): Promise<HostedPaymentSnapshot> => {
-  const { card, ...payable } = over;
+  const { card, ...payable } = overrides;
   return processor.pay(buildPayable({ ...merchant, ...payable }), card === undefined ? {} : { card });
 };
 const expectedProblem = (status: number, message: RegExp, field?: string) => ({

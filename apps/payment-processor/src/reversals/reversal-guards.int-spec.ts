@@ -1,5 +1,5 @@
 import { PaymentReversedV1 } from '@svc/contracts';
-import { changeRow,createOpenAttempt } from '../../test/attempts/open-attempt.js';
+import { changeRow, createOpenAttempt } from '../../test/attempts/open-attempt.js';
 import { type Processor, startProcessor } from '../../test/processor.js';
 import type { AcquirerResponse } from '../payments/attempt.js';
 import { AttemptRepository, type OpenAttempt } from '../payments/attempt.repository.js';
@@ -17,15 +17,15 @@ afterEach(() => processor.stop());
 const settle = (attempt: OpenAttempt, response: AcquirerResponse) =>
   processor.service.app.get(SettleAttempt).execute(attempt, response);
 async function createReversingAttempt(): Promise<OpenAttempt> {
-  const open = await createOpenAttempt(processor);
+  const attempt = await createOpenAttempt(processor);
   const attempts = processor.service.app.get(AttemptRepository);
-  expect(await attempts.beginReversal(undefined, open, processor.clock.later(30_000))).toBe(true);
-  return open;
+  expect(await attempts.beginReversal(undefined, attempt, processor.clock.later(30_000))).toBe(true);
+  return attempt;
 }
 async function createEndedAttempt(response: AcquirerResponse): Promise<OpenAttempt> {
-  const open = response.kind === 'reversed' ? await createReversingAttempt() : await createOpenAttempt(processor);
-  expect(await settle(open, response)).toBeDefined();
-  return open;
+  const attempt = response.kind === 'reversed' ? await createReversingAttempt() : await createOpenAttempt(processor);
+  expect(await settle(attempt, response)).toBeDefined();
+  return attempt;
 }
 const DECLINED: AcquirerResponse = { kind: 'declined', reason: 'card.declined', acquirerReference: 'a-1' };
 const APPROVED: AcquirerResponse = { kind: 'approved', acquirerReference: 'a-2' };
@@ -48,22 +48,22 @@ test('an approval for an attempt that has ended without a charge is reversed onc
 });
 
 test('an approval for an attempt that is being reversed is reversed after the attempt has ended', async () => {
-  const open = await createReversingAttempt();
-  expect(await settle(open, APPROVED)).toBeUndefined();
+  const attempt = await createReversingAttempt();
+  expect(await settle(attempt, APPROVED)).toBeUndefined();
   expect(await leaseDueIds()).toEqual([]);
-  expect(await settle(open, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
+  expect(await settle(attempt, { kind: 'neverCharged' })).toMatchObject({ state: 'failed' });
   expect(await reversals.leaseDue(processor.clock.later(30_000), 50)).toEqual([
-    { attemptId: open.attemptId, acquirer: open.acquirer, account: open.account },
+    { attemptId: attempt.attemptId, acquirer: attempt.acquirer, account: attempt.account },
   ]);
 });
 
 test('a reversal is not leased while its attempt is reversing, because the recovery job handles it, even if the payment has ended', async () => {
-  const open = await createReversingAttempt();
-  await settle(open, APPROVED);
+  const attempt = await createReversingAttempt();
+  await settle(attempt, APPROVED);
   await changeRow(
     processor,
     `UPDATE payments SET state = 'failed', errors = '[{}]' WHERE payment_id = $1`,
-    open.paymentId,
+    attempt.paymentId,
   );
   expect(await leaseDueIds()).toEqual([]);
 });

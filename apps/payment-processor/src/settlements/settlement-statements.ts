@@ -3,7 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { SettlementStatement } from '@svc/contracts';
 import { Clock, DomainError } from '@svc/kernel';
 import { computeTotals } from './settlement.js';
-import { type SettlementOwner, SettlementRepository,type SettlementSums } from './settlement.repository.js';
+import { type SettlementOwner, SettlementRepository, type SettlementSums } from './settlement.repository.js';
 import { CSV_HEADER, formatCsvLines } from './settlement-csv.js';
 import { parseSettlementDay, type SettlementDay } from './settlement-day.js';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { computeTotals,type MovementSum } from './settlement.js';
+import { computeTotals, type MovementSum } from './settlement.js';
 import { parseSettlementDay } from './settlement-day.js';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');

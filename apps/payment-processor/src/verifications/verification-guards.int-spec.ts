@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type PaymentSnapshot, SessionCreatedV1 } from '@svc/contracts';
 import { anEvent } from '@svc/testing';
-import { changeRow,readPaymentRows } from '../../test/attempts/open-attempt.js';
+import { changeRow, readPaymentRows } from '../../test/attempts/open-attempt.js';
 import { buildPayable } from '../../test/builders.js';
 import { CARDS } from '../../test/encrypted-card.js';
 import { buildPlainCard, createMerchant, createPartner } from '../../test/partner.js';
@@ -29,16 +29,17 @@ afterAll(() => processor.stop());
 
 async function createVerification(payable = buildPayable()): Promise<OpenVerification> {
   await processor.pay(payable, { card: CARDS.verificationRequired });
-  const [open] = await leaseForPoll(payable.payableId);
-  return open!;
+  const [verification] = await leaseForPoll(payable.payableId);
+  return verification!;
 }
 const leaseForPoll = (payableId: string): Promise<OpenVerification[]> =>
   verifications.leaseOpen(payableId, processor.clock.later(-1_000));
-const paymentIds = (verifications: readonly OpenVerification[]): string[] => verifications.map(({ paymentId }) => paymentId).sort();
+const paymentIds = (verifications: readonly OpenVerification[]): string[] =>
+  verifications.map(({ paymentId }) => paymentId).sort();
 
 const TRANSITIONS = [
-  ['resumes', (open: OpenVerification) => verifications.resume(open)],
-  ['fails', (open: OpenVerification) => verifications.fail(open, 'verification.failed')],
+  ['resumes', (verification: OpenVerification) => verifications.resume(verification)],
+  ['fails', (verification: OpenVerification) => verifications.fail(verification, 'verification.failed')],
 ] as const;
 
 describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition) => {
@@ -51,46 +52,46 @@ describe.each(TRANSITIONS)('the statement by which a payment %s', (_, transition
       `UPDATE payables SET version = version ${sign} 1 WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ]),
   ])('changes nothing when %s', async (__, statement) => {
-    const open = await createVerification();
-    await changeRow(processor, statement, open.paymentId);
-    const before = await readPaymentRows(processor, open.paymentId);
-    expect(await transition(open)).toBeUndefined();
-    expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
+    const verification = await createVerification();
+    await changeRow(processor, statement, verification.paymentId);
+    const before = await readPaymentRows(processor, verification.paymentId);
+    expect(await transition(verification)).toBeUndefined();
+    expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
   });
 
   test('changes its own payment, only once', async () => {
-    const [open, otherVerification] = [await createVerification(), await createVerification()];
+    const [verification, otherVerification] = [await createVerification(), await createVerification()];
     const before = await readPaymentRows(processor, otherVerification.paymentId);
-    expect(await transition(open)).toBeDefined();
+    expect(await transition(verification)).toBeDefined();
     expect(await readPaymentRows(processor, otherVerification.paymentId)).toEqual(before);
-    const after = await readPaymentRows(processor, open.paymentId);
+    const after = await readPaymentRows(processor, verification.paymentId);
     expect(after).toMatchObject({ verificationOpen: false, payableVersion: 4, paymentVersion: 3 });
-    expect(await transition(open)).toBeUndefined();
-    expect(await readPaymentRows(processor, open.paymentId)).toEqual(after);
+    expect(await transition(verification)).toBeUndefined();
+    expect(await readPaymentRows(processor, verification.paymentId)).toEqual(after);
   });
 });
 
 test('a payment resumes only when its payable is open', async () => {
-  const open = await createVerification();
+  const verification = await createVerification();
   await changeRow(
     processor,
     `UPDATE payables SET state = 'closed' WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
-    open.paymentId,
+    verification.paymentId,
   );
-  const before = await readPaymentRows(processor, open.paymentId);
-  expect(await verifications.resume(open)).toBeUndefined();
-  expect(await readPaymentRows(processor, open.paymentId)).toEqual(before);
+  const before = await readPaymentRows(processor, verification.paymentId);
+  expect(await verifications.resume(verification)).toBeUndefined();
+  expect(await readPaymentRows(processor, verification.paymentId)).toEqual(before);
 });
 
 describe('a client that polls a payable', () => {
   test('leases the open verification of this payable, at most once a second', async () => {
-    const [payable, otherVerification] = [buildPayable(), buildPayable()];
-    const open = await createVerification(payable);
-    await createVerification(otherVerification);
+    const [payable, otherPayable] = [buildPayable(), buildPayable()];
+    const verification = await createVerification(payable);
+    await createVerification(otherPayable);
     processor.clock.advance(999);
     expect(await leaseForPoll(payable.payableId)).toEqual([]);
     processor.clock.advance(1);
-    expect(paymentIds(await leaseForPoll(payable.payableId))).toEqual([open.paymentId]);
+    expect(paymentIds(await leaseForPoll(payable.payableId))).toEqual([verification.paymentId]);
   });
 
   test.each([
@@ -98,8 +99,8 @@ describe('a client that polls a payable', () => {
     ['of a payment that has continued', `UPDATE payments SET state = 'processing' WHERE payment_id = $1`],
   ])('does not lease a verification %s', async (_, statement) => {
     const payable = buildPayable();
-    const open = await createVerification(payable);
-    await changeRow(processor, statement, open.paymentId);
+    const verification = await createVerification(payable);
+    await changeRow(processor, statement, verification.paymentId);
     processor.clock.advance(1_000);
     expect(await leaseForPoll(payable.payableId)).toEqual([]);
   });
@@ -109,11 +110,11 @@ describe('expired verifications', () => {
   const findExpiredIds = async () => paymentIds(await verifications.findExpired(50));
 
   test('are found from the millisecond of their expiry', async () => {
-    const open = await createVerification();
+    const verification = await createVerification();
     processor.clock.advance(899_999);
     expect(await findExpiredIds()).toEqual([]);
     processor.clock.advance(1);
-    expect(await findExpiredIds()).toEqual([open.paymentId]);
+    expect(await findExpiredIds()).toEqual([verification.paymentId]);
   });
 
   test.each([
@@ -123,8 +124,8 @@ describe('expired verifications', () => {
       `UPDATE payables SET state = 'reserved', holder = gen_random_uuid() WHERE payable_id = (SELECT payable_id FROM payments WHERE payment_id = $1)`,
     ],
   ])('are not found %s', async (_, statement) => {
-    const open = await createVerification();
-    await changeRow(processor, statement, open.paymentId);
+    const verification = await createVerification();
+    await changeRow(processor, statement, verification.paymentId);
     processor.clock.advance(900_000);
     expect(await findExpiredIds()).toEqual([]);
   });

@@ -11,8 +11,8 @@ import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
-import { paymentWithFailedVerification,resumedPayment } from '../payments/payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow,readFeeTerms } from '../payments/payment-snapshot.js';
+import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
+import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {

@@ -5,13 +5,13 @@ import { EventLog } from '@svc/messaging';
 import { newDataSource } from '@svc/persistence';
 import { anEvent, type HeldLocks, holdLocks } from '@svc/testing';
 import type { DataSource } from 'typeorm';
-import { attemptEndFor,CHARGEABLE_STATES } from '../../src/payments/attempt.js';
+import { attemptEndFor, CHARGEABLE_STATES } from '../../src/payments/attempt.js';
 import type { OpenAttempt } from '../../src/payments/attempt.repository.js';
 import { acceptedPayment } from '../../src/payments/payment.js';
 import { PaymentRepository } from '../../src/payments/payment.repository.js';
 import { buildPayable } from '../builders.js';
 import type { Processor } from '../processor.js';
-import { buildRoute,createOpenAttempt } from './open-attempt.js';
+import { buildRoute, createOpenAttempt } from './open-attempt.js';
 
 export const APPROVED = attemptEndFor({ kind: 'approved', acquirerReference: 'a-1' });
 export const DECLINED = attemptEndFor({ kind: 'declined', acquirerReference: 'd-1', reason: 'card.declined' });
@@ -53,9 +53,9 @@ export function acceptWith(
 /** Creates a payable that is stored before its first payment. */
 export async function createStoredPayable(
   processor: Processor,
-  over: Partial<PayableDescriptor> = {},
+  overrides: Partial<PayableDescriptor> = {},
 ): Promise<PayableDescriptor> {
-  const payable = buildPayable(over);
+  const payable = buildPayable(overrides);
   await processor.deliver(anEvent(SessionCreatedV1, payable.payableId, 1, { payable }));
   return payable;
 }

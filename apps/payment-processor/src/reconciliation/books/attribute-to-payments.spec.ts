@@ -2,9 +2,9 @@ import { attributeToPayments } from './attribute-to-payments.js';
 import type { BookName } from './books.js';
 import type { BookDifference } from './compare-books.js';
 
-const buildDifference = (book: BookName, over: Partial<BookDifference> = {}): BookDifference => ({
+const buildDifference = (book: BookName, overrides: Partial<BookDifference> = {}): BookDifference => ({
   ...{ book, merchantId: 1001, mode: 'test', key: 'REF', kind: 'differs', field: 'amount', expected: 7, found: 5 },
-  ...over,
+  ...overrides,
 });
 
 it('a difference in one book is attributed to that book', () => {

@@ -6,7 +6,7 @@ import {
   MAX_DIGESTS,
   type Mode,
 } from '@svc/contracts';
-import { type BookName, type BookSource,type Comparison, readLines } from './books.js';
+import { type BookName, type BookSource, type Comparison, readLines } from './books.js';
 import { type Difference, differencesBetween } from './merge-walk.js';
 
 /** A difference and its book. */
