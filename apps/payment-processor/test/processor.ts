@@ -83,8 +83,8 @@ export interface PayOptions {
 }
 
 /** Reads all records of the simulated bank: charges, reversals, refunds and stored cards. */
-export function readBankRecords({ bankFile: books }: Pick<Processor, 'bankFile'>): Record<string, unknown>[] {
-  const lines = readFileSync(books, 'utf8').split('\n').filter(Boolean);
+export function readBankRecords({ bankFile }: Pick<Processor, 'bankFile'>): Record<string, unknown>[] {
+  const lines = readFileSync(bankFile, 'utf8').split('\n').filter(Boolean);
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 

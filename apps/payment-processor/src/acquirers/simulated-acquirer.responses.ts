@@ -7,7 +7,7 @@ import type { RefundOutcome, StatementLine, StatementPage } from './acquirer.js'
 const UNKNOWN: RefundOutcome = { kind: 'unknown' };
 
 export function parseRefundOutcome(body: unknown): RefundOutcome {
-  const { outcome, acquirerReference } = asRecord(body);
+  const { outcome, acquirerReference } = recordOrEmpty(body);
   if (!isText(acquirerReference, MAX_IDENTIFIER_LENGTH)) return UNKNOWN;
   switch (outcome) {
     case 'succeeded':
@@ -22,7 +22,7 @@ export function parseRefundOutcome(body: unknown): RefundOutcome {
 
 /** Undefined when any line cannot be parsed: a partial statement would look like a complete one. */
 export function parseStatementPage(body: unknown): StatementPage | undefined {
-  const { lines, next } = asRecord(body);
+  const { lines, next } = recordOrEmpty(body);
   if (!Array.isArray(lines)) return undefined;
   const parsedLines = lines.map(parseStatementLine);
   const isComplete = (lines: readonly (StatementLine | undefined)[]): lines is readonly StatementLine[] =>
@@ -35,7 +35,7 @@ export function parseStatementPage(body: unknown): StatementPage | undefined {
 const KINDS: ReadonlySet<unknown> = new Set<StatementLine['kind']>(['charge', 'reversal', 'refund']);
 
 function parseStatementLine(body: unknown): StatementLine | undefined {
-  const { kind, key, acquirerReference, paymentReference, amount, currency, at } = asRecord(body);
+  const { kind, key, acquirerReference, paymentReference, amount, currency, at } = recordOrEmpty(body);
   const isValid =
     KINDS.has(kind) &&
     [key, acquirerReference, paymentReference, currency, at].every((text) => isText(text, MAX_IDENTIFIER_LENGTH)) &&
@@ -52,6 +52,6 @@ function parseStatementLine(body: unknown): StatementLine | undefined {
   };
 }
 
-function asRecord(body: unknown): Record<string, unknown> {
+function recordOrEmpty(body: unknown): Record<string, unknown> {
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
 }

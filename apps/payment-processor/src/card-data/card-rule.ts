@@ -25,10 +25,10 @@ export function cardRule<Request>(
       const card = getCard(request);
       // Another rule reports a card that is not an object, for example a list.
       if (typeof card !== 'object' || card === null) return [];
-      const inputFieldsOf = (field: string): string[] =>
+      const listInputFields = (field: string): string[] =>
         field === `${parent}expiryDate` ? [`${parent}expiryMonth`, `${parent}expiryYear`] : [field];
       return cardProblems(card, now, { parent, needsCvv }).filter(
-        ({ field }) => !inputFieldsOf(field).some(isMalformed),
+        ({ field }) => !listInputFields(field).some(isMalformed),
       );
     },
   };

@@ -12,15 +12,15 @@ export function checkDecryptedCard(
   now: Date,
   needsCvv = true,
 ): Card {
-  const { card, binding } = asRecord(decrypted) as { card?: unknown; binding?: unknown };
-  const { sessionId, try: boundTry, expiresAt } = asRecord(binding) as Partial<Record<keyof CardBinding, unknown>>;
+  const { card, binding } = recordOrEmpty(decrypted) as { card?: unknown; binding?: unknown };
+  const { sessionId, try: boundTry, expiresAt } = recordOrEmpty(binding) as Partial<Record<keyof CardBinding, unknown>>;
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;
   if (sessionId !== expected.sessionId || boundTry !== expected.try || !(expiry > now.getTime())) {
     throw new DomainError('request.invalid', {
       message: 'The card was encrypted for another page. Reload the page and try again.',
     });
   }
-  return checkCard(asRecord(card), now, { needsCvv });
+  return checkCard(recordOrEmpty(card), now, { needsCvv });
 }
 
 interface CardChecks {
@@ -89,6 +89,6 @@ function isNotExpired(month: unknown, year: unknown, now: Date): boolean {
   return Date.UTC(yearNumber, monthNumber, 2) > now.getTime();
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
+function recordOrEmpty(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

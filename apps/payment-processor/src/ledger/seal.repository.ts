@@ -85,7 +85,7 @@ export class SealRepository {
   async closeDays(until: string): Promise<ClosedDay[]> {
     const values = CLOSE_DAYS.valuesOf({ until, now: this.clock.now() });
     const rows = await this.dataSource.query<ClosedDayRow[]>(CLOSE_DAYS.text, values);
-    return rows.map(asClosedDay).toSorted((a, b) => (a.day < b.day ? -1 : 1));
+    return rows.map(closedDayFromRow).toSorted((a, b) => (a.day < b.day ? -1 : 1));
   }
 
   /** The closed days, newest first. */
@@ -94,7 +94,7 @@ export class SealRepository {
       `SELECT ${CLOSED_DAY_COLUMNS} FROM ledger_days ORDER BY day DESC LIMIT $1`,
       [limit],
     );
-    return rows.map(asClosedDay);
+    return rows.map(closedDayFromRow);
   }
 
   /**
@@ -108,7 +108,7 @@ export class SealRepository {
          FROM ledger_days d WHERE day = $1`,
       [day],
     );
-    return row && { ...asClosedDay(row), afterSeal: row.after ?? 0 };
+    return row && { ...closedDayFromRow(row), afterSeal: row.after ?? 0 };
   }
 }
 
@@ -169,6 +169,6 @@ interface ClosedDayRow {
   closed_at: Date;
 }
 
-function asClosedDay({ day, seal_number: sealNumber, root, closed_at: closedAt }: ClosedDayRow): ClosedDay {
+function closedDayFromRow({ day, seal_number: sealNumber, root, closed_at: closedAt }: ClosedDayRow): ClosedDay {
   return { day, sealNumber, root, closedUTCDate: closedAt.toISOString() };
 }

@@ -1,6 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** Prepares the table for several key pairs. Before this migration it has at most one row, because there was no rotation. */
+/**
+ * Prepares the table for several key pairs. Before this migration it has at most one row, because there was no
+ * rotation.
+ */
 export class CardKeyRotation1763500001008 implements MigrationInterface {
   readonly name = 'CardKeyRotation1763500001008';
 

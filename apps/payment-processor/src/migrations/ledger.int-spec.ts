@@ -8,7 +8,7 @@ const earlierMigrations = migrations.slice(
   0,
   migrations.findIndex(({ name }) => name.startsWith('Ledger')),
 );
-const uuidOf = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
+const buildUuid = (nth: number): string => `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}`;
 
 test('the migration adds merchant, mode and position to transfers of an earlier release, also if a replica inserts them during the rollout', async () => {
   const database = await newTestDatabase();
@@ -19,7 +19,7 @@ test('the migration adds merchant, mode and position to transfers of an earlier 
   await client.query(
     `INSERT INTO payables (payable_id, mode, merchant_id, site_id, amount, currency, expires_at, tries_max, source, state, holder, tries, version, created_at, modified_at)
      VALUES ($1, 'test', 1001, 1, 100, 'ZAR', now(), 5, '{}', 'paid', $1, 1, 3, now(), now()), ($2, 'live', 1002, 1, 100, 'ZAR', now(), 5, '{}', 'paid', $2, 1, 3, now(), now())`,
-    [uuidOf(1), uuidOf(2)],
+    [buildUuid(1), buildUuid(2)],
   );
   await client.query(
     `INSERT INTO payments (payment_id, payable_id, reference, payment_reference, state, amount, tip_amount, processed_amount, method_label, errors, accepted_at, modified_at, version)
@@ -40,8 +40,8 @@ test('the migration adds merchant, mode and position to transfers of an earlier 
     `SELECT kind, payment_id, mode, merchant_id::int, dense_rank() OVER (ORDER BY txid)::int AS transaction FROM transfers ORDER BY txid, position`,
   );
   const [firstPayment, secondPayment] = [
-    { payment_id: uuidOf(1), mode: 'test', merchant_id: 1001 },
-    { payment_id: uuidOf(2), mode: 'live', merchant_id: 1002 },
+    { payment_id: buildUuid(1), mode: 'test', merchant_id: 1001 },
+    { payment_id: buildUuid(2), mode: 'live', merchant_id: 1002 },
   ];
   expect(rows).toEqual([
     { kind: 'capture', transaction: 1, ...firstPayment },

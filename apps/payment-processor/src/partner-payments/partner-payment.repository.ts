@@ -25,7 +25,7 @@ import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from '../payments/payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {
@@ -104,7 +104,7 @@ export class PartnerPaymentRepository {
       [owner.organisationId, owner.mode, reference],
     );
     if (!row) return undefined;
-    const payment = asSnapshot(row);
+    const payment = snapshotFromRow(row);
     if (!isPartnerPayment(payment)) throw new Error('The payment of a partner’s reference is not a partner’s payment.');
     return { fingerprint: row.fingerprint, payment, version: row.payment_version };
   }
@@ -199,7 +199,7 @@ export class PartnerPaymentRepository {
       voucherAmount: vouchersTotal(payment.vouchers),
       methodType: payment.paymentMethodType,
       methodLabel: payment.paymentMethodLabel,
-      partner: JSON.stringify(partnerColumnOf(payment)),
+      partner: JSON.stringify(buildPartnerColumn(payment)),
       organisationId: owner.organisationId,
       mode: owner.mode,
       reference: payment.reference,
@@ -217,7 +217,7 @@ export class PartnerPaymentRepository {
         ]));
     if (!row) return undefined;
     const attempt = { attemptId, acquirer, account, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: readFeeTerms(row), payment };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment };
   }
 
   private async settle(tx: Transaction, attempt: OpenAttempt, settlement: Settlement): Promise<void> {
@@ -298,8 +298,8 @@ type PayableRow = Omit<PayableDescriptor<PayableSource>, 'expiresAt'> & {
 } & (CustomerName | { [Column in keyof CustomerName]: null }) &
   (KnownMerchant | { [Column in keyof KnownMerchant]: null });
 
-/** The JSON value of the column `partner`, from which {@link asSnapshot} reads these members. */
-function partnerColumnOf(payment: PaymentSnapshot): object {
+/** The JSON value of the column `partner`, from which {@link snapshotFromRow} reads these members. */
+function buildPartnerColumn(payment: PaymentSnapshot): object {
   const { reference, partner, merchantName, siteReference, orderReference, externalPaymentReference } = payment;
   const { invoiceReference, invoiceExternalReference, vouchers } = payment;
   const references = { orderReference, invoiceReference, invoiceExternalReference };

@@ -152,7 +152,7 @@ test('a payment with a declined card fails, and the invoice can be paid again', 
 });
 
 describe('a payment is rejected without a charge or a record', () => {
-  const errorOf = async (overrides: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
+  const payAndReadError = async (overrides: Record<string, unknown>, payable?: PayableDescriptor<InvoiceSource>) => {
     const invoice = payable ?? (await createInvoice());
     const before = await countPayments(invoice);
     const { status, body } = await partner.pay(invoice, overrides);
@@ -191,7 +191,7 @@ describe('a payment is rejected without a charge or a record', () => {
     ['returnUrl', { returnUrl: `https://partner.example/${'é'.repeat(1_000)}` }],
     ['orderReference', { orderReference: 'x'.repeat(101) }],
   ])('with a 400 if the field %s is invalid: %j', async (field, overrides) => {
-    expect(await errorOf(overrides)).toEqual([400, '40', field]);
+    expect(await payAndReadError(overrides)).toEqual([400, '40', field]);
   });
 
   test('with a 400 that names all invalid fields: first malformed fields, then fields that violate a rule', async () => {
@@ -236,35 +236,35 @@ describe('a payment is rejected without a charge or a record', () => {
   });
 
   test('if the state of the payable does not allow it', async () => {
-    expect(await errorOf({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
-    expect(await errorOf({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
+    expect(await payAndReadError({ invoiceReference: randomUUID() })).toEqual([404, '21', undefined]);
+    expect(await payAndReadError({ invoiceReference: undefined, code: base64('12345678901234567890') })).toEqual([
       404,
       '21',
       undefined,
     ]);
     const expired = await createInvoice({ expiresAt: '2026-03-01T09:59:59.000Z' });
-    expect(await errorOf({}, expired)).toEqual([410, '20', undefined]);
+    expect(await payAndReadError({}, expired)).toEqual([410, '20', undefined]);
     const closed = await createInvoice();
     await processor.closePayable(closed);
-    expect(await errorOf({}, closed)).toEqual([409, '20', undefined]);
+    expect(await payAndReadError({}, closed)).toEqual([409, '20', undefined]);
     const paid = await createInvoice();
     await partner.pay(paid);
-    expect(await errorOf({}, paid)).toEqual([409, '20', undefined]);
+    expect(await payAndReadError({}, paid)).toEqual([409, '20', undefined]);
     const live = await createInvoice({ mode: 'live' });
-    expect(await errorOf({}, live)).toEqual([404, '21', undefined]);
+    expect(await payAndReadError({}, live)).toEqual([404, '21', undefined]);
   });
 
   test('if the merchant’s terms do not allow it', async () => {
-    expect(await errorOf({ amount: 1 })).toEqual([422, '22', undefined]);
-    expect(await errorOf({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
+    expect(await payAndReadError({ amount: 1 })).toEqual([422, '22', undefined]);
+    expect(await payAndReadError({ tipAmount: 1 })).toEqual([422, '40', 'tipAmount']);
     merchant = await createMerchant(processor, { features: { orderReference: { required: true, label: 'Table' } } });
-    expect(await errorOf({})).toEqual([422, '40', 'orderReference']);
+    expect(await payAndReadError({})).toEqual([422, '40', 'orderReference']);
     expect((await partner.pay(await createInvoice(), { orderReference: '7' })).status).toBe(201);
   });
 
   test('with a 503 until the event of the merchant arrives', async () => {
     merchant = { merchantId: 999_999, siteId: 5001 };
-    expect(await errorOf({})).toEqual([503, '50', undefined]);
+    expect(await payAndReadError({})).toEqual([503, '50', undefined]);
   });
 });
 

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from './payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from './payment-snapshot.js';
 
 /**
  * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses
@@ -93,7 +93,7 @@ export class AttemptRepository {
         RETURNING ${ATTEMPT_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenAttempt);
+    return rows.map(openAttemptFromRow);
   }
 
   /**
@@ -109,7 +109,7 @@ export class AttemptRepository {
         RETURNING ${ATTEMPT_COLUMNS}`,
       [payableId, this.clock.now(), maxLastQueryAt],
     );
-    return rows.map(asOpenAttempt);
+    return rows.map(openAttemptFromRow);
   }
 
   /** Locks the attempt until the transaction ends, and returns its state. */
@@ -177,7 +177,7 @@ interface AttemptRow extends PaymentRow {
   asked: number;
 }
 
-function asOpenAttempt(row: AttemptRow): OpenAttempt {
+function openAttemptFromRow(row: AttemptRow): OpenAttempt {
   return {
     paymentId: row.payment_id,
     paymentVersion: row.payment_version,
@@ -188,7 +188,7 @@ function asOpenAttempt(row: AttemptRow): OpenAttempt {
     startedAt: row.started_at,
     queries: row.asked,
     triesMax: row.tries_max,
-    feeTerms: readFeeTerms(row),
-    payment: asSnapshot(row),
+    feeTerms: feeTermsFromRow(row),
+    payment: snapshotFromRow(row),
   };
 }

@@ -44,8 +44,9 @@ export interface ChargeRequest {
  * The only code that charges, for pages, partners and verified payers. The steps: (1) wait for a free slot at the
  * acquirer, (2) commit the reserved payable, the payment and the attempt, (3) call the acquirer outside any
  * transaction, with the attempt's id as idempotency key, (4) commit the outcome. The slot comes first, so that the call
- * starts immediately after the acceptance, and the attempt's age is counted from both. If the process crashes after
- * step 2, {@link RecoverAttempts} queries the acquirer about the attempt.
+ * starts immediately after the acceptance. Therefore the attempt's age, which is counted from the acceptance, is also
+ * the age of the call. If the process crashes after step 2, {@link RecoverAttempts} queries the acquirer about the
+ * attempt.
  */
 @Injectable()
 export class ChargeAttempt {

@@ -207,9 +207,9 @@ describe('attempts to recover', () => {
     const createdAttempts = [await createAttempt(), await createAttempt(), await createAttempt()];
     processor.clock.advance(2_000);
     const leased = await attempts.leaseDue(processor.clock.later(30_000), 50);
-    const idsOf = (attempts: typeof leased) =>
+    const listIds = (attempts: typeof leased) =>
       attempts.map(({ attemptId, paymentId, payment }) => [attemptId, paymentId, payment.payable.payableId]).sort();
-    expect(idsOf(leased)).toEqual(idsOf(createdAttempts));
+    expect(listIds(leased)).toEqual(listIds(createdAttempts));
   });
 
   test('of a payable that a client polls are leased at most once a second, and only in the states unknown and reversing', async () => {

@@ -12,7 +12,7 @@ import type { PartnerFields } from './payment.js';
 
 /**
  * Columns of a payment (alias `p`), its payable (`y`) and its verification (`v`, by an outer join), for {@link
- * asSnapshot}.
+ * snapshotFromRow}.
  */
 export const PAYMENT_COLUMNS = `p.payment_id, p.reference, p.payment_reference, p.state, p.amount, p.tip_amount, p.processed_amount,
   p.method_type, p.method_label, p.partner, p.merchant_name, p.site_reference, p.errors, p.fee_basis_points, p.fee_fixed_amount, p.accepted_at, p.modified_at, p.version AS payment_version, y.payable_id, y.mode, y.merchant_id, y.site_id,
@@ -60,12 +60,12 @@ export interface PaymentRow {
 }
 
 /** The fee terms at the acceptance of the payment. */
-export function readFeeTerms(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
+export function feeTermsFromRow(row: Pick<PaymentRow, 'fee_basis_points' | 'fee_fixed_amount'>): FeeTerms {
   return { basisPoints: row.fee_basis_points, fixedAmount: row.fee_fixed_amount };
 }
 
 /** Converts a row to the snapshot of the payment for events and responses. */
-export function asSnapshot(row: PaymentRow): PaymentSnapshot {
+export function snapshotFromRow(row: PaymentRow): PaymentSnapshot {
   return {
     // For a partner's payment, `row.partner` below replaces this value with the reference as the partner sent it.
     reference: row.reference,

@@ -19,7 +19,7 @@ import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from './payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from './payment-snapshot.js';
 
 /**
  * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:
@@ -97,7 +97,7 @@ export class PaymentRepository {
       payable: { ...payment.payable, version: row.version },
     };
     const attempt = { attemptId, ...route, state: 'started', startedAt, queries: 0 } as const;
-    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: readFeeTerms(row), payment: accepted };
+    return { ...attempt, paymentId, paymentVersion: 1, triesMax, feeTerms: feeTermsFromRow(row), payment: accepted };
   }
 
   /**
@@ -181,7 +181,7 @@ export class PaymentRepository {
         WHERE p.payable_id = $1 AND p.reference = $2`,
       [payableId, reference],
     );
-    return row && asSnapshot(row);
+    return row && snapshotFromRow(row);
   }
 
   /** All payments of a payable, newest first, without a check of the owner: see {@link PayableRepository.find}. */
@@ -192,7 +192,7 @@ export class PaymentRepository {
         WHERE p.payable_id = $1 ORDER BY p.accepted_at DESC LIMIT 100`,
       [payableId],
     );
-    return rows.map(asSnapshot);
+    return rows.map(snapshotFromRow);
   }
 }
 

@@ -62,7 +62,7 @@ export class ReconcileDay {
 
   private async compareAll(run: LeasedRun, watermark: Date, renewLease: RenewLease): Promise<DayReport> {
     const comparisons = this.books
-      .comparisons({
+      .buildComparisons({
         ...{ runId: run.runId, watermark },
         reversals: (range) => this.reversals.find(range),
         notifiedSites: await this.books.listNotifiedSites(),

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
 import { hasNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** Late approvals are rare. More than this number in one hour indicates an outage, and the run fails. */
 const MAX_REVERSALS = 10_000;
@@ -34,7 +34,7 @@ export class ReversalNoticesQuery {
 }
 
 function toNoticeLines(row: PaymentRow & { confirmed_at: Date; known_site: string | null }): object[] {
-  const payment = { ...asSnapshot(row), reversedUTCDate: row.confirmed_at.toISOString() };
+  const payment = { ...snapshotFromRow(row), reversedUTCDate: row.confirmed_at.toISOString() };
   if (!hasNotice(payment)) return [];
   const { id, notice } = noticeOf(payment, row.known_site ?? undefined);
   const { customer: _, ...line } = notice;

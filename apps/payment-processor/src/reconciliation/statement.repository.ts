@@ -44,12 +44,12 @@ export class StatementRepository {
     renewLease: () => Promise<void>,
   ): Promise<StatementAccount[]> {
     const accountsWithMovements = await this.findAccountsWithMovements(day, merchantId, renewLease);
-    const accounts = new Map(accountsWithMovements.map((account) => [accountKeyOf(account), account]));
+    const accounts = new Map(accountsWithMovements.map((account) => [buildAccountKey(account), account]));
     for (const owner of await this.findMerchants(merchantId)) {
       const route = await this.acquirers.find(owner.merchantId, owner.mode);
       if (!route) continue;
       const account = { ...owner, acquirer: route.acquirer.name, ...route.account, days: [day] };
-      if (!accounts.has(accountKeyOf(account))) accounts.set(accountKeyOf(account), account);
+      if (!accounts.has(buildAccountKey(account))) accounts.set(buildAccountKey(account), account);
     }
     return [...accounts.values()];
   }
@@ -95,8 +95,8 @@ export class StatementRepository {
         return tx.query<AccountRow[]>(MOVED_ACCOUNTS, [from, until, merchantId ?? null]);
       });
       for (const row of rows) {
-        const earlier = accountsWithMovements.get(accountKeyOf(row));
-        accountsWithMovements.set(accountKeyOf(row), earlier && earlier.since < row.since ? earlier : row);
+        const earlier = accountsWithMovements.get(buildAccountKey(row));
+        accountsWithMovements.set(buildAccountKey(row), earlier && earlier.since < row.since ? earlier : row);
       }
     }
     const [oldest, last] = [addDays(day, -MAX_DAYS_BACK), addDays(day)];
@@ -165,7 +165,7 @@ const MOVED_ACCOUNTS = `
    WHERE $3::bigint IS NULL OR y.merchant_id = $3
    GROUP BY a.acquirer, y.mode, a.account`;
 
-function accountKeyOf({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
+function buildAccountKey({ acquirer, mode, accountReference }: Omit<StatementAccount, 'days' | 'merchantId'>): string {
   return [acquirer, mode, accountReference].join(' ');
 }
 

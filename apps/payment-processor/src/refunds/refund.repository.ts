@@ -16,7 +16,7 @@ import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { refundTransfer } from '../ledger/transfer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
 /** Owner of payments that can be refunded: a merchant in one mode, or one of its sites. */
@@ -111,7 +111,7 @@ export class RefundRepository {
         WHERE k.merchant_id = $1 AND k.mode = $2 AND k.idempotency_key = $3`,
       [merchantId, mode, idempotencyKey],
     );
-    return row && { fingerprint: row.fingerprint, refund: asResponse(row) };
+    return row && { fingerprint: row.fingerprint, refund: responseFromRow(row) };
   }
 
   /** Refunds of one payment, newest first. The caller has checked the owner of the payment. */
@@ -121,7 +121,7 @@ export class RefundRepository {
         WHERE r.payment_id = $1 ORDER BY r.refund_id DESC LIMIT $2`,
       [paymentId, MAX_LISTED_REFUNDS],
     );
-    return rows.map(asResponse);
+    return rows.map(responseFromRow);
   }
 
   /**
@@ -183,7 +183,7 @@ export class RefundRepository {
     { state, acquirerReference }: Extract<RefundConclusion, { kind: 'end' }>,
   ): Promise<void> {
     const now = this.clock.now();
-    const payment = asSnapshot(row);
+    const payment = snapshotFromRow(row);
     await tx.query(
       `UPDATE refunds SET state = $2, acquirer_reference = $3, ended_at = $4, next_ask_at = NULL WHERE refund_id = $1`,
       [refundId, state, acquirerReference, now],
@@ -253,7 +253,7 @@ export class RefundRepository {
         RETURNING ${OPEN_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenRefund);
+    return rows.map(openRefundFromRow);
   }
 
   /**
@@ -267,7 +267,7 @@ export class RefundRepository {
         RETURNING ${OPEN_COLUMNS}`,
       [refundId, this.clock.now(), maxLastQueryAt],
     );
-    return row && asOpenRefund(row);
+    return row && openRefundFromRow(row);
   }
 }
 
@@ -295,7 +295,7 @@ interface RefundRow {
   payment_reference: string;
 }
 
-function asResponse(row: RefundRow): RefundResponse {
+function responseFromRow(row: RefundRow): RefundResponse {
   return {
     refundReference: row.refund_id,
     svcId: row.payment_reference,
@@ -349,7 +349,7 @@ interface OpenRow {
   currency: string;
 }
 
-function asOpenRefund(row: OpenRow): OpenRefund {
+function openRefundFromRow(row: OpenRow): OpenRefund {
   return {
     refundId: row.refund_id,
     attemptId: row.attempt_id,

@@ -86,9 +86,12 @@ describe('the refundable amount', () => {
             };
             refund!.state = conclusion.state;
           }
-          const sumOf = (state: string) =>
+          const sumInState = (state: string) =>
             refunds.filter((candidate) => candidate.state === state).reduce((sum, { amount }) => sum + amount, 0);
-          expect([payment.refundedAmount, payment.pendingAmount]).toEqual([sumOf('succeeded'), sumOf('pending')]);
+          expect([payment.refundedAmount, payment.pendingAmount]).toEqual([
+            sumInState('succeeded'),
+            sumInState('pending'),
+          ]);
           expect(payment.refundedAmount + payment.pendingAmount).toBeLessThanOrEqual(payment.processedAmount);
         }
       }),

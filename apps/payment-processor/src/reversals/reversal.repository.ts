@@ -4,7 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
 
 /** A charge that is due for reversal. */
 export interface DueReversal extends ChargeRoute {
@@ -55,7 +55,7 @@ export class ReversalRepository {
       [attemptId],
     );
     if (!paymentRow) return undefined;
-    const reversedPayment = { ...asSnapshot(paymentRow), reversedUTCDate: now.toISOString() };
+    const reversedPayment = { ...snapshotFromRow(paymentRow), reversedUTCDate: now.toISOString() };
     const event = { type: PaymentReversedV1, aggregateId: attemptId, aggregateVersion: 1, payload: reversedPayment };
     const parameters = { attemptId, now, transferId: newUuid(this.clock) };
     const [row] = await this.events.write(this.dataSource, CONFIRM, parameters, [this.events.envelope(event)]);

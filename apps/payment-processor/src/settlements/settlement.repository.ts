@@ -89,7 +89,7 @@ export class SettlementRepository {
           ORDER BY created_at, position LIMIT $8`,
         [...ownerParameters(owner), after, until, horizon, position, PAGE_SIZE],
       );
-      if (rows.length > 0) yield rows.map(asMovement);
+      if (rows.length > 0) yield rows.map(movementFromRow);
       const last = rows.at(-1);
       if (!last || rows.length < PAGE_SIZE) return;
       [after, position] = [last.created_at, last.position];
@@ -125,7 +125,7 @@ interface MovementRow {
   readonly amount: number;
 }
 
-function asMovement(row: MovementRow): Movement {
+function movementFromRow(row: MovementRow): Movement {
   return {
     createdUTCDate: row.created_at.toISOString(),
     type: row.type,

@@ -12,7 +12,7 @@ import { DataSource } from 'typeorm';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
-import { asSnapshot, PAYMENT_COLUMNS, type PaymentRow, readFeeTerms } from '../payments/payment-snapshot.js';
+import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
@@ -53,7 +53,7 @@ export class VerificationRepository {
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
       [payableId, this.clock.now(), maxLastQueryAt],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
   /**
@@ -73,7 +73,7 @@ export class VerificationRepository {
         RETURNING v.challenge_reference, v.acquirer, v.account, v.expires_at, ${PAYMENT_COLUMNS}`,
       [this.clock.now(), leaseUntil, limit],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
   /**
@@ -87,7 +87,7 @@ export class VerificationRepository {
         WHERE v.open AND v.expires_at <= $1 AND y.state <> 'reserved' ORDER BY v.expires_at LIMIT $2`,
       [this.clock.now(), limit],
     );
-    return rows.map(asOpenVerification);
+    return rows.map(openVerificationFromRow);
   }
 
   /** Reserves the payable, and commits the attempt for the verified charge. Undefined when another process was faster. */
@@ -195,7 +195,7 @@ interface VerificationRow extends PaymentRow {
   expires_at: Date;
 }
 
-function asOpenVerification(row: VerificationRow): OpenVerification {
+function openVerificationFromRow(row: VerificationRow): OpenVerification {
   return {
     paymentId: row.payment_id,
     paymentVersion: row.payment_version,
@@ -203,7 +203,7 @@ function asOpenVerification(row: VerificationRow): OpenVerification {
     route: { acquirer: row.acquirer, account: { mode: row.mode, accountReference: row.account } },
     expiresAt: row.expires_at,
     triesMax: row.tries_max,
-    feeTerms: readFeeTerms(row),
-    payment: asSnapshot(row),
+    feeTerms: feeTermsFromRow(row),
+    payment: snapshotFromRow(row),
   };
 }

@@ -44,25 +44,32 @@ export const PRODUCTION_RULES: Rules = {
 export const BANK_BEHAVIOURS = ['approves', 'declines', 'requires verification', 'charges a blocked key'] as const;
 export type BankBehaviour = (typeof BANK_BEHAVIOURS)[number];
 
-/** Clock values in milliseconds: a clock can advance to its next value at any moment. */
+/** Possible values of the two clocks in milliseconds. A clock can advance to its next value at any moment. */
 const PAYER_TIMES = [0, 1_000];
 const RECOVERY_TIMES = [0, 10_000, 11_000, 900_000];
 
 type PayerStep = 'accept' | 'check' | 'send' | 'sent' | 'settle' | 'settleLocked' | 'end';
 type RecoveryStep = 'lease' | 'query' | 'decide' | 'reverse' | 'settle' | 'settleLocked' | 'end';
-type Key = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
+/** State of the attempt's idempotency key at the bank. */
+type KeyState = 'none' | 'approved' | 'declined' | 'challenged' | 'blocked' | 'reversed';
 
 /** A state of the model. */
 export interface World {
+  /** State of the attempt's row in the database. */
   readonly row: AttemptState | 'absent';
   readonly startedAt: number;
   readonly payment: 'processing' | 'success' | 'failed' | 'verificationRequired';
+  /** A reversal of a late approval is requested. */
   readonly needsReversal: boolean;
-  /** An approval has reached the platform, and a process has recorded it. */
+  /** A process has recorded an approval that arrived after the end of the attempt. */
   readonly isApprovalSeen: boolean;
-  readonly key: Key;
+  /** State of the idempotency key at the bank. */
+  readonly key: KeyState;
+  /** Time of the clock of the charging process. */
   readonly payerTime: number;
+  /** Time of the clock of the recovering processes. */
   readonly recoveryTime: number;
+  /** Next step of the charging process, and the response that it has received. */
   readonly payer: { readonly at: PayerStep; readonly response?: AcquirerResponse['kind'] };
   /**
    * The charge in transit to the bank, or the bank's response in transit back; it arrives even if its sender has
@@ -74,13 +81,15 @@ export interface World {
 
 interface Recovery {
   readonly at: RecoveryStep;
-  readonly seen?: { readonly state: AttemptState; readonly startedAt: number };
+  readonly leased?: { readonly state: AttemptState; readonly startedAt: number };
   readonly response?: AcquirerResponse['kind'];
 }
 
 /** A key that is equal for worlds with the same future. The order of the two recovering processes does not matter. */
 export function worldKey({ payer, recoveries, ...world }: World): string {
-  const processes = recoveries.map(({ at, seen, response }) => [at, seen?.state, seen?.startedAt, response].join());
+  const processes = recoveries.map(({ at, leased, response }) =>
+    [at, leased?.state, leased?.startedAt, response].join(),
+  );
   return [...Object.values(world), payer.at, payer.response, ...processes.sort()].join('|');
 }
 
@@ -98,6 +107,7 @@ export const INITIAL_WORLD: World = {
   recoveries: [{ at: 'lease' }, { at: 'lease' }],
 };
 
+/** Thrown when a world violates an invariant. */
 export class Violation extends Error {}
 
 const DECLINE: DeclineCode = 'card.declined';
@@ -114,7 +124,7 @@ function buildResponse(kind: AcquirerResponse['kind']): AcquirerResponse {
   }
 }
 
-const RESPONSE_OF_KEY: Record<Key, AcquirerResponse['kind']> = {
+const RESPONSE_OF_KEY: Record<KeyState, AcquirerResponse['kind']> = {
   none: 'notFound',
   approved: 'approved',
   declined: 'declined',
@@ -138,7 +148,8 @@ const nextValue = (times: readonly number[], now: number): number[] => times.sli
 
 function bankSteps(world: World, bank: BankBehaviour): World[] {
   if (world.charge !== 'sent') return [];
-  const charged: Key = bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
+  const charged: KeyState =
+    bank === 'declines' ? 'declined' : bank === 'requires verification' ? 'challenged' : 'approved';
   const isNew = world.key === 'none' || (bank === 'charges a blocked key' && world.key === 'blocked');
   const key = isNew ? charged : world.key;
   return [{ ...world, key, charge: RESPONSE_OF_KEY[key] }];
@@ -146,28 +157,31 @@ function bankSteps(world: World, bank: BankBehaviour): World[] {
 
 function payerSteps(world: World, rules: Rules): World[] {
   const { payer, charge, row } = world;
-  const to = (at: PayerStep, response?: AcquirerResponse['kind']): World => ({
+  const payerAt = (at: PayerStep, response?: AcquirerResponse['kind']): World => ({
     ...world,
     payer: response ? { at, response } : { at },
   });
-  const crashed = to('end');
+  const crashed = payerAt('end');
   switch (payer.at) {
     case 'accept':
-      return [{ ...to('check'), row: 'started', startedAt: world.payerTime }];
+      return [{ ...payerAt('check'), row: 'started', startedAt: world.payerTime }];
     case 'check': {
       if (!rules.needsLeaseBeforeCall(new Date(world.startedAt), new Date(world.payerTime)))
-        return [crashed, to('send')];
+        return [crashed, payerAt('send')];
       const isLeased = CHARGEABLE_STATES.includes(row as AttemptState);
-      return [crashed, isLeased ? { ...to('send'), startedAt: world.payerTime } : to('settle', 'notAttempted')];
+      return [
+        crashed,
+        isLeased ? { ...payerAt('send'), startedAt: world.payerTime } : payerAt('settle', 'notAttempted'),
+      ];
     }
     case 'send':
-      return [crashed, { ...to('sent'), charge: 'sent' }];
+      return [crashed, { ...payerAt('sent'), charge: 'sent' }];
     case 'sent':
       // Either a timeout or a lost response, or the response if it has arrived.
       return [
         crashed,
-        to('settle', 'unknown'),
-        ...(charge === 'sent' || charge === 'none' ? [] : [to('settle', charge)]),
+        payerAt('settle', 'unknown'),
+        ...(charge === 'sent' || charge === 'none' ? [] : [payerAt('settle', charge)]),
       ];
     case 'settle':
       return [
@@ -194,25 +208,25 @@ function recoverySteps(world: World, nth: number, rules: Rules): World[] {
   switch (recovery.at) {
     case 'lease': {
       if (!isOpen(world.row)) return [];
-      const seen = { state: world.row, startedAt: world.startedAt };
-      const isQuery = rules.recoveryStep(seen.state, world.recoveryTime - seen.startedAt) === 'query';
-      return [crashed, withRecovery(world, { at: isQuery ? 'query' : 'decide', seen })];
+      const leased = { state: world.row, startedAt: world.startedAt };
+      const isQuery = rules.recoveryStep(leased.state, world.recoveryTime - leased.startedAt) === 'query';
+      return [crashed, withRecovery(world, { at: isQuery ? 'query' : 'decide', leased })];
     }
     case 'query': {
-      const seen = recovery.seen!;
-      const ageMs = world.recoveryTime - seen.startedAt;
+      const leased = recovery.leased!;
+      const ageMs = world.recoveryTime - leased.startedAt;
       const received = (response: AcquirerResponse['kind']): World =>
         withRecovery(
           world,
-          rules.isChargeMissing(buildResponse(response), ageMs) ? { at: 'decide', seen } : { at: 'settle', response },
+          rules.isChargeMissing(buildResponse(response), ageMs) ? { at: 'decide', leased } : { at: 'settle', response },
         );
       return [crashed, received(RESPONSE_OF_KEY[world.key]), received('unknown')];
     }
     case 'decide': {
-      if (recovery.seen!.state === 'reversing') return [crashed, withRecovery(world, { at: 'reverse' })];
-      const isLeasedAgain = world.startedAt !== recovery.seen!.startedAt;
+      if (recovery.leased!.state === 'reversing') return [crashed, withRecovery(world, { at: 'reverse' })];
+      const isLeasedAgain = world.startedAt !== recovery.leased!.startedAt;
       const decided = isLeasedAgain ? undefined : rules.decide(world.row as AttemptState);
-      return [crashed, ...(decided ? [withRecovery(move(world, decided, rules), { at: 'reverse' })] : [])];
+      return [crashed, ...(decided ? [withRecovery(changeRowState(world, decided, rules), { at: 'reverse' })] : [])];
     }
     case 'reverse': {
       const reversed = {
@@ -257,21 +271,23 @@ function settle(
 ): World[] {
   const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
   if (conclusion.kind === 'end')
-    return [then({ ...move(world, conclusion.end.state, rules), payment: conclusion.end.settlement.state }, true)];
+    return [
+      then({ ...changeRowState(world, conclusion.end.state, rules), payment: conclusion.end.settlement.state }, true),
+    ];
   if (isFinal(buildResponse(kind))) return [then(world, false)];
-  return [then(conclusion.kind === 'unknown' ? move(world, 'unknown', rules) : world, true)];
+  return [then(conclusion.kind === 'unknown' ? changeRowState(world, 'unknown', rules) : world, true)];
 }
 
 /** The second statement, after a first statement without effect. */
 function settleLocked(world: World, kind: AcquirerResponse['kind'], rules: Rules): World {
   const conclusion = rules.conclude(world.row as AttemptState, buildResponse(kind));
   const received = { ...world, isApprovalSeen: world.isApprovalSeen || kind === 'approved' };
-  if (conclusion.kind === 'reverse') return move(received, 'reversing', rules);
+  if (conclusion.kind === 'reverse') return changeRowState(received, 'reversing', rules);
   if (conclusion.kind !== 'incident') return received;
   return { ...received, needsReversal: received.needsReversal || conclusion.needsReversal };
 }
 
-function move(world: World, to: AttemptState, rules: Rules): World {
+function changeRowState(world: World, to: AttemptState, rules: Rules): World {
   const from = world.row as AttemptState;
   if (from !== to && !rules.isTransitionAllowed(from, to)) throw new Violation(`${from} → ${to} is not listed`);
   return { ...world, row: to };

@@ -31,9 +31,9 @@ export async function acceptPayment(
 }
 
 export async function createOpenAttempt(processor: Processor, payable?: PayableDescriptor): Promise<OpenAttempt> {
-  const open = await acceptPayment(processor, payable);
-  if (!open) throw new Error('The payable could not be reserved.');
-  return open;
+  const attempt = await acceptPayment(processor, payable);
+  if (!attempt) throw new Error('The payable could not be reserved.');
+  return attempt;
 }
 
 /**

@@ -70,7 +70,7 @@ export function lockPayables(processor: Processor, payables: readonly { payableI
 export async function holdAccepts(processor: Processor, payments: PaymentRepository): Promise<HeldLocks> {
   const payables = [await createStoredPayable(processor), await createStoredPayable(processor)];
   const lock = await lockPayables(processor, payables);
-  return withResults(
+  return releaseAndCheck(
     lock,
     payables.map((payable) => acceptWith(payments, processor, payable)),
   );
@@ -83,13 +83,14 @@ export async function holdSettlements(processor: Processor, payments: PaymentRep
     processor,
     attempts.map(({ payment }) => payment.payable),
   );
-  return withResults(
+  return releaseAndCheck(
     lock,
-    attempts.map((open) => payments.settle(open, DECLINED, CHARGEABLE_STATES)),
+    attempts.map((attempt) => payments.settle(attempt, DECLINED, CHARGEABLE_STATES)),
   );
 }
 
-function withResults(lock: HeldLocks, heldResults: readonly Promise<unknown>[]): HeldLocks {
+/** Releases the lock, waits for the held statements, and checks that each of them has changed something. */
+function releaseAndCheck(lock: HeldLocks, heldResults: readonly Promise<unknown>[]): HeldLocks {
   return {
     release: async () => {
       await lock.release();
@@ -109,12 +110,12 @@ export interface Statements {
 export function spyOnStatements(dataSource: DataSource): Statements {
   const spy = jest.spyOn(dataSource, 'query');
   const calls = () => spy.mock.calls.filter(([text]) => /^WITH (item|locked) AS/.test(text));
-  const payableIdsOf = (items: unknown) =>
+  const readPayableIds = (items: unknown) =>
     (JSON.parse(items as string) as { payable_id?: string; lock_order?: string }[]).map(
       ({ payable_id, lock_order }) => (payable_id ?? lock_order)!,
     );
   return {
     texts: () => calls().map(([text]) => text),
-    batches: () => calls().map(([, parameters]) => payableIdsOf((parameters as unknown[])[0])),
+    batches: () => calls().map(([, parameters]) => readPayableIds((parameters as unknown[])[0])),
   };
 }

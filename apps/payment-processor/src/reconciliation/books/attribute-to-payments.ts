@@ -27,17 +27,17 @@ const WITHOUT_EVENTS: readonly string[] = ['ledger', 'acquirer'];
 export function attributeToPayments(differences: readonly BookDifference[]): BookDifference[] {
   const services = new Map<string, Set<string>>();
   for (const difference of differences) {
-    const groupKey = groupKeyOf(difference);
+    const groupKey = buildGroupKey(difference);
     services.set(groupKey, (services.get(groupKey) ?? new Set()).add(SERVICE_OF_BOOK[difference.book as BookName]));
   }
   const isAttributed = (difference: BookDifference): boolean => {
-    const contradicting = services.get(groupKeyOf(difference)) ?? new Set();
+    const contradicting = services.get(buildGroupKey(difference)) ?? new Set();
     if (contradicting.size < 2) return false;
     return difference.kind !== 'missing' || WITHOUT_EVENTS.some((service) => contradicting.has(service));
   };
   const attributed = new Map<string, BookDifference>();
   for (const difference of differences.filter(isAttributed)) {
-    const groupKey = groupKeyOf(difference);
+    const groupKey = buildGroupKey(difference);
     if (!attributed.has(groupKey)) attributed.set(groupKey, invertDifference(difference));
   }
   return [...attributed.values(), ...differences.filter((difference) => !isAttributed(difference))];
@@ -47,7 +47,7 @@ export function attributeToPayments(differences: readonly BookDifference[]): Boo
  * Merchant, mode, kind and payment reference. The keys of ledger, statement and notices begin with the payment
  * reference.
  */
-function groupKeyOf({ merchantId, mode, kind, key }: BookDifference): string {
+function buildGroupKey({ merchantId, mode, kind, key }: BookDifference): string {
   return [merchantId, mode, kind, key.split(/[ /#]/)[0]].join(' ');
 }
 

@@ -59,6 +59,7 @@ export interface BookSource {
   lines(range: BookRange, owner: BookOwner, options: Pick<LinesOptions, 'after'>): Promise<LinesPage>;
 }
 
+/** The expected and the found rows of a book. */
 export interface Comparison {
   readonly name: BookName;
   readonly expected: BookSource;
@@ -102,7 +103,7 @@ export class ReconciliationBooks {
     this.statement = new BookReader(dataSource, STATEMENT_BOOK, 1);
   }
 
-  comparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
+  buildComparisons({ runId, watermark, reversals, notifiedSites }: RunParameters): Comparison[] {
     const noParameters = () => Promise.resolve([]);
     const watermarkOnly = () => Promise.resolve([watermark]);
     const watermarkAndReversals = async (range: BookRange) => [watermark, await reversals(range)];
@@ -113,12 +114,12 @@ export class ReconciliationBooks {
     const sources: Readonly<Record<BookName, [(range: BookRange) => Promise<unknown[]>, BookSource]>> = {
       ledger: [noParameters, localSource(this.ledger, noParameters)],
       acquirer: [watermarkOnly, localSource(this.statement, () => Promise.resolve([runId]))],
-      notifications: [watermarkOnly, this.notifications('notifications')],
-      webhooks: [watermarkReversalsAndSites, this.notifications('webhooks')],
-      stream: [watermarkAndReversals, this.retrieval('stream')],
-      retrieval: [watermarkOnly, this.retrieval('retrieval')],
-      history: [watermarkOnly, this.history()],
-      sessions: [watermarkOnly, this.sessions()],
+      notifications: [watermarkOnly, this.notificationsSource('notifications')],
+      webhooks: [watermarkReversalsAndSites, this.notificationsSource('webhooks')],
+      stream: [watermarkAndReversals, this.retrievalSource('stream')],
+      retrieval: [watermarkOnly, this.retrievalSource('retrieval')],
+      history: [watermarkOnly, this.historySource()],
+      sessions: [watermarkOnly, this.sessionsSource()],
     };
     return BOOK_NAMES.map((name) => {
       const [getExtraParameters, found] = sources[name];
@@ -137,7 +138,7 @@ export class ReconciliationBooks {
     }
   }
 
-  private notifications(book: string): BookSource {
+  private notificationsSource(book: string): BookSource {
     return remoteSource(
       book,
       (request) => this.commands.request(DigestNotificationsV1, request, RESPONSE_TIMEOUT_MS),
@@ -145,7 +146,7 @@ export class ReconciliationBooks {
     );
   }
 
-  private retrieval(book: string): BookSource {
+  private retrievalSource(book: string): BookSource {
     return remoteSource(
       book,
       (request) => this.commands.request(DigestRetrievalV1, request, RESPONSE_TIMEOUT_MS),
@@ -153,7 +154,7 @@ export class ReconciliationBooks {
     );
   }
 
-  private history(): BookSource {
+  private historySource(): BookSource {
     return remoteSource(
       'history',
       (request) => this.commands.request(DigestHistoryV1, request, RESPONSE_TIMEOUT_MS),
@@ -161,7 +162,7 @@ export class ReconciliationBooks {
     );
   }
 
-  private sessions(): BookSource {
+  private sessionsSource(): BookSource {
     return remoteSource(
       'sessions',
       (request) => this.commands.request(DigestSessionsV1, request, RESPONSE_TIMEOUT_MS),

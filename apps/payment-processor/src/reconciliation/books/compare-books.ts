@@ -91,13 +91,13 @@ async function readAllDigests(
 
 /** Merchants and modes whose digests differ. A missing digest equals a digest without final rows. */
 function findDifferingOwners(expectedDigests: readonly BookDigest[], foundDigests: readonly BookDigest[]): BookOwner[] {
-  const ownerKeyOf = ({ merchantId, mode }: BookOwner): string => `${merchantId} ${mode}`;
+  const buildOwnerKey = ({ merchantId, mode }: BookOwner): string => `${merchantId} ${mode}`;
   const [expected, found] = [expectedDigests, foundDigests].map(
-    (digests) => new Map(digests.map((digest) => [ownerKeyOf(digest), digest])),
+    (digests) => new Map(digests.map((digest) => [buildOwnerKey(digest), digest])),
   );
-  const owners = new Map([...expectedDigests, ...foundDigests].map((digest) => [ownerKeyOf(digest), digest]));
-  const contentOf = (digest: BookDigest | undefined): string => `${digest?.count ?? 0} ${digest?.hash ?? 0}`;
+  const owners = new Map([...expectedDigests, ...foundDigests].map((digest) => [buildOwnerKey(digest), digest]));
+  const digestContent = (digest: BookDigest | undefined): string => `${digest?.count ?? 0} ${digest?.hash ?? 0}`;
   return [...owners]
-    .filter(([name]) => contentOf(expected!.get(name)) !== contentOf(found!.get(name)))
+    .filter(([name]) => digestContent(expected!.get(name)) !== digestContent(found!.get(name)))
     .map(([, { merchantId, mode }]) => ({ merchantId, mode }));
 }

@@ -31,8 +31,8 @@ export async function* differencesBetween(expected: Lines, found: Lines): AsyncG
       foundLine.done === true ? undefined : foundLine.value,
     );
     const difference = compareLines(
-      order <= 0 ? toLine(expectedLine) : undefined,
-      order >= 0 ? toLine(foundLine) : undefined,
+      order <= 0 ? lineFromResult(expectedLine) : undefined,
+      order >= 0 ? lineFromResult(foundLine) : undefined,
     );
     if (difference) yield difference;
     if (order <= 0) expectedLine = await expectedLines.next();
@@ -40,7 +40,7 @@ export async function* differencesBetween(expected: Lines, found: Lines): AsyncG
   }
 }
 
-function toLine(result: IteratorResult<BookLine, unknown>): BookLine | undefined {
+function lineFromResult(result: IteratorResult<BookLine, unknown>): BookLine | undefined {
   return result.done === true ? undefined : result.value;
 }
 
