@@ -25,7 +25,7 @@ import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { joinMerchant } from '../payments/join-merchant.query.js';
 import { settledPayment, type Settlement } from '../payments/payment.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from '../payments/payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** Owner of a payment. A query finds only payments of its owner. */
 export interface PaymentOwner {

@@ -6,7 +6,7 @@ import { DataSource } from 'typeorm';
 import type { MerchantAccount } from '../acquirers/acquirer.js';
 import { lateApprovalTransfer } from '../ledger/transfer.js';
 import { type AcquirerResponse, type AttemptState, CHARGEABLE_STATES, nextQueryAt } from './attempt.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from './payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 /**
  * The acquirer and the merchant's account there. The attempt stores both, and every later call about the attempt uses

@@ -1,6 +1,6 @@
 import type { PaymentSnapshot } from '@svc/contracts';
 import { buildPayable } from '../../test/builders.js';
-import { snapshotFromRow, type PaymentRow } from './payment-snapshot.js';
+import { type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 const { source, payableId } = buildPayable();
 const ROW: PaymentRow = {

@@ -19,7 +19,7 @@ import { type AttemptEnd, type AttemptState, nextQueryAt } from './attempt.js';
 import type { ChargeRoute, OpenAttempt } from './attempt.repository.js';
 import { joinMerchant } from './join-merchant.query.js';
 import { settledPayment } from './payment.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from './payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from './payment-snapshot.js';
 
 /**
  * The only code that reads and writes payments. Accepting a payment and recording its outcome are one statement each:

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { BookRange } from '@svc/contracts';
 import { hasNotice, noticeOf } from '@svc/kernel';
 import { DataSource } from 'typeorm';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** Late approvals are rare. More than this number in one hour indicates an outage, and the run fails. */
 const MAX_REVERSALS = 10_000;

@@ -16,7 +16,7 @@ import { DataSource } from 'typeorm';
 import type { RefundQueryResult } from '../acquirers/acquirer.js';
 import { refundTransfer } from '../ledger/transfer.js';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 import { conclude, nextQueryAt, type RefundablePayment, type RefundConclusion } from './refund.js';
 
 /** Owner of payments that can be refunded: a merchant in one mode, or one of its sites. */

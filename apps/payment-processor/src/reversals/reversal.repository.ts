@@ -4,7 +4,7 @@ import { Clock, newUuid } from '@svc/kernel';
 import { EventLog, statementWithEvents } from '@svc/messaging';
 import { DataSource } from 'typeorm';
 import type { ChargeRoute } from '../payments/attempt.repository.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow } from '../payments/payment-snapshot.js';
+import { PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** A charge that is due for reversal. */
 export interface DueReversal extends ChargeRoute {

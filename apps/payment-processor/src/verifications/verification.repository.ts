@@ -12,7 +12,7 @@ import { DataSource } from 'typeorm';
 import { nextQueryAt } from '../payments/attempt.js';
 import type { ChargeRoute, OpenAttempt } from '../payments/attempt.repository.js';
 import { paymentWithFailedVerification, resumedPayment } from '../payments/payment.js';
-import { snapshotFromRow, PAYMENT_COLUMNS, type PaymentRow, feeTermsFromRow } from '../payments/payment-snapshot.js';
+import { feeTermsFromRow, PAYMENT_COLUMNS, type PaymentRow, snapshotFromRow } from '../payments/payment-snapshot.js';
 
 /** A payment that waits for its payer to return from the bank's page. */
 export interface OpenVerification {
