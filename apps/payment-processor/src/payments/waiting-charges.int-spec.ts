@@ -19,8 +19,8 @@ const countPayments = async (): Promise<number> => {
 };
 
 /**
- * Four such responses last longer than the time after which the response notFound is final, so that later payments
- * still wait then.
+ * Three such responses last longer than the time after which the response notFound is final (10 s), so that the last
+ * of four payments still waits then.
  */
 const BANK_RESPONSE_MS = 3_800;
 
